@@ -1,4 +1,4 @@
-"""Every error the library raises on purpose; all are ``ValueError`` so that callers need not know the tree."""
+"""Every error that the library raises on purpose; all are a ``ValueError``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class SemiringError(ValueError):
-    """Something the caller asked for cannot be done; the message says what, where, and what to do.
+    """A request that cannot be met; the message says what, where, and what to do.
 
     Examples
     --------
@@ -34,20 +34,20 @@ class TraceError(SemiringError):
 
 
 class LawError(SemiringError):
-    """An algebra lacks a law that was declared or is needed; the message carries a witness.
+    """An algebra lacks a declared or needed law; the message has a counterexample.
 
     Parameters
     ----------
     message : str
-        What `str` of the error gives.
+        The text of the error.
     failures : sequence, optional
-        Verdicts on laws that fail.
+        Verdicts on laws that do not hold.
 
     Attributes
     ----------
     failures : list
-        Those of a `LawReport`, as far as the error rests on them, each with its `witness` and perhaps a `graph()`; none
-        once the error was pickled.
+        The verdicts of a `LawReport` that caused the error, each with its `witness` and perhaps a `graph()`; empty
+        after the error was pickled.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class LawError(SemiringError):
     >>> sr.Semiring("means", add=lambda a, b: (a + b) / 2, mul=np.multiply, zero=0, one=1)
     Traceback (most recent call last):
         ...
-    semiring.errors.LawError: means is not a semiring: ⊕ is associative fails: (a ⊕ b) ⊕ c = a ⊕ (b ⊕ c) at ...
+    semiring.errors.LawError: means is not a semiring: ⊕ is not associative. With a = 0, b = 0, ...
     """
 
     def __init__(self, message: str, *, failures: Sequence[Any] = ()):
@@ -68,22 +68,22 @@ class LawError(SemiringError):
 
 
 class NoClosureError(SemiringError):
-    """The closure does not exist: an improving cycle, or a star that is undefined at a pivot.
+    """The closure does not exist: an improving cycle, or a pivot without a star.
 
     Parameters
     ----------
     message : str
-        What `str` of the error gives.
+        The text of the error.
     vertex : int or hashable
         A vertex at which the closure fails.
     cycle : list, optional
-        Vertices of a cycle through it, the first one repeated at the end: an improving one, or where a star is
-        undefined one of those that it sums, if possible one that has no limit by itself. ``None`` where the matrix was
+        Vertices of a cycle through it, the first one repeated at the end: an improving cycle, or, if a star is
+        undefined, one of the cycles that it sums, if possible one that diverges by itself. ``None`` if the matrix was
         overwritten.
     weight : object, optional
-        The ⊗ along that cycle; ``None`` where the dtype cannot hold it.
+        The ⊗ along that cycle; ``None`` if the dtype cannot hold it.
     index : tuple of int, optional
-        Which matrix of a stack it is: ``A[index]``.
+        Which matrix of a stack has no closure: ``A[index]``.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class NoClosureError(SemiringError):
 
 
 class GraphError(SemiringError):
-    """A graph or a file that cannot be read as one; the message names the line or the entry.
+    """An input that is not a valid graph; the message names the line or the entry.
 
     Examples
     --------

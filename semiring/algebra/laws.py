@@ -1,8 +1,9 @@
-"""The laws of a semiring as code. A report says of each law whether the samples obey it, with a witness if not."""
+"""The laws of a semiring as code, and reports on which of them some elements obey, with counterexamples."""
 
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
 
     from .samples import Elements
 
-COMBINED = 4096  # combinations of notable elements that a law is tried on, at most
+COMBINED = 4096  # the most combinations of notable elements on which a law is tested
 RANDOM = 256  # combinations with random elements
-ENOUGH = 12  # random elements on which a flag must hold to be relied on
-TOLERANCE = {2: 3e-2, 4: 2e-4, 8: 1e-9}  # by the bytes of a float: rounding is not a breach of a law
+ENOUGH = 12  # the fewest random elements on which a flag must hold to be trusted
+TOLERANCE = {2: 3e-2, 4: 2e-4, 8: 1e-9}  # relative, by the bytes of a float: rounding does not break a law
 
 
 class Arithmetic(Protocol):
-    """What the laws are stated over: an algebra's operations on arrays of one dtype."""
+    """The operations of an algebra on arrays of one dtype, on which the laws are tested."""
 
     dtype: np.dtype
     zero: Any
@@ -41,7 +42,7 @@ class Arithmetic(Protocol):
 
 @dataclass(frozen=True)
 class Law:
-    """A law over `arity` elements: `sides` returns the two sides that must be equal, `exact` to the last bit."""
+    """A law on `arity` elements: `sides` returns the two sides that must be equal, to the last bit if `exact`."""
 
     name: str
     formula: str
@@ -50,6 +51,13 @@ class Law:
     exact: bool = False
 
 
+    @property
+    def broken(self) -> str:
+        """The opposite of the law's name: "⊕ is not associative", "0 does not absorb on the left"."""
+        if " is " in self.name:
+            return self.name.replace(" is ", " is not ", 1)
+        return re.sub(r" (\w+)s\b", r" does not \1", self.name, count=1)
+
 def _selective(S: Arithmetic, a: Any, b: Any) -> tuple[Any, Any]:
     total = S.add(a, b)
     return total, choose(equal(total, b), b, a)
@@ -57,12 +65,12 @@ def _selective(S: Arithmetic, a: Any, b: Any) -> tuple[Any, Any]:
 
 def _star(S: Arithmetic, a: Any, product: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
     defined, one = S.defined(a), full(a, S.one)
-    star = choose(defined, S.star(a), one)  # of what has none the law says nothing
+    star = choose(defined, S.star(a), one)  # the law says nothing of elements without a star
     return choose(defined, star, a), choose(defined, S.add(one, product(a, star)), a)
 
 
 def _absorbs(a: Any, result: Any, zero: Any) -> tuple[Any, Any]:
-    """IEEE answers NaN to 0·∞ and ∞ − ∞, where the algebra means zero: both count as absorbed."""
+    """IEEE gives NaN for 0·∞ and ∞ − ∞, where the algebra means zero: both count as absorbed."""
     return choose(is_nan(result), full(a, zero), result), full(a, zero)
 
 
@@ -88,7 +96,7 @@ STAR = (
 )
 FLAGS = {
     "idempotent": Law("⊕ is idempotent", "a ⊕ a = a", 1, lambda S, a: (S.add(a, a), a)),
-    # Searches take whatever differs from an operand for an improvement.
+    # Searches treat whatever differs from an operand as an improvement.
     "selective": Law("⊕ is selective", "a ⊕ b ∈ {a, b}", 2, _selective, exact=True),
     "bounded": Law("1 bounds every element", "1 ⊕ a = 1", 1, lambda S, a: (S.add(full(a, S.one), a), full(a, S.one))),
     "commutative": Law("⊗ is commutative", "a ⊗ b = b ⊗ a", 2, lambda S, a, b: (S.mul(a, b), S.mul(b, a))),
@@ -97,19 +105,19 @@ FLAGS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found of one law.
+    """The result of testing one law.
 
     Attributes
     ----------
     law : Law
     holds : bool
-        No element was found that breaks it.
+        No element breaks the law, of those that were tested.
     proven : bool
-        It follows from the expressions, or no other elements are there, or it held on enough random ones.
+        It follows from the expressions, or all elements were tested, or it held on enough random ones.
     breach : Breach or None
-        What breaks it.
+        The combinations that break it.
     witness : tuple
-        The simplest elements that break it, of those that were tried: small whole numbers first, ∞ last.
+        The simplest tested elements that break it: small whole numbers first, ∞ last.
     left, right : element or None
         The two sides of the law at the witness.
     """
@@ -132,7 +140,7 @@ class Verdict:
         return self.breach.simplest[2] if self.breach else None
 
     def graph(self) -> LawGraph | None:
-        """A small graph on which the order of elimination changes the answer, because the law fails; else None."""
+        """Return a small graph whose answer depends on the order of elimination, or None if the law holds."""
         drawn: LawGraph | None = verb("LawGraph").of(self)
         return drawn
 
@@ -145,35 +153,42 @@ class Verdict:
             return f"{self.law.name}: {self.law.formula}"
         if self.holds:
             flag = next((f"; if it holds, declare {f}=True" for f, law in FLAGS.items() if law is self.law), "")
-            return (f"{self.law.name} is unproven: {self.law.formula} was tried on too few elements that are not 0 or "
+            return (f"{self.law.name} is unproven: {self.law.formula} was tested on too few elements other than 0 and "
                     f"1{flag}")
         names = ", ".join(f"{n} = {show(w)}" for n, w in zip("abc", self.witness, strict=False))
-        return f"{self.law.name} fails: {self.law.formula} at {names}: {show(self.left)} ≠ {show(self.right)}"
+        left, right = show(self.left), show(self.right)
+        if self.law.formula.endswith(" ∈ {a, b}"):
+            return f"{self.law.broken}. With {names}, {self.law.formula[:-9]} = {left}, neither a nor b"
+        if self.law.formula.count(" = ") != 1:
+            return f"{self.law.broken}. With {names}, {self.law.formula} does not hold: {left} ≠ {right}"
+        first, second = self.law.formula.split(" = ")
+        other = f", not {right}" if second in ("a", "0", "1") else f" but {second} = {right}"
+        return f"{self.law.broken}. With {names}, {first} = {left}{other}"
 
 
 @dataclass(frozen=True)
 class LawReport:
-    """Verdicts on the axioms, the star and the flags of one algebra over one set of samples.
+    """Verdicts on the axioms, the star and the flags of one algebra on some samples.
 
-    `check_laws` makes one; it prints as a table, and iterating over it gives all verdicts. A verdict has the law,
-    whether it `holds`, and where it does not a `witness` of elements with the two sides, `left` and `right`, and
-    perhaps a `graph()` on which the order of elimination changes the answer.
+    `check_laws` makes one; it prints as a table, and iterating over it gives all verdicts. A verdict has the law and
+    whether it `holds`. If it does not hold, the verdict has a `witness` of elements with the two sides, `left` and
+    `right`, and perhaps a `graph()` on which the order of elimination changes the answer.
 
     Attributes
     ----------
     name : str
-        The algebra's.
+        The name of the algebra.
     samples : int
-        How many elements were combined.
+        The number of elements that were combined.
     axioms, star : tuple of Verdict
-        One for each law; none on the star for a bare product.
+        One for each law; no star laws for a bare product.
     flags : dict of str to Verdict
         By flag: "idempotent", "selective", "bounded", "commutative".
 
     Notes
     -----
-    Floats count as equal where they differ by no more than rounding explains: by a share of 10⁻⁹ of the largest value
-    on the way in double precision, 2 · 10⁻⁴ in single, 3 · 10⁻² in half. Whether ⊕ selects is judged to the last bit.
+    Floats count as equal if rounding explains their difference: it is at most 10⁻⁹ of the largest intermediate value in
+    double precision, 2 · 10⁻⁴ in single, 3 · 10⁻² in half. Whether ⊕ selects is tested to the last bit.
 
     Examples
     --------
@@ -182,7 +197,7 @@ class LawReport:
     >>> report.ok, report.derived
     (True, {'idempotent': True, 'selective': True, 'bounded': False, 'commutative': True})
     >>> print(report.flags["bounded"])
-    1 bounds every element fails: 1 ⊕ a = 1 at a = -1: -1 ≠ 0
+    1 does not bound every element. With a = -1, 1 ⊕ a = -1, not 0
     """
 
     name: str
@@ -198,12 +213,12 @@ class LawReport:
 
     @property
     def failures(self) -> list[Verdict]:
-        """Verdicts on the axioms and the star that failed."""
+        """Verdicts on the axioms and the star that do not hold."""
         return [v for v in (*self.axioms, *self.star) if not v.holds]
 
     @property
     def derived(self) -> dict[str, bool]:
-        """The flags that may be relied on."""
+        """The flags that can be trusted."""
         return {flag: verdict.holds and verdict.proven for flag, verdict in self.flags.items()}
 
     def __iter__(self) -> Iterator[Verdict]:
@@ -233,15 +248,15 @@ def check(
     S: Arithmetic, given: Elements | np.ndarray, *, name: str = "algebra", star: bool = True,
     proven: frozenset[str] = frozenset(),
 ) -> LawReport:
-    """Try every law.
+    """Test every law.
 
     Parameters
     ----------
     S : Arithmetic
     given : Elements or ndarray
-        Elements to combine; an array is combined in all ways, and flags that hold on it are relied on.
+        Elements to combine; an array is combined in all ways, and flags that hold on it are trusted.
     star : bool
-        Whether the star is tried, too.
+        Also test the star.
     proven : set of str
         Flags that follow from the expressions.
     """
@@ -265,10 +280,10 @@ def check(
 
 
 def judge(law: Law, S: Arithmetic, notable: np.ndarray, random: np.ndarray, proven: bool = True) -> Verdict:
-    """Try one law on combinations of the notable elements, and on some with random ones.
+    """Test one law on combinations of the notable elements, and on some with random ones.
 
-    Sides are equal if they differ by no more than rounding of the values that occurred on the way. Combinations on the
-    way of which something leaves the dtype's range say nothing.
+    Sides are equal if they differ by no more than rounding of the intermediate values. A combination is skipped if an
+    intermediate value leaves the dtype's range.
     """
     everything = np.concatenate([notable, random])
     combinations = _combinations(law.arity, len(notable), len(random))
@@ -299,10 +314,10 @@ def _combinations(arity: int, notable: int, random: int) -> tuple[np.ndarray, ..
 
 
 class AsDeclared:
-    """An arithmetic whose ⊗ is as it was declared, where its zero does not absorb.
+    """An arithmetic with ⊗ as it was declared, although its zero does not absorb.
 
-    With a zero that is made to absorb, other laws would be broken in the wake of that, at elements whose two sides are
-    equal by the declaration.
+    With a zero that is made to absorb, further laws would break as a consequence, at elements whose two sides are
+    equal as declared.
     """
 
     def __init__(self, S: Arithmetic):
@@ -311,7 +326,7 @@ class AsDeclared:
 
 
 class _Watched:
-    """An arithmetic that sees how large the values on the way are, and whether they leave the dtype's range."""
+    """An arithmetic that records how large intermediate values are, and whether they leave the dtype's range."""
 
     def __init__(self, S: Arithmetic, elements: Sequence[np.ndarray]):
         self._S, self.dtype, self.zero, self.one = S, S.dtype, S.zero, S.one
@@ -352,7 +367,7 @@ class _Watched:
         return result
 
     def agree(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Where two sides are equal up to rounding, or say nothing."""
+        """Test, for each combination, whether both sides are equal up to rounding, or nothing can be said."""
         same = self._lost.copy() if self._floats else np.zeros(len(x), bool)
         parts = [
             _near(p, q, self._sizes[k]) if k in self._floats else equal(p, q)
@@ -362,7 +377,7 @@ class _Watched:
 
 
 def _near(x: np.ndarray, y: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Where numbers differ by no more than rounding of numbers of that size."""
+    """Test whether numbers differ by no more than rounding of numbers of that size."""
     with np.errstate(all="ignore"):
         both = np.maximum(np.abs(x), np.abs(y)).astype("f8")
         item = x.dtype.itemsize // (2 if x.dtype.kind == "c" else 1)
@@ -389,7 +404,7 @@ def full(like: np.ndarray, value: Any) -> np.ndarray:
 
 
 def is_nan(x: np.ndarray) -> np.ndarray:
-    """Where an element is NaN, or a record has one."""
+    """Test which elements are NaN, or records with a NaN."""
     if x.dtype.names:
         return np.logical_or.reduce([is_nan(x[f]) for f in x.dtype.names])
     if x.dtype.kind == "O":
@@ -399,7 +414,7 @@ def is_nan(x: np.ndarray) -> np.ndarray:
 
 
 def choose(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """`np.where` that also takes records."""
+    """`np.where` for arrays that may be records."""
     result = np.array(y, copy=True)
     condition = np.broadcast_to(np.asarray(condition, bool), result.shape)
     result[condition] = x[condition]
@@ -419,7 +434,7 @@ def show(element: Any) -> str:
 
 
 def sequence(values: Sequence[Any], dtype: np.dtype) -> np.ndarray:
-    """Elements as a 1-D array; object elements stay whole, also when they are sequences themselves."""
+    """Elements as a 1-D array; object elements stay whole, even if they are sequences themselves."""
     if dtype.kind != "O":
         return np.array(values, dtype)
     result = np.empty(len(values), object)

@@ -48,22 +48,22 @@ SHAPES: Mapping[str, tuple[Mapping[str, str], Mapping[str, Point]]] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LawGraph:
-    """The graph on which a law that fails makes the answer depend on the order of elimination.
+    """A graph on which a broken law makes the answer depend on the elimination order.
 
-    The `graph()` of a verdict, as in `check_laws(S).failures` and in the `failures` of a `LawError`, makes one.
-    Printed, it is text; a notebook shows it as a drawing. Both orders were computed.
+    The `graph()` of a verdict makes it, as in `check_laws(S).failures` and in the `failures` of a `LawError`. It prints
+    as text, and a notebook shows a drawing. Both orders were computed.
 
     Attributes
     ----------
     law : Law
         With `name` and `formula`.
     vertices : tuple of str
-        The way goes from the first to the last.
+        The answer is the element from the first to the last.
     edges : list of (str, str, element)
     orders : tuple of (tuple of str, tuple of str)
-        Two orders in which the vertices between are eliminated.
+        Two orders of eliminating the other vertices.
     answers : tuple of (element, element)
-        What is left from the first vertex to the last, after each.
+        The element from the first vertex to the last, after each order.
     sides : tuple of (str, str)
         Which side of the law each answer is.
 
@@ -71,7 +71,7 @@ class LawGraph:
     --------
     >>> import semiring as sr
     >>> print(sr.check_laws(sr.plus_min).failures[0].graph())
-    ⊗ distributes on the left fails: the order of elimination changes the answer from s to t
+    ⊗ does not distribute on the left: the order of elimination changes the answer from s to t
       s → u: a = 1
       u → t: b = 1
       u → v: c = 1
@@ -89,18 +89,18 @@ class LawGraph:
 
     @classmethod
     def of(cls, verdict: Verdict) -> LawGraph | None:
-        """The graph of a law that fails.
+        """Make the graph of a law that does not hold.
 
         Parameters
         ----------
         verdict : Verdict
-            On one law.
+            The result of testing one law.
 
         Returns
         -------
         LawGraph or None
-            None where the law holds, or is not about the order of operations, or where both orders give the same on
-            that graph, because 1 is not neutral, say.
+            None if the law holds, is not about the order of operations, or both orders give the same on that graph
+            (for example, because 1 is not neutral).
 
         Examples
         --------
@@ -134,7 +134,7 @@ class LawGraph:
                 for order, answer, side in zip(self.orders, self.answers, self.sides, strict=True)]
 
     def _title(self) -> str:
-        return f"{self.law.name} fails: the order of elimination changes the answer from s to t"
+        return f"{self.law.broken}: the order of elimination changes the answer from s to t"
 
     def _edges(self) -> list[tuple[str, str, str, str]]:
         """Ends, which operand it is, and its value as text."""
@@ -159,7 +159,7 @@ class LawGraph:
         for vertex, place in places.items():
             drawing.vertex(place, vertex)
         low, high = (pick(y for _, y in places.values()) for pick in (max, min))
-        drawing.text((0, high - 60), self.law.name + " fails: " + self.law.formula, "sr-strong", "start")
+        drawing.text((0, high - 60), self.law.broken + ": " + self.law.formula + " does not hold", "sr-strong", "start")
         for k, line in enumerate(self._lines()):
             drawing.text((0, low + 50 + 22 * k), f"eliminating {line}", anchor="start")
         return str(drawing)

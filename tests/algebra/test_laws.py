@@ -18,11 +18,11 @@ inf = math.inf
 def test_counter_examples_are_refused_with_a_witness() -> None:
     with pytest.raises(
         sr.LawError,
-        match=r"plus-min is not a semiring: ⊗ distributes on the left fails: .* at a = 1, b = 1, c = 1"
+        match=r"plus-min is not a semiring: ⊗ does not distribute on the left\. With a = 1, b = 1, c = 1, .* but"
         r".*product_only=True",
     ):
         sr.Semiring("plus-min", add=np.add, mul=np.minimum, zero=0, one=inf, carrier=lambda a: a >= 0)
-    with pytest.raises(sr.LawError, match="shortest-widest is not a semiring: ⊗ distributes"):
+    with pytest.raises(sr.LawError, match="shortest-widest is not a semiring: ⊗ does not distribute"):
         sr.Semiring(
             "shortest-widest", fields={"width": "f8", "dist": "f8"}, zero=(-inf, inf), one=(inf, 0),
             add=lambda x, y: np.where((x.width > y.width) | ((x.width == y.width) & (x.dist <= y.dist)), x, y),
@@ -39,12 +39,12 @@ def test_counter_examples_are_refused_with_a_witness() -> None:
 
 
 @pytest.mark.parametrize(("broken", "law"), [
-    ({"zero": 0.0, "one": 1.0}, "0 is neutral for ⊕"),
-    ({"one": 3.0}, "1 is neutral"),
-    ({"add": np.subtract, "zero": 0.0, "one": 1.0}, "⊕ is associative"),
-    ({"mul": np.subtract}, "⊗ is associative|1 is neutral on the left"),
-    ({"star": lambda a: a}, "star unfolds on the left"),
-    ({"zero": 5.0, "carrier": lambda a: a <= 5}, "⊗ is associative|absorbs"),
+    ({"zero": 0.0, "one": 1.0}, "0 is not neutral for ⊕"),
+    ({"one": 3.0}, "1 is not neutral"),
+    ({"add": np.subtract, "zero": 0.0, "one": 1.0}, "⊕ is not associative"),
+    ({"mul": np.subtract}, "⊗ is not associative|1 is not neutral on the left"),
+    ({"star": lambda a: a}, "star does not unfold on the left"),
+    ({"zero": 5.0, "carrier": lambda a: a <= 5}, "⊗ is not associative|absorb"),
 ])
 def test_broken_laws_are_named(broken: dict, law: str) -> None:
     options = {"add": np.minimum, "mul": np.add, "zero": inf, "one": 0.0} | broken
@@ -178,16 +178,16 @@ def test_a_report_is_a_table_of_marks() -> None:
     lines = str(laws.check(S, np.arange(5), name="fives")).splitlines()
     assert lines[:2] == ["fives: a semiring on 5 samples", "  ✓ ⊕ is associative: (a ⊕ b) ⊕ c = a ⊕ (b ⊕ c)"]
     assert lines[-1] == "  + commutative"
-    assert lines[-2].startswith("  − bounded  (1 bounds every element fails: 1 ⊕ a = 1 at a = ")
+    assert lines[-2].startswith("  − bounded  (1 does not bound every element. With a = ")
     few = Elements(np.array([0, 1]), np.array([], int), False)
     unproven = laws.check(S, few, name="fives")
-    assert "  ? commutative  (⊗ is commutative is unproven: a ⊗ b = b ⊗ a was tried on too few" in str(unproven)
+    assert "  ? commutative  (⊗ is commutative is unproven: a ⊗ b = b ⊗ a was tested on too few" in str(unproven)
     assert unproven.flags["commutative"].holds and not unproven.derived["commutative"]
     assert laws.check(S, few, proven=frozenset({"commutative"})).derived["commutative"]
     assert laws.check(S, few._replace(complete=True)).derived["commutative"]
     broken = laws.check(Modular(one=2), np.arange(5), name="odd")
     assert str(broken).startswith("odd: not a semiring on 5 samples\n") and repr(broken) == str(broken)
-    assert str(broken.failures[0]) == "1 is neutral on the left fails: 1 ⊗ a = a at a = 1: 2 ≠ 1"
+    assert str(broken.failures[0]) == "1 is not neutral on the left. With a = 1, 1 ⊗ a = 2, not 1"
 
 
 def test_elements_are_shown_as_people_write_them() -> None:
@@ -266,4 +266,4 @@ def test_a_zero_that_does_not_absorb_is_named_and_the_sides_are_those_of_the_dec
             left, right = verdict.law.sides(S, *a)
         assert S.mul == S.raw_mul and left[0] != right[0]
     if "associative" not in str(caught.value):
-        assert "absorbs" in str(caught.value) and "zero= is what a missing edge weighs" in str(caught.value)
+        assert "does not absorb" in str(caught.value) and "zero= is what a missing edge weighs" in str(caught.value)

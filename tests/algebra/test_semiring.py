@@ -161,7 +161,7 @@ def test_the_default_star() -> None:
     ],
 )
 def test_flags_that_the_samples_refute(flag: str, options: dict) -> None:
-    with pytest.raises(sr.LawError, match=f"mine was declared {flag}, but .* fails: .* at a = .* ≠ .*; drop the flag"):
+    with pytest.raises(sr.LawError, match=f"mine was declared {flag}, but .* not .*With a = .* = .*; drop the flag"):
         sr.Semiring("mine", **options, **{flag: True})
     assert flag not in sr.Semiring("mine", **options).flags
 

@@ -120,10 +120,11 @@ def test_witnesses_break_their_law_and_are_finite_where_they_can_be(name: str) -
 
 def test_witnesses_are_those_of_a_textbook() -> None:
     told = [str(v) for v in sr.check_laws(sr.counter_examples["plus_min"]).failures]
-    assert told[0] == "⊗ distributes on the left fails: a ⊗ (b ⊕ c) = (a ⊗ b) ⊕ (a ⊗ c) at a = 1, b = 1, c = 1: 1 ≠ 2"
+    assert told[0] == ("⊗ does not distribute on the left. With a = 1, b = 1, c = 1, a ⊗ (b ⊕ c) = 1 "
+                       "but (a ⊗ b) ⊕ (a ⊗ c) = 2")
     widest = sr.check_laws(sr.counter_examples["shortest_widest"]).failures[0]
     assert "∞" not in str(widest) and [tuple(w) for w in widest.witness] == [(0, 0), (0, 0), (1, 1)]
-    with pytest.raises(sr.LawError, match=r"⊗ is associative fails: .* at a = 1, b = 1, c = 2: 0.5 ≠ 2\. Correct"):
+    with pytest.raises(sr.LawError, match=r"⊗ is not associative\. With a = 1, b = 1, c = 2, .* = 0\.5 but .* = 2\. Correct"):
         sr.Semiring("quotients", add=np.add, mul=np.divide, zero=0, one=1, carrier=np.isfinite)
 
 

@@ -93,13 +93,13 @@ def test_counter_examples_are_drawn(name: str) -> None:
         graph = verdict.graph()
         assert isinstance(graph, LawGraph) and graph.law is verdict.law
         page = ElementTree.fromstring(graph._repr_svg_())
-        assert page.findtext(f"{SVG}title") == f"{verdict.law.name} fails: the order of elimination changes the " \
+        assert page.findtext(f"{SVG}title") == f"{verdict.law.broken}: the order of elimination changes the " \
             "answer from s to t"
         shown = [text.text or "" for text in page.iter(f"{SVG}text")]
         assert {"s", "t", "u", "v"} <= set(shown) and sum(text.startswith("eliminating") for text in shown) == 2
         assert len(list(page.iter(f"{SVG}polygon"))) == len(graph.edges)
         view = verdict._repr_html_()
-        assert view.startswith(f"<p>{verdict.law.name} fails") and graph._repr_svg_() in view
+        assert view.startswith(f"<p>{verdict.law.broken}. With ") and graph._repr_svg_() in view
 
 
 def test_laws_that_hold_or_are_not_about_the_order_have_no_graph() -> None:
@@ -113,7 +113,7 @@ def test_laws_that_hold_or_are_not_about_the_order_have_no_graph() -> None:
 
 
 def test_an_error_brings_the_graphs() -> None:
-    with pytest.raises(sr.LawError, match="means is not a semiring: ⊕ is associative fails") as caught:
+    with pytest.raises(sr.LawError, match="means is not a semiring: ⊕ is not associative") as caught:
         sr.Semiring("means", add=lambda a, b: (a + b) / 2, mul=np.multiply, zero=0, one=1)
     graph = caught.value.failures[0].graph()
     assert graph is not None and set(map(float, graph.answers)) == {0.5, 0.25}

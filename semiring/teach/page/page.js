@@ -405,7 +405,7 @@ function tryOwn() {
   try {
     const report = useOwn(values);
     const lines = report.laws.map(({name, formula, witness}) => element("li", {class: witness ? "wrong" : "holds"}, witness
-      ? `✗ ${name}: ${formula} fails at ${witness.chosen.map((x, i) => `${"abc"[i]} = ${shown(x)}`).join(", ")}: ${shown(witness.left)} ${witness.right === "an element" ? "is not" : "≠"} ${typeof witness.right === "string" ? witness.right : shown(witness.right)}`
+      ? `✗ ${name}: ${formula} does not hold for ${witness.chosen.map((x, i) => `${"abc"[i]} = ${shown(x)}`).join(", ")}: ${shown(witness.left)} ${witness.right === "an element" ? "is not" : "≠"} ${typeof witness.right === "string" ? witness.right : shown(witness.right)}`
       : `✓ ${name}`));
     const said = report.holds ? `A semiring, as far as ${report.pool.length} elements show: ${report.flags.join(", ") || "no further law"}. It is in use now.` : "Not a semiring:";
     out.replaceChildren(element("p", {class: report.holds ? "holds" : "wrong"}, said), element("ul", {}, ...lines));
