@@ -55,9 +55,9 @@ from .errors import NoClosureError as NoClosureError
 from .errors import SemiringError as SemiringError
 from .errors import SemiringWarning as SemiringWarning
 from .errors import TraceError as TraceError
-from .files.formats import read_graph as read_graph
-from .files.formats import read_matrix as read_matrix
-from .files.formats import write_matrix as write_matrix
+from .files.verbs import read_graph as read_graph
+from .files.verbs import read_matrix as read_matrix
+from .files.verbs import write_matrix as write_matrix
 from .graphs.adjacency import adjacency as adjacency
 from .graphs.adjacency import from_dense as from_dense
 from .graphs.generators import random_graph as random_graph

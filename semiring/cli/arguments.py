@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from semiring import __version__
-from semiring.files.formats import READERS
+from semiring.files.formats import endings, format_names
 from semiring.graphs.generators import KINDS
 from semiring.solvers.methods import SCHEDULES
 from semiring.suggestions import suggestion
@@ -226,17 +226,16 @@ def _tolerance_argument(p: Parser, more: str = "") -> None:
 
 def _file_arguments(p: Parser) -> None:
     p.add_argument("file", type=Path, metavar="FILE",
-                   help="a graph: .csv .tsv .txt .mtx .gr .npy .npz .parquet .graphml .gml .net, also compressed; - is "
-                   "standard input")
+                   help=f"a graph: {' '.join(endings(usual=True))}, also compressed; - is standard input")
     p.add_argument("-o", "--output", "--out", type=Path, metavar="OUT",
-                   help="write to a file, which is replaced when the new one is whole: .csv .tsv; matrices also .npy "
-                   ".npz .mtx .parquet; of `explain` .html")
+                   help="write to a file, which is replaced when the new one is whole: lines to .csv .tsv, matrices to "
+                   f"{' '.join(endings(written=True, usual=True))}; `explain` writes .html")
     direction = p.add_mutually_exclusive_group()
     direction.add_argument("--directed", action="store_true", default=None, help="every edge goes one way")
     direction.add_argument("--undirected", action="store_false", dest="directed", help="every edge goes both ways")
     p.add_argument("--format", metavar="FORMAT",
-                   help=f"what FILE is, where its ending does not say: {', '.join(READERS)}; of standard input a list "
-                   "of edges")
+                   help=f"what FILE is, where its ending does not say: {', '.join(format_names())}; standard "
+                   "input is a list of edges")
     header = p.add_mutually_exclusive_group()
     header.add_argument("--header", action="store_true", default=None, help="the first line names the columns")
     header.add_argument("--no-header", action="store_false", dest="header", help="the first line is an edge")

@@ -12,8 +12,9 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.api import closure
 from semiring.errors import SemiringError
-from semiring.files.formats import write_matrix as write_file
+from semiring.files.formats import endings
 from semiring.files.streams import suffix
+from semiring.files.verbs import write_matrix as write_file
 from semiring.files.writers import save_array
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import count_text, infinities, shown, with_infinities
@@ -35,7 +36,7 @@ from .inputs import (
     positions_of,
     progress_of,
 )
-from .output import MATRICES, TABLES, check_output, element_text, put_rows, refuse_inputs, write_matrix
+from .output import TABLES, check_output, element_text, put_rows, refuse_inputs, write_matrix
 from .pairs import Asked, Pair, pairs
 from .tables import positions
 
@@ -142,7 +143,7 @@ def _together(arguments: argparse.Namespace) -> int:
         if arguments.checkpoint is not None or arguments.resume:
             raise SemiringError("--checkpoint and --resume are of closures from a .npy file or a zarr array into one: "
                                 "give -o OUT.npy or -o OUT.zarr")
-        check_output(arguments.output, MATRICES, "a matrix")
+        check_output(arguments.output, endings(written=True), "a matrix")
         C = closure(_first_matrix(arguments, S, here), S, **asked)
     except (SemiringError, OSError):
         if first:
@@ -207,7 +208,7 @@ def _refuse(arguments: argparse.Namespace, some: bool) -> None:
         raise SemiringError("--not-reflexive is for values: leave out --path, --limit and --positions, whose paths may "
                             "have no edge")
     if not some:
-        check_output(arguments.output, MATRICES, "a matrix")
+        check_output(arguments.output, endings(written=True), "a matrix")
     elif arguments.path or arguments.limit is not None:
         check_output(arguments.output, TABLES, "a line for each pair")
     else:

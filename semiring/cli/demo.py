@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from semiring.algebra.catalogue import boolean, min_max, min_plus
 from semiring.api import closure, path
-from semiring.files.formats import read_graph
+from semiring.files.verbs import read_graph
 
 from .plot import Route, draw_map, require_matplotlib, to_km
 

@@ -14,9 +14,10 @@ import numpy as np
 from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
-from semiring.files.formats import parse_graph, read_file, read_graph
+from semiring.files.format import Options
 from semiring.files.numerals import integer, number
-from semiring.files.text import Options
+from semiring.files.streams import read_file
+from semiring.files.verbs import parse_graph, read_graph
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import near

@@ -13,14 +13,12 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
-from semiring.files.formats import FORMATS, WRITERS
 from semiring.files.streams import suffix
 from semiring.files.writers import put_lines, put_table, write_lines
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import is_integer
 from semiring.graphs.texts import infinities, readable, shown
 
-MATRICES = tuple(ending for ending, kind in FORMATS.items() if kind in WRITERS)
 TABLES = (".csv", ".tsv")  # files of lines
 READ, WRITTEN = ("file", "rhs", "positions"), ("output", "plot")  # arguments that are paths
 

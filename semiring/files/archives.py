@@ -18,8 +18,8 @@ from semiring.graphs.texts import dtype_text, quoted, shown
 from semiring.machine.memory import require
 
 from .arrays import from_array, from_matrix, literal, parse_npy, refuse_absent
+from .format import Options
 from .streams import CHUNK, about
-from .text import Options
 
 NPZ_ENDS = (("row", "col"), ("sources", "targets"), *ENDS)
 NPZ_WEIGHTS = ("data", "weights", "weight")

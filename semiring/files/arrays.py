@@ -19,8 +19,8 @@ from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import dtype_text, is_same, quoted, shown
 from semiring.graphs.weights import elements, refuse_nan
 
+from .format import Options
 from .streams import about, warn
-from .text import Options
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 1 << 16  # characters; records of thousands of fields have fewer

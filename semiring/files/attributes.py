@@ -15,10 +15,10 @@ from semiring.graphs.edges import MISSING, Columns, attribute_weights
 from semiring.graphs.graph import Graph
 from semiring.graphs.weights import as_weights
 
+from .format import Options
 from .notes import noted, renamed
 from .numerals import CANONICAL, integer
 from .streams import about
-from .text import Options
 
 
 @dataclass

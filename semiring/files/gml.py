@@ -16,9 +16,9 @@ from semiring.graphs.graph import Graph
 from semiring.graphs.texts import quoted, shown
 
 from .attributes import Listing
+from .format import Options
 from .numerals import integer, number
 from .streams import fail, text_of
-from .text import Options
 
 TOKEN = re.compile(r'(?P<text>"[^"]*")|(?P<comment>#[^\r\n]*)|(?P<mark>[][])|(?P<word>[^][\s"]+)')
 KEY = re.compile(r"[A-Za-z_]\w*")

@@ -17,9 +17,9 @@ from semiring.graphs.graph import Graph
 from semiring.graphs.texts import quoted, shown
 
 from .attributes import Listing
+from .format import Options
 from .numerals import integer, number
 from .streams import fail
-from .text import Options
 
 APART = "\f"  # between a namespace and a name: no character of XML
 WHOLE = ("int", "long")

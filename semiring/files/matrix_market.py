@@ -20,9 +20,10 @@ from semiring.graphs.graph import Graph
 from semiring.graphs.texts import quoted, shown
 
 from .arrays import differs, refuse_absent
+from .format import Options
 from .numerals import integer, number, table
 from .streams import about, fail, numbered_lines, text_of
-from .text import BLANKS, WORD, Options, vertices_from_one
+from .text import BLANKS, WORD, vertices_from_one
 
 BANNER = "%%matrixmarket"
 LAYOUTS = ("coordinate", "array")

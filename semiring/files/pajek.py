@@ -20,9 +20,10 @@ from semiring.graphs.texts import quoted, shown
 
 from .arrays import edges_in, refuse_absent
 from .attributes import Listing
+from .format import Options
 from .numerals import integer, number
 from .streams import fail, text_of
-from .text import BLANKS, WORD, Options, vertices_from_one
+from .text import BLANKS, WORD, vertices_from_one
 
 HEADING = re.compile(r"\*([A-Za-z0-9]+)\s*(:\s*[0-9]+)?")
 VERTEX = re.compile(rf'[{BLANKS}]*[0-9]+[{BLANKS}]*(?:"((?:[^"\\]|\\.)*)"|"([^"]*)"|([^{BLANKS}]+))?', re.DOTALL)

@@ -23,8 +23,8 @@ from semiring.graphs.names import integers_of
 from semiring.graphs.texts import quoted, shown
 
 from .arrays import from_matrix, literal, refuse_absent
+from .format import Options
 from .streams import about, created
-from .text import Options
 
 NOTE = b"semiring"  # the key of what stands beside the columns
 

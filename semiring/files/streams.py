@@ -12,14 +12,16 @@ import re
 import sys
 import tempfile
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import copyfileobj
 from stat import S_IMODE
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NoReturn, cast
 
 from semiring.errors import GraphError, SemiringWarning
+from semiring.graphs.names import near
 from semiring.graphs.texts import shown
 from semiring.machine.memory import require
 
@@ -48,6 +50,43 @@ def open_file(file: Path | IO[bytes], path: Path, mode: str) -> IO[bytes]:
 
 def _as_it_is(file: Any, mode: str) -> Any:
     return open(file, mode) if isinstance(file, Path) else file
+
+
+def named(path: str | os.PathLike[str] | IO[Any]) -> tuple[Path | IO[Any], Path]:
+    """A file, and what messages call it, whose ending says the format.
+
+    Raises
+    ------
+    GraphError
+        For bytes.
+    """
+    if hasattr(path, "read") or hasattr(path, "write"):
+        name = getattr(path, "name", None)
+        return cast(IO[Any], path), Path(name if isinstance(name, str) else f"<{type(path).__name__}>")
+    if isinstance(path, (bytes, bytearray, memoryview)):
+        raise GraphError(f"{type(path).__name__} are not a path: give io.BytesIO(data) for what a file holds")
+    found = Path(path)
+    return found, found
+
+
+def read_file(file: Path | IO[Any], name: Path) -> bytes:
+    """All that a file holds, decompressed."""
+    if isinstance(file, Path):
+        if file.is_dir():
+            raise GraphError(f"{shown(file)} is a folder: give a file in it")
+        if not file.exists():
+            siblings = sorted(p.name for p in file.parent.iterdir()) if file.parent.is_dir() else []
+            raise GraphError(f"there is no file {shown(file)}{near(file.name, siblings)}")
+    try:
+        data = read_bytes(file, name)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as e:
+        raise GraphError(f"{shown(name)} cannot be read: {shown(e)}") from None
+    except ValueError as e:  # of file objects: closed, or opened as text and not UTF-8
+        raise GraphError(f"{shown(name)} cannot be read: {shown(e)}; open it by open(path, 'rb')") from None
+    if not data:
+        behind = not isinstance(file, Path) and file.seekable() and file.tell() > 0
+        raise GraphError(f"{shown(name)} is empty{' from where it stands; seek(0) goes to its beginning' * behind}")
+    return data
 
 
 def read_bytes(file: Path | IO[Any], name: Path | None = None) -> bytes:
@@ -110,7 +149,7 @@ def warn(message: str) -> None:
     depth = 2
     while outside.f_back is not None and outside.f_globals.get("__name__", "").startswith("semiring."):
         outside, depth = outside.f_back, depth + 1
-    warnings.warn(message, SemiringWarning, stacklevel=depth)
+    warnings.warn(shown(message), SemiringWarning, stacklevel=depth)
 
 
 @contextmanager

@@ -29,9 +29,10 @@ from semiring.graphs.texts import infinities, quoted, shown
 from semiring.graphs.weights import as_weights
 
 from .arrays import doubt_zeros, from_matrix, literal, refuse_absent
+from .format import Options
 from .numerals import CANONICAL, INTEGER, NUMBER, integers, number
 from .streams import numbered_lines, text_of, warn
-from .text import BLANKS, COMMENTS, SEPARATES, Options, read_edges
+from .text import BLANKS, COMMENTS, SEPARATES, read_edges
 
 INFINITIES = (np.inf, -np.inf)
 TRUTH = ("true", "false")

@@ -9,7 +9,6 @@ import ast
 import csv
 import dataclasses
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from pathlib import Path
@@ -18,9 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.errors import GraphError, SemiringWarning
+from semiring.errors import GraphError
 from semiring.graphs.columns import (
-    WeightColumns,
     go_both_ways,
     in_records,
     names_ends,
@@ -33,8 +31,9 @@ from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.texts import quoted, shown
 from semiring.graphs.weights import as_weights
 
+from .format import Options
 from .numerals import CANONICAL, INTEGER, integer, integers, number, table
-from .streams import about, fail, numbered_lines, text_of
+from .streams import about, fail, numbered_lines, text_of, warn
 
 COMMENTS = ("#", "%")
 MATRIX_MARKET = "%%matrixmarket"
@@ -49,34 +48,6 @@ FIELD = re.compile(rf'"((?:[^"\\]|\\.|"")*)"(?=[{BLANKS}]|$)|([^{BLANKS}]+)')  #
 DECIMAL = re.compile(r"[-+]?\d+,\d+")  # as many languages write it
 # What stands for a weight and does not read as one: other numerals, units, marks for what is missing.
 MEANT = re.compile(r"[^\w\s]{0,2}\s*\d|[-+−]?∞|(?:na|n/a|null|none|true|false|[-–—?.]*)$", re.IGNORECASE)
-
-
-@dataclasses.dataclass(frozen=True)
-class Options:
-    """What the caller of `read_graph` says of a file."""
-
-    directed: bool | None = None
-    weight: WeightColumns = "weight"
-    header: bool | None = None
-    names: type[str] | None = None
-    source: str | int | None = None
-    target: str | int | None = None
-    absent: float | None = None  # the element of a matrix that means no edge
-    label: str | None = None  # the attribute that vertices are called by
-    decimal: str = "."  # what stands before decimals
-    compact: bool = False  # vertices without edges are left out
-    listed: bool = False  # whether the format says that a text is a list of edges
-
-    @property
-    def one_way(self) -> bool:
-        """The direction of edges in a file that does not tell it."""
-        return self.directed is not False
-
-    def number(self, text: str) -> float | None:
-        """The number that a text is, or None."""
-        if self.decimal != ".":
-            text = "" if "." in text else text.replace(self.decimal, ".")
-        return number(text)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,7 +93,7 @@ def read_edges(path: Path, text: str, options: Options) -> Graph:
             columns[2:] = [in_records(labels, columns[2:])]
         graph = dataclasses.replace(as_graph(tuple(columns)), directed=directed)
     if not options.compact and (said := _gaps(graph, layout.vertices)):
-        _warn(f"{path}: {said}", 5)
+        warn(f"{path}: {said}")
     return graph
 
 
@@ -197,8 +168,8 @@ def _layout(path: Path, text: str, options: Options) -> _Layout | None:
         fields = _fields(above, separator)
         weights = [options.number(fields[k].strip(BLANKS)) for k in chosen.weights if k < len(fields)]
         if len(fields) == len(labels) and None not in weights:
-            _warn(f"{path}, line {at} was read as a comment, and has the fields of an edge: it would be one below "
-                  "another edge, or below a line of column names", 6)
+            warn(f"{path}, line {at} was read as a comment, and has the fields of an edge: it would be one below "
+                  "another edge, or below a line of column names")
     start = sum(len(above) for _, above in takewhile(lambda found: found[0] < lines[first], numbered_lines(text)))
     ways = None if options.directed is not None else chosen.ways
     return _Layout(lines[first], start, header, rows[first], separator, ends, chosen.weights, ways, undirected,
@@ -378,7 +349,7 @@ def _read_dicts(path: Path, text: str, options: Options) -> Graph:
             columns = [in_records(names, columns)]
         graph = as_graph((*vertices, *columns), directed=options.one_way)
     if not options.compact and (said := _gaps(graph, None)):
-        _warn(f"{path}: {said}", 6)
+        warn(f"{path}: {said}")
     return graph
 
 
@@ -485,14 +456,14 @@ def _doubt(path: Path, ends: list[list[str]], lines: list[int], layout: _Layout,
         both = next((name for name in taken if name in ends[0] or name in ends[1]), None)
         if both is not None:
             line = min(lines[column.index(both)] for column in ends if both in column)
-            _warn(
+            warn(
                 f"{path}: the first line, {quoted(taken)}, was read as names of columns, and line {line} has a vertex "
                 f"{quoted(both)}: header=False reads it as an edge, header=True says that it is not an edge"
             )
     elif len(lines) > 1 and not any(map(_is_number, layout.row)):
         a, b = ends[0][0], ends[1][0]
         if a != b and not any(name in column[1:] for name in (a, b) for column in ends):
-            _warn(
+            warn(
                 f"{path}, line {lines[0]}: {quoted([a, b])} was read as an edge, and neither end is named again: "
                 "header=True reads the line as names of columns, header=False says that it is an edge"
             )
@@ -503,12 +474,8 @@ def _doubt_marked(path: Path, ends: list[list[str]], lines: list[int], marked: l
     others = [*ends[1], *(a for a, line in zip(ends[0], lines, strict=True) if line not in set(marked))]
     if marked and not any(name.startswith(COMMENTS) for name in others):
         a, b = (column[lines.index(marked[0])] for column in ends)
-        _warn(f"{path}, line {marked[0]}: {quoted([a, b])} was read as an edge, since the line has as many fields as "
+        warn(f"{path}, line {marked[0]}: {quoted([a, b])} was read as an edge, since the line has as many fields as "
               f"others; with a blank behind its first mark it is a comment")
-
-
-def _warn(message: str, depth: int = 7) -> None:
-    warnings.warn(shown(message), SemiringWarning, stacklevel=depth)
 
 
 def _careful_weights(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import IO, Any, TextIO
 
 import numpy as np
 
-from semiring.errors import SemiringError, SemiringWarning
+from semiring.errors import SemiringError
 from semiring.graphs.exports import by_components, is_absent
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import integers_of, is_integer
@@ -22,7 +21,7 @@ from semiring.graphs.texts import infinities, quoted, readable, shown, with_infi
 from . import parquet
 from .matrix_market import comments
 from .numerals import CANONICAL
-from .streams import created, suffix
+from .streams import created, suffix, warn
 
 SEPARATORS = ",;\t"
 BLOCK = 1 << 16  # entries of a matrix that are text at a time
@@ -80,12 +79,8 @@ def kept_names(path: Path, names: Sequence[Any]) -> list[int | str]:
     """Names as files hold them, integers and texts; any others become texts, of which it is warned."""
     others = [name for name in names if not (isinstance(name, str) or is_integer(name))]
     if others:
-        warnings.warn(
-            f"{shown(path)}: names are kept as integers and texts, so that {quoted(others[0])} will be "
-            f"{quoted(str(others[0]))}",
-            SemiringWarning,
-            stacklevel=5,
-        )
+        warn(f"{shown(path)}: names are kept as integers and texts, so that {quoted(others[0])} will be "
+             f"{quoted(str(others[0]))}")
     kept = [int(name) if is_integer(name) else str(name) for name in names]
     if len(set(kept)) < len(kept):
         raise SemiringError(f"{shown(path)}: names are kept as integers and texts, and two of them have the same text")
@@ -106,12 +101,8 @@ def _names(path: Path, names: list[Any]) -> np.ndarray:
         raise SemiringError(f"{shown(path)}: {form} holds names as texts, and two of them have the same text")
     others = [name for name in names if not isinstance(name, str)]
     if others:
-        warnings.warn(
-            f"{shown(path)}: {form} holds names as texts, so that {quoted(others[0])} will be "
-            f"{quoted(str(others[0]))}",
-            SemiringWarning,
-            stacklevel=4,
-        )
+        warn(f"{shown(path)}: {form} holds names as texts, so that {quoted(others[0])} will be "
+             f"{quoted(str(others[0]))}")
     return array
 
 

@@ -252,7 +252,7 @@ def test_what_means_no_edge_in_a_matrix(call, tmp_path: Path) -> None:
     file.write_text('graph [ directed 1 node [ id 4 label "x" ] node [ id 9 label "x" ] edge [ source 4 target 9 ] ]')
     assert "--label id calls vertices by their ids" in refused(call("order", file))
     assert call("order", file, "--label", "id").out.split() == ["4", "9"]
-    assert "--label is for formats whose vertices have labels (gml, pajek), not for csv" in refused(
+    assert "--label has no meaning in the format csv, only in gml, pajek: leave it out" in refused(
         call("order", tmp_path / "m.csv", "--label", "id"))
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from files.reading import EDGES, MATRIX, ONE, archive, listed, read, refused
 
 import semiring as sr
-from semiring.files.formats import read_graph
+from semiring.files.verbs import read_graph
 
 
 @pytest.mark.parametrize("format", ["coo", "csr", "csc"])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.files.arrays import parse_npy
-from semiring.files.formats import read_graph
+from semiring.files.verbs import read_graph
 
 INF = np.inf
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semiring.files.attributes import Listing
-from semiring.files.text import Options
+from semiring.files.format import Options
 
 EDGES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans(), st.integers(1, 9)), max_size=6)
 

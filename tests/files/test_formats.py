@@ -1,154 +1,111 @@
-"""Graphs from files of every format, matrices to files, and what is said of files that do not parse."""
+"""The table of formats: a row is all that a format needs, and what is written of formats elsewhere agrees with it."""
 
 from __future__ import annotations
 
-import json
+import io
 import re
+from itertools import product
+from pathlib import Path
 
-import networkx as nx
+import numpy as np
 import pytest
-from files.reading import COMPRESS, example, refused, written
+from files.reading import refused
+from files.toy import TOY
 
 import semiring as sr
-from semiring.files import formats
-from semiring.files.formats import read_graph, write_matrix
+from semiring import cli
+from semiring.cli.arguments import parser
+from semiring.files.format import RESTRICTED, Options
+from semiring.files.formats import ELEMENTS, ELSEWHERE, FORMATS, UNPACKED, accepted, endings, format_names
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("g.csv", "from,to,km\n0,1,2\n1,2,long\n", "g.csv, line 3: found the weight 'long' in the column"),
-        ("g.csv", "from,to,km\n0,1,2\n1,2,\n", "g.csv, line 3: found no weight in the column 'km', expected a number"),
-        ("g.csv", "from,to,km\n0,1,2\n1,2,nan\n", "g.csv, line 3: found the weight 'nan' in the column 'km', expected"),
-        ("g.csv", "0,1,2\n\n# x\n1,2\n", "g.csv, line 4: found 2 fields, expected 3 fields separated by ','"),
-        ("g.txt", "0 1\n1 2 3\n", "g.txt, line 2: found 3 fields, expected 2 fields"),
-        ("g.txt", "0 1\n-1 2\n3 4\n", "g.txt, line 2: found source vertex -1, expected an integer from 0 that fits 64"),
-        ("g.txt", f"0 1\n2 {10**30}\n3 4\n", f"line 2: found target vertex {10**30}, expected an integer from 0"),
-        ("g.csv", "a,b\n,c\n", "g.csv, line 2: found no source vertex, expected a name or an integer"),
-        ("g.csv", "a,b\nc,\n", "g.csv, line 2: found no target vertex"),
-        ("g.csv", ",a,b\na,1,2\n", "line 1, field 3: found the column 'b', expected a row of the same"),
-        ("g.txt", "0\n1\n", "g.txt, line 1: found '0', expected a source and a target vertex"),
-        ("g.csv", 'a,b\n"c,d\n', "g.csv, line 2: unexpected end of data; expected fields quoted"),
-        ("g.csv", '"a,b\n', "g.csv, line 1: unexpected end of data"),
-        ("g.txt", "# only\n\n% comments\n", "g.txt holds no edges, only comments and empty lines"),
-        ("g.csv", "from,to,km\n", "g.csv holds no edges, only the line of column names ['from', 'to', 'km']"),
-        ("g.csv.gz", "0,1\n1,2,3\n", "g.csv.gz, line 2: found 3 fields"),
-        ("g.gr", "a 1 2 3\n", "g.gr, line 1: found 'a 1 2 3', expected 'p sp VERTICES ARCS' before any arc"),
-        ("g.gr", "p max 3 1\na 1 2 3\n", "g.gr, line 1: found 'p max 3 1', expected 'p sp VERTICES ARCS'"),
-        ("g.gr", "p sp 3 1\na 1 4 3\n", "g.gr, line 2: found vertex '4', expected an integer from 1 to 3"),
-        ("g.gr", "p sp 3 1\na 0 2 3\n", "g.gr, line 2: found vertex '0', expected an integer from 1 to 3"),
-        ("g.gr", "p sp 3 1\na 1 x 3\n", "g.gr, line 2: found vertex 'x'"),
-        ("g.gr", "p sp 3 1\nc x\na 1 2 far\n", "g.gr, line 3: found the weight 'far', expected a number"),
-        ("g.gr", "p sp 3 1\na 1 2\n", "g.gr, line 2: found 'a 1 2', expected 'a SOURCE TARGET WEIGHT'"),
-        ("g.gr", "p sp 3 1\ne 1 2 3\n", "g.gr, line 2: found 'e 1 2 3', expected 'a SOURCE TARGET WEIGHT'"),
-        ("g.gr", "p sp 3 4\na 1 2 3\n", "g.gr, line 1: found a problem of 4 arcs, expected the 1 that the file holds"),
-        ("g.gr", "c nothing\n", "g.gr holds only comments: expected 'p sp VERTICES ARCS' and arcs"),
-        ("g.mtx", "hello\n", "g.mtx, line 1: found 'hello', expected '%%MatrixMarket matrix LAYOUT FIELD SYMMETRY'"),
-        (
-            "g.mtx",
-            "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 3\n1 x 4\n",
-            "g.mtx, line 4: found vertex 'x', expected an integer from 1 to 2",
-        ),
-        (
-            "g.mtx.bz2",
-            "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 4\n",
-            "g.mtx.bz2, line 3: found vertex '3', expected an integer from 1 to 2",
-        ),
-        (
-            "g.mtx",
-            "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 3\n",
-            "g.mtx, line 2: found a size of 3 entries, expected the 1 that the file holds",
-        ),
-        (
-            "g.mtx",
-            "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 3\n",
-            "g.mtx holds a 2 × 3 matrix; a graph's is square",
-        ),
-        (
-            "g.mtx",
-            "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 nan\n",
-            "g.mtx, line 3: found the weight 'nan', expected a number",
-        ),
-        (
-            "g.graphml",
-            "<graphml>\n<graph edgedefault='directed'>\n</graphml>\n",
-            "g.graphml, line 3: mismatched tag; expected GraphML",
-        ),
-        ("g.graphml", "<svg/>\n", "g.graphml, line 1: found <svg>, expected <graphml>"),
-        ("g.npy", "text\n", "g.npy is not a file of NumPy arrays of numbers or texts"),
-        ("g.npz", "PK\x03\x04 nothing\n", "g.npz is not a file of NumPy arrays of numbers or texts"),
-        ("g.csv", "", "g.csv is empty"),
-        ("g.gr.gz", "", "g.gr.gz is empty"),
-        ("g.json", "{}", "g.json: .json is not read here; NetworkX reads it: sr.closure(networkx.node_link_graph("),
-        ("g", "0 1\n", "g has no ending; graphs are read from .csv, .tsv"),
-    ],
-)
-def test_files_that_do_not_parse(tmp_path, name, text, message):
-    path = written(tmp_path, name, text)
-    with refused(message):
-        read_graph(path)
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A file of a toy format, which is in the table for now."""
+    monkeypatch.setitem(FORMATS, "toy", TOY)
+    path = tmp_path / "g.toy"
+    path.write_text("3\n0 1 2.5\n1 2 4\n")
+    return path
 
 
-def test_paths_that_hold_no_file(tmp_path):
-    written(tmp_path, "roads.csv", "0,1\n")
-    with refused("road.csv; did you mean 'roads.csv'?"):
-        read_graph(tmp_path / "road.csv")
-    (tmp_path / "folder.csv").mkdir()
-    with refused("folder.csv is a folder: give a file in it"):
-        read_graph(tmp_path / "folder.csv")
-    with refused("there is no file"):
-        read_graph(tmp_path / "nowhere" / "g.csv")
-    with refused("no format is called 'cvs'; did you mean 'csv'?; known: csv, tsv, edges, mtx"):
-        read_graph(tmp_path / "roads.csv", format="cvs")
-    assert len(read_graph(tmp_path / "roads.csv", format="edges")) == 1
+def test_a_row_is_all_that_reading_and_writing_need(toy: Path) -> None:
+    graph = sr.read_graph(toy)
+    assert graph.n == 3 and sorted(graph.edges()) == [(0, 1, 2.5), (1, 2, 4.0)]
+    assert sr.read_graph(io.BytesIO(toy.read_bytes()), format="toy", weight=None).weights is None
+    M = sr.read_matrix(toy, sr.min_plus)
+    sr.write_matrix(toy.with_suffix(".toys"), M)
+    assert toy.with_suffix(".toys").read_text() == "3\n0 1 2.5\n1 2 4.0\n"
+    assert np.array_equal(sr.read_matrix(toy.with_suffix(".toys"), sr.min_plus), M)
 
 
-@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
-def test_files_that_are_not_compressed_or_cut_short(tmp_path, ending):
-    (tmp_path / f"g.csv{ending}").write_bytes(b"0,1,2.5\n")
-    with refused(f"g.csv{ending} cannot be read"):
-        read_graph(tmp_path / f"g.csv{ending}")
-    whole = COMPRESS[ending](b"".join(b"%d,%d\n" % (k, k * k % 1009) for k in range(5000)))
-    (tmp_path / f"h.csv{ending}").write_bytes(whole[: len(whole) // 2])
-    with refused(f"h.csv{ending} cannot be read"):
-        read_graph(tmp_path / f"h.csv{ending}")
-
-
-def test_matrices_that_cannot_be_written_leave_no_file(tmp_path):
-    known = ".csv, .tsv, .mtx, .gr, .npy, .npz, .graphml, .gml, .net, .pajek, .parquet, .pq"
-    with refused(f"m.png: a matrix is written as {known}", sr.SemiringError):
-        write_matrix(tmp_path / "m.png", example())
-    objects = sr.adjacency([(0, 1, sr.letter("x"))], sr.regex)
-    with refused("elements of regex are Python objects, which only .csv and .tsv hold", sr.SemiringError):
-        write_matrix(tmp_path / "m.npy", objects)
+def test_a_row_is_all_that_messages_need(toy: Path) -> None:
+    with refused(f"graphs are read from {', '.join(endings())}: pass format="):
+        sr.read_graph(toy.with_suffix(""))
+    assert endings()[-2:] == [".toy", ".toys"]
+    with refused("no format is called 'toi'; did you mean 'toy'?"):
+        sr.read_graph(toy, format="toi")
+    with refused("header= has no meaning in the format toy, only in csv, tsv, txt, edges: leave it out"):
+        sr.read_graph(toy, header=True)
     records = sr.adjacency([(0, 1, (2.0, 3))], sr.shortest_count)
-    held = "elements of shortest-count are records, which .npz, .csv, .tsv and .parquet hold, .mtx not"
-    with refused(held, sr.SemiringError):
-        write_matrix(tmp_path / "m.mtx", records)
-    assert not list(tmp_path.iterdir())
+    with refused("are records, which the toy format cannot hold: write .csv, .tsv", sr.SemiringError):
+        sr.write_matrix(toy, records)
+    with refused("vertices have names, such as 'a', and the toy format only numbers them", sr.SemiringError):
+        sr.write_matrix(toy, sr.adjacency([("a", "b", 1.0)], sr.min_plus))
+    assert toy.read_text() == "3\n0 1 2.5\n1 2 4\n", "what was there stays"
 
 
-@pytest.mark.parametrize(("ending", "call"), sorted(formats.ELSEWHERE.items()))
-def test_formats_that_others_read(tmp_path, ending, call):
-    """The call that a message names exists, and where NetworkX writes the format, what it reads is closed."""
-    path = tmp_path / f"g{ending}"
-    path.write_text("x")
-    with refused(f"{ending} is not read here; ") as caught:
-        read_graph(path)
-    told = re.search(r"sr\.closure\((.*), S\)", str(caught.value))[1]
-    assert told == call.format(repr(str(path)))
-    with refused(f"{ending} is not read here; "):
-        read_graph(tmp_path / "g.csv", format=ending[1:])
-    G = nx.DiGraph([("a", "b"), ("b", "c")])
-    write = {".gexf": nx.write_gexf, ".adjlist": nx.write_adjlist, ".multiadj": nx.write_multiline_adjlist,
-             ".json": lambda G, path: path.write_text(json.dumps(nx.node_link_data(G)))}.get(ending)
-    if write is not None:
-        write(G, path)
-        C = sr.closure(eval(told, {"networkx": nx, "json": json}), sr.min_plus)
-        assert C["a", "c"] == 2
+def test_a_row_is_all_that_the_command_line_needs(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = toy.with_name("c.toy")
+    assert cli.main(["closure", str(toy), "--algebra", "min-plus", "-o", str(out)]) == 0
+    assert sr.read_matrix(out, sr.min_plus)[0, 2] == 6.5
+    assert cli.main(["order", str(toy), "--format", "toy"]) == 0
+    assert capsys.readouterr().out == "0\n1\n2\n"
+    help = " ".join(parser().commands["closure"].format_help().split())
+    assert help.count(".toy") == 2 and "parquet, toy" in help, "of FILE and of OUT, and of --format"
 
 
-def test_archives_are_to_be_unpacked(tmp_path):
-    (tmp_path / "g.zip").write_bytes(b"PK")
-    with refused("g.zip is an archive: unpack it; .gz, .bz2, .xz are decompressed here"):
-        read_graph(tmp_path / "g.zip")
+def test_names_and_endings_are_of_one_format_each() -> None:
+    all_endings = endings()
+    assert len(set(all_endings)) == len(all_endings) and not set(all_endings) & {*ELSEWHERE, *UNPACKED}
+    assert all(name == form.name and form.endings for name, form in FORMATS.items())
+    assert all(form.takes <= RESTRICTED.keys() and form.holds <= ELEMENTS.keys() for form in FORMATS.values())
+    assert set(endings(written=True)) < set(all_endings) and set(format_names(written=True)) < set(format_names())
+    for kind in ELEMENTS:
+        assert any(form.write and kind in form.holds for form in FORMATS.values()), f"nothing holds {kind}"
+
+
+def test_an_option_is_honoured_or_refused() -> None:
+    """By the table; what a reader makes of an option has tests in the reader's own module."""
+    values = {"header": True, "source": "a", "target": 1, "weights": ["km", "toll"], "label": "id", "decimal": ",",
+              "absent": 0, "names": str}
+    assert values.keys() == RESTRICTED.keys()
+    for (name, form), (word, value) in product(FORMATS.items(), values.items()):
+        options = Options(**{"weight" if word == "weights" else word: value})
+        assert options.asked == [word]
+        if word in form.takes:
+            assert accepted(Path("g"), form, options).asked == [word]
+        else:
+            with refused(f"g: {RESTRICTED[word]} has no meaning in the format {name}, only in "):
+                accepted(Path("g"), form, options)
+
+
+def test_the_reference_lists_all_formats() -> None:
+    for verb, written in ((sr.read_graph, False), (sr.write_matrix, True)):
+        text = " ".join((verb.__doc__ or "").split())
+        assert re.search(r"format : str, optional One of ([\w, ]+), if", text)[1] == ", ".join(
+            format_names(written=written))
+        missing = [ending for ending in endings(written=written) if not re.search(rf"{re.escape(ending)}\b", text)]
+        assert not missing, f"{verb.__name__} does not say what {missing} are"
+
+
+def test_the_site_lists_all_formats() -> None:
+    """The table of docs/site/howto/files.md is that of the code."""
+    rows = ["| ending | what it is | read | written | needs |", "|---|---|---|---|---|"]
+    for form in FORMATS.values():
+        called = ", ".join(f"`{ending}`" for ending in form.endings)
+        rows.append(f"| {called} | {form.content} | yes | {'yes' if form.write else ''} | {form.needs} |")
+    table = "\n".join(rows).replace("|  |", "| |").replace("|  |", "| |")
+    page = (ROOT / "docs/site/howto/files.md").read_text(encoding="utf-8")
+    assert f"\n\n{table}\n\n" in page, f"the table should be\n{table}"

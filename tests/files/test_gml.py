@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.files.formats import READERS
-from semiring.files.text import Options
+from semiring.files.format import Options
+from semiring.files.formats import FORMATS
 
 NAMES = ["a", "007", "7", "1e5", "nan", "a b", "Å", "c,d", "x;y"]
 
@@ -25,7 +25,7 @@ def test_what_networkx_writes_in_gml(edges, make):
     G = make()
     G.add_nodes_from(NAMES)
     G.add_weighted_edges_from(edges)
-    graph = READERS["gml"](Path("g.gml"), "\n".join(nx.generate_gml(G)).encode(), Options())
+    graph = FORMATS["gml"].read(Path("g.gml"), "\n".join(nx.generate_gml(G)).encode(), Options())
     same = sr.as_graph(G)
     assert (graph.n, graph.names, graph.directed) == (same.n, NAMES, same.directed)
     assert listed(graph) == listed(same)

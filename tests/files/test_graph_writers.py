@@ -21,7 +21,7 @@ def graphs(names: list[Any] | None, value: Any = 2.5, dtype: str = "f8") -> sr.M
     (".net", graphs(["a", "b\nc"]), "Pajek cannot hold the name"),
     (".net", graphs(["a", "b\0"]), r"Pajek cannot hold the name 'b\\x00'"),
     (".graphml", graphs([7, "a"]), "names are integers, as 7, and texts, as 'a'"),
-    (".gr", graphs(["a", "b"]), "DIMACS numbers its vertices"),
+    (".gr", graphs(["a", "b"]), "vertices have names, such as 'a', and DIMACS only numbers them: write .graphml"),
     (".gr", graphs(None), "whole numbers, and entry 0 → 1 is 2.5"),
     (".gr", graphs(None, -np.inf), "whole numbers, and entry 0 → 1 is -inf"),
     (".graphml", sr.Matrix(np.ones((1, 1), "c16"), sr.plus_times), "complex"),

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.files.formats import read_graph
+from semiring.files.format import Options
 from semiring.files.graphml import read_graphml
-from semiring.files.text import Options
+from semiring.files.verbs import read_graph
 
 
 def test_graphml(tmp_path):

@@ -92,9 +92,10 @@ def test_names_that_look_like_numbers_stay_names(tmp_path):
     graph = read(tmp_path, "g.graphml", GRAPHML.format('<node id="3"/><node id="4"/>'), names=str)
     assert graph.names == ["3", "4"]
     assert read(tmp_path, "g.graphml", GRAPHML.format('<node id="03"/><node id="4"/>')).names == ["03", "4"]
-    with refused("g.gr: names=str is for csv, tsv, edges, graphml, gml, pajek, parquet; in gr vertices are numbers"):
+    with refused("g.gr: names=str has no meaning in the format gr, only in csv, tsv, txt, edges, graphml, gml, pajek, "
+                 "parquet: leave it out"):
         read(tmp_path, "g.gr", "p sp 1 0\n", names=str)
-    with refused("names=<class 'int'>: pass names=str to read all vertices as names"):
+    with refused("names=<class 'int'> is not a type of names: pass names=str to read all vertices as names"):
         sr.read_graph(tmp_path / "a.csv", names=int)
 
 

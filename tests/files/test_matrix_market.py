@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.files import matrix_market as mtx_readers
-from semiring.files.formats import read_graph
+from semiring.files.verbs import read_graph
 
 INF = np.inf
 

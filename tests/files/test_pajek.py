@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.files.formats import READERS
-from semiring.files.text import Options
+from semiring.files.format import Options
+from semiring.files.formats import FORMATS
 
 NAMES = ["a", "007", "7", "1e5", "nan", "a b", "Å", "c,d", "x;y"]
 
@@ -143,6 +143,6 @@ def test_what_networkx_writes_in_pajek(edges, make):
     G = make()
     G.add_nodes_from(NAMES)
     G.add_weighted_edges_from((NAMES[u], NAMES[v], w) for u, v, w in edges)
-    graph = READERS["pajek"](Path("g.net"), "\n".join(nx.generate_pajek(G)).encode(), Options())
+    graph = FORMATS["pajek"].read(Path("g.net"), "\n".join(nx.generate_pajek(G)).encode(), Options())
     assert (graph.n, graph.names, graph.directed) == (len(NAMES), NAMES, G.is_directed())
     assert sorted(listed(graph)) == sorted(G.edges(data="weight"))

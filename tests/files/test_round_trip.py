@@ -16,11 +16,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.files.formats import FORMATS
 from semiring.graphs.texts import quoted
 
-ENDINGS = (".npy", ".npz", ".csv", ".tsv", ".mtx", ".graphml", ".gr",
-           *([".gml", ".net"] if find_spec("networkx") else []), *([".parquet"] if find_spec("pyarrow") else []))
-NAMED = tuple(ending for ending in ENDINGS if ending != ".gr")
+WRITTEN = [form for form in FORMATS.values() if form.write and (not form.needs or find_spec(form.needs.lower()))]
+ENDINGS = [form.endings[0] for form in WRITTEN]
+NAMED = [form.endings[0] for form in WRITTEN if form.named]
 VECTORS = sr.Semiring(
     "vectors", fields={"v": ("f4", 2), "n": "f8"}, zero=([np.inf, np.inf], np.inf), one=([0, 0], 0),
     add=lambda x, y: (np.minimum(x.v, y.v), np.minimum(x.n, y.n)), mul=lambda x, y: (x.v + y.v, x.n + y.n),

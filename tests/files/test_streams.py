@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.files import streams
-from semiring.files.formats import read_graph
 from semiring.files.streams import about, created, fail, numbered_lines, open_file, read_bytes, suffix, text_of
+from semiring.files.verbs import read_graph
 from semiring.machine import memory
 
 

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.files.format import Options
 from semiring.files.tables import form_of, parse_table
-from semiring.files.text import Options
 
 
 def test_what_pandas_writes(tmp_path):

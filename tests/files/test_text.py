@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.files import numerals
 from semiring.files import text as text_readers
-from semiring.files.formats import read_graph
+from semiring.files.format import Options
 from semiring.files.streams import text_of
-from semiring.files.text import Options
+from semiring.files.verbs import read_graph
 
 INF = np.inf
 # vertices in examples may begin with any number
@@ -256,7 +256,7 @@ def test_what_the_first_line_is_taken_for(tmp_path):
     assert len(sr.read_graph(tmp_path / "h.txt", header=False)) == 2
     assert listed(read(tmp_path, "i.csv", "7,8,9\n1,2,3\n", header=True)) == [(1, 2, 3)]
     assert listed(read(tmp_path, "j.csv", "from,to\n", header=False)) == [("from", "to", None)]
-    with refused("k.mtx: header= is for lists of edges (csv, tsv, edges), not for mtx"):
+    with refused("k.mtx: header= has no meaning in the format mtx, only in csv, tsv, txt, edges: leave it out"):
         read(tmp_path, "k.mtx", "x", header=True)
 
 
@@ -404,9 +404,9 @@ def test_a_bad_weight_among_several_has_its_line(tmp_path: Path) -> None:
     graph = sr.read_graph(file, weight=[3, 2])
     assert graph.weights.dtype == [("3", "f8"), ("2", "i8")] and graph.weights.tolist() == [(3.0, 2), (5.5, 4)]
     assert graph.names is None
-    with pytest.raises(sr.GraphError, match=r"several weights are for lists of edges .*, not for mtx"):
+    with pytest.raises(sr.GraphError, match="a list of columns in weight= has no meaning in the format mtx, only"):
         sr.read_graph(file, format="mtx", weight=[2, 3])
-    with pytest.raises(sr.GraphError, match="source= and target= are for lists of edges"):
+    with refused("source= has no meaning in the format graphml, only in csv, tsv, txt, edges, parquet: leave it out"):
         sr.read_graph(file, format="graphml", source=0, target=1)
 
 
@@ -611,9 +611,9 @@ def test_decimal_commas(tmp_path):
         read(tmp_path, "g.csv", "from;to;km\na;b;1.000,5\n", decimal=",")
     with refused("(decimal=',' reads this)"):
         read(tmp_path, "g.csv", "from;to;km\na;b;1,5\n")
-    with refused("decimal='x': decimals stand behind '.' or ','"):
+    with refused("decimal='x' is not a decimal mark: pass '.' or ','"):
         read(tmp_path, "g.csv", "a b 1\n", decimal="x")
-    with refused("g.mtx: decimal= is for lists of edges"):
+    with refused("g.mtx: decimal= has no meaning in the format mtx, only in csv, tsv, txt, edges"):
         read(tmp_path, "g.mtx", "x", decimal=",")
     (tmp_path / "t.csv").write_text(";a;b\na;;1,5\nb;2;\n")
     assert sr.read_matrix(tmp_path / "t.csv", sr.min_plus, decimal=",")["a", "b"] == 1.5

@@ -14,7 +14,7 @@ from layouts import hops_and_costs, laid_out, layouts, same
 
 import semiring as sr
 from semiring.files import streams, writers
-from semiring.files.formats import read_graph, write_matrix
+from semiring.files.verbs import read_graph, write_matrix
 from semiring.files.writers import save_array
 
 INF = np.inf
