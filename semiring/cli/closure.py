@@ -12,10 +12,10 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.api import closure
 from semiring.errors import SemiringError
+from semiring.files.arrays import save_array
 from semiring.files.formats import endings
 from semiring.files.streams import suffix
 from semiring.files.verbs import write_matrix as write_file
-from semiring.files.writers import save_array
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import count_text, infinities, shown, with_infinities
 from semiring.graphs.texts import element_text as one_text

@@ -17,8 +17,9 @@ from semiring.algebra.laws import FLAGS
 from semiring.algebra.semiring import Semiring
 from semiring.api import check_laws, plan, solve
 from semiring.errors import LawError, SemiringError, SemiringWarning
+from semiring.files.archives import save_edges
+from semiring.files.arrays import save_array
 from semiring.files.streams import suffix
-from semiring.files.writers import save_array, save_edges
 from semiring.graphs.generators import random_graph
 from semiring.kernels.cpu.compile.price import has_numba
 from semiring.operands.devices import gpu_facts, gpu_name

@@ -10,8 +10,8 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
 from semiring.files.arrays import MAGIC, parse_npy
+from semiring.files.rows import rows_of
 from semiring.files.streams import about, fail, numbered_lines, suffix, text_of
-from semiring.files.text import rows_of
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import quoted, shown

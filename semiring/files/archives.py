@@ -1,4 +1,4 @@
-"""Graphs from .npz archives: SciPy's sparse matrices, what `write_matrix` wrote, and columns of edges."""
+"""Graphs from .npz archives and matrices to them: SciPy's sparse matrices, dense matrices, columns of edges."""
 
 from __future__ import annotations
 
@@ -17,9 +17,18 @@ from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import dtype_text, quoted, shown
 from semiring.machine.memory import require
 
-from .arrays import from_array, from_matrix, literal, parse_npy, refuse_absent
+from .arrays import (
+    from_array,
+    from_matrix,
+    literal,
+    names_array,
+    parse_npy,
+    refuse_absent,
+    shown_elements,
+    zero_of,
+)
 from .format import Options
-from .streams import CHUNK, about
+from .streams import CHUNK, about, created
 
 NPZ_ENDS = (("row", "col"), ("sources", "targets"), *ENDS)
 NPZ_WEIGHTS = ("data", "weights", "weight")
@@ -234,3 +243,20 @@ def _diagonals(archive: _Archive, n: int) -> Entries:
     rows = columns - offsets.astype(np.int64)[:, None]
     inside = (rows >= 0) & (rows < n) & (columns < n)
     return Entries(rows[inside], columns[inside], data[inside])
+
+
+def write_npz(path: Path, M: Matrix) -> None:
+    arrays = {"matrix": shown_elements(M), "zero": zero_of(M), "algebra": np.array(M.semiring.name)}
+    if M.names is not None:
+        arrays["names"] = names_array(path, M.names)
+    with created(path) as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def save_edges(path: Path, n: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None) -> None:
+    """A .npz file of SciPy's sparse matrices; of edges without weights, true where there is one."""
+    from scipy.sparse import coo_array, save_npz
+
+    values = np.ones(len(sources), bool) if weights is None else weights
+    with created(path) as file:
+        save_npz(file, coo_array((values, (sources, targets)), (n, n)))

@@ -1,4 +1,4 @@
-"""Graphs from NumPy's .npy files, and what every array in a file is checked for before anything relies on it."""
+"""Graphs from NumPy's .npy files and matrices to them; how every array in a file is checked before it is used."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ import ast
 import dataclasses
 import math
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import numpy as np
 
 from semiring.algebra.constants import outside
 from semiring.algebra.semiring import Semiring
-from semiring.errors import GraphError
+from semiring.errors import GraphError, SemiringError
 from semiring.graphs.adjacency import adjacency
+from semiring.graphs.exports import by_components
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.matrix import Matrix
-from semiring.graphs.texts import dtype_text, is_same, quoted, shown
+from semiring.graphs.names import integers_of
+from semiring.graphs.texts import dtype_text, is_same, quoted, shown, with_infinities
 from semiring.graphs.weights import elements, refuse_nan
 
 from .format import Options
-from .streams import about, warn
+from .streams import about, created, suffix, warn
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 1 << 16  # characters; records of thousands of fields have fewer
@@ -302,3 +304,53 @@ def _checked(what: str, flat: np.ndarray) -> np.ndarray:
 
 def _native(dtype: np.dtype) -> np.dtype:
     return dtype.newbyteorder("=")
+
+
+class _Sink:
+    """A file that NumPy does not know for one: it writes through Python then, and an error keeps its reason."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.write = file.write
+
+
+def save_array(path: Path, *arrays: np.ndarray) -> None:
+    """A .npy file of an array, and of further ones behind it."""
+    with created(path) as file:
+        for array in arrays:
+            np.lib.format.write_array(_Sink(file), np.asanyarray(array), allow_pickle=False)
+
+
+def write_npy(path: Path, M: Matrix) -> None:
+    save_array(path, shown_elements(M), zero_of(M), *([] if M.names is None else [names_array(path, M.names)]))
+
+
+def shown_elements(M: Matrix) -> np.ndarray:
+    """The elements; integers beside ∞ as floats, where these hold all, of which the zero tells the dtype."""
+    stored = by_components(M.array)
+    found = stored if stored.dtype.names else with_infinities(stored, M.semiring)
+    return found if found.dtype.kind == "f" else stored
+
+
+def zero_of(M: Matrix) -> np.ndarray:
+    """What stands for no edge."""
+    dtype = by_components(M.array).dtype
+    return np.array(M.semiring.zero_in(dtype), dtype)
+
+
+def names_array(path: Path, names: list[Any]) -> np.ndarray:
+    """Names as an array of integers of 64 bits or of texts."""
+    if (whole := integers_of(names)) is not None:
+        return whole
+    texts = list(map(str, names))
+    array = np.array(texts, dtype=np.str_)
+    form = suffix(path)
+    changed = next((i for i, text in enumerate(array.tolist()) if text != texts[i]), None)
+    if changed is not None:
+        raise SemiringError(f"{shown(path)}: {form} cannot hold the name {quoted(texts[changed])}, which ends in NUL")
+    if len(set(texts)) < len(texts):
+        raise SemiringError(f"{shown(path)}: {form} holds names as texts, and two of them have the same text")
+    others = [name for name in names if not isinstance(name, str)]
+    if others:
+        warn(f"{shown(path)}: {form} holds names as texts, so that {quoted(others[0])} will be "
+             f"{quoted(str(others[0]))}")
+    return array

@@ -11,7 +11,7 @@ from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import near
 from semiring.graphs.texts import quoted, shown
 
-from . import archives, arrays, gml, graph_writers, graphml, matrix_market, notes, pajek, parquet, tables, text, writers
+from . import archives, arrays, dimacs, gml, graphml, matrix_market, notes, pajek, parquet, tables, writers
 from .format import RESTRICTED, Format, Options
 from .streams import OPENERS, suffix
 
@@ -39,42 +39,43 @@ FORMATS = {form.name: form for form in (
         content="an edge a line, even if the lines could be a square of numbers",
     ),
     Format(
-        name="mtx", endings=(".mtx",), title="Matrix Market", read=matrix_market.read_mtx, write=writers.write_mtx,
-        noted=matrix_market.noted_dtype, takes=frozenset(("absent",)), holds=frozenset(("complex",)),
+        name="mtx", endings=(".mtx",), title="Matrix Market", read=matrix_market.read_mtx,
+        write=matrix_market.write_mtx, noted=matrix_market.noted_dtype, takes=frozenset(("absent",)),
+        holds=frozenset(("complex",)),
         content="Matrix Market; names and dtype in comments",
     ),
     Format(
-        name="gr", endings=(".gr",), title="DIMACS", read=text.read_dimacs, write=graph_writers.write_dimacs,
+        name="gr", endings=(".gr",), title="DIMACS", read=dimacs.read_dimacs, write=dimacs.write_dimacs,
         noted=notes.noted_dtype, named=False,
         content="DIMACS shortest paths; whole numbers, vertices without names",
     ),
     Format(
-        name="npy", endings=(".npy",), title=".npy", read=arrays.read_npy, write=writers.write_npy,
+        name="npy", endings=(".npy",), title=".npy", read=arrays.read_npy, write=arrays.write_npy,
         matrix=arrays.matrix_of_npy, takes=frozenset(("absent",)), holds=frozenset(("complex", "records")),
         content="a NumPy array, and behind it the zero and the names",
     ),
     Format(
-        name="npz", endings=(".npz",), title=".npz", read=archives.read_npz, write=writers.write_npz,
+        name="npz", endings=(".npz",), title=".npz", read=archives.read_npz, write=archives.write_npz,
         matrix=archives.matrix_of_npz, takes=frozenset(("absent",)), holds=frozenset(("complex", "records")),
         content="the same as an archive; what `scipy.sparse.save_npz` wrote",
     ),
     Format(
         name="graphml", endings=(".graphml",), title="GraphML", read=graphml.read_graphml,
-        write=graph_writers.write_graphml, noted=notes.noted_dtype, takes=frozenset(("weights", "names")),
+        write=graphml.write_graphml, noted=notes.noted_dtype, takes=frozenset(("weights", "names")),
         content="GraphML",
     ),
     Format(
-        name="gml", endings=(".gml",), title="GML", read=gml.read_gml, write=graph_writers.write_gml,
+        name="gml", endings=(".gml",), title="GML", read=gml.read_gml, write=gml.write_gml,
         noted=notes.noted_dtype, takes=frozenset(("weights", "names", "label")), content="GML",
     ),
     Format(
         name="pajek", endings=(".net", ".pajek"), title="Pajek", read=pajek.read_pajek,
-        write=graph_writers.write_pajek, noted=notes.noted_dtype,
+        write=pajek.write_pajek, noted=notes.noted_dtype,
         takes=frozenset(("weights", "names", "label", "absent")), content="Pajek; weights are floats",
     ),
     Format(
         name="parquet", endings=(".parquet", ".pq"), title="Parquet", read=parquet.read_parquet,
-        write=writers.write_parquet, matrix=parquet.matrix_of_parquet, noted=parquet.noted_dtype, takes=COLUMNS,
+        write=parquet.write_parquet, matrix=parquet.matrix_of_parquet, noted=parquet.noted_dtype, takes=COLUMNS,
         holds=frozenset(("records",)), needs="PyArrow", content="columns from, to and weight",
     ),
 )}

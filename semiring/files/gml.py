@@ -1,4 +1,4 @@
-"""Graphs from GML.
+"""Graphs from GML, and matrices to it.
 
 M. Himsolt: GML, a portable graph file format (1997).
 """
@@ -13,16 +13,20 @@ from typing import Any, NamedTuple, NoReturn
 
 from semiring.errors import GraphError
 from semiring.graphs.graph import Graph
+from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import quoted, shown
 
 from .attributes import Listing
 from .format import Options
+from .notes import comment
 from .numerals import integer, number
-from .streams import fail, text_of
+from .streams import fail, text_of, utf8, weight_of
+from .writers import edges_of, texts_of
 
 TOKEN = re.compile(r'(?P<text>"[^"]*")|(?P<comment>#[^\r\n]*)|(?P<mark>[][])|(?P<word>[^][\s"]+)')
 KEY = re.compile(r"[A-Za-z_]\w*")
 REFERENCE = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));")
+UNQUOTABLE = re.compile(r"\(\)|\[\]")  # NetworkX reads an empty tuple and an empty list
 LONGEST = 4000  # characters of a number; Python reads no integer of more digits
 
 
@@ -110,10 +114,8 @@ def _weight(path: Path, edge: Pair, key: str) -> int | float:
     """A weight, which some programs write as a text."""
     value = _one(path, edge, key)
     text = str(value).strip()
-    read = number(text) if integer(text) is None else integer(text)
-    if read is None or read != read:
-        fail(path, edge.line, f"the weight {quoted(value)}", "a number that 64 bits hold")
-    return read
+    whole = integer(text)
+    return weight_of(path, edge.line, text) if whole is None else whole
 
 
 def _parsed(path: Path, text: str) -> list[Pair]:
@@ -184,3 +186,27 @@ def _number(path: Path, line: int, key: str, token: str) -> int | float:
         if value is not None:
             return value
     fail(path, line, f"{key} {quoted(token)}", "a number, a text in quotation marks or a list")
+
+
+def write_gml(path: Path, M: Matrix) -> None:
+    names = texts_of(path, M, "GML", UNQUOTABLE.fullmatch)
+    with utf8(path) as file:
+        file.write(f"# {comment(M, names)}\ngraph [\n  directed 1\n")
+        for i in range(M.n):
+            label = "" if names is None else f' label "{_in_ascii(str(names[i]))}"'
+            file.write(f"  node [ id {i}{label} ]\n")
+        for u, v, weight in edges_of(path, M, "GML", 2**63 - 1):
+            shown_weight = "" if weight is None else f" weight {_gml_number(weight)}"
+            file.write(f"  edge [ source {u} target {v}{shown_weight} ]\n")
+        file.write("]\n")
+
+
+def _in_ascii(text: str) -> str:
+    """A text as GML has it: other characters than those of ASCII, & and quotation marks by their numbers."""
+    return re.sub(r'[^ -~]|[&"]', lambda found: f"&#{ord(found[0])};", text)
+
+
+def _gml_number(weight: float) -> str:
+    """A number as GML spells it; a power of ten needs a point before it."""
+    text = repr(weight).upper().replace("INF", "+INF").replace("-+", "-")
+    return text.replace("E", ".0E") if "E" in text and "." not in text else text

@@ -1,4 +1,4 @@
-"""Graphs from GraphML.
+"""Graphs from GraphML, and matrices to it.
 
 U. Brandes, M. Eiglsperger, I. Herman, M. Himsolt, M. S. Marshall: GraphML progress report (2002).
 """
@@ -10,22 +10,27 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
+from xml.sax.saxutils import quoteattr
 
 from semiring.errors import GraphError
 from semiring.graphs.edges import MISSING
 from semiring.graphs.graph import Graph
+from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import quoted, shown
 
 from .attributes import Listing
 from .format import Options
+from .notes import comment
 from .numerals import integer, number
-from .streams import fail
+from .streams import fail, utf8
+from .writers import edges_of, has_infinity, texts_of
 
 APART = "\f"  # between a namespace and a name: no character of XML
 WHOLE = ("int", "long")
 NUMBERS = (*WHOLE, "float", "double")
 TRUTH = {"true": True, "1": True, "false": False, "0": False}
 HEXADECIMAL = re.compile(r"[-+]?0x[0-9a-f]+(\.[0-9a-f]*)?(p[-+]?[0-9]+)?", re.IGNORECASE)  # as C prints %a
+UNKNOWN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # characters that XML does not have
 DIRECTIONS = {"directed": True, "undirected": False}
 
 
@@ -233,3 +238,24 @@ def _parsed(path: Path, data: bytes, options: Options) -> _Parser:
     except (LookupError, ValueError) as e:  # of encodings that Python does not know, or that have many bytes a letter
         raise GraphError(f"{shown(path)}: {shown(e)}; write it in UTF-8") from None
     return found
+
+
+def write_graphml(path: Path, M: Matrix) -> None:
+    names = texts_of(path, M, "GraphML", UNKNOWN.search)
+    ids = list(map(quoteattr, map(str, range(M.n)) if names is None else map(str, names)))
+    kind = "double" if M.dtype.kind == "f" or has_infinity(M) else "long"
+    edge = "    <edge source={} target={}><data key=\"weight\">{}</data></edge>\n"
+    with utf8(path) as file:
+        file.write('<?xml version="1.0" encoding="UTF-8"?>\n')
+        file.write(f"<!--{comment(M, names)}-->\n")
+        file.write('<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
+        if M.dtype.kind != "b":
+            file.write(f'  <key id="weight" for="edge" attr.name="weight" attr.type="{kind}"/>\n')
+        file.write('  <graph edgedefault="directed">\n')
+        file.writelines(f"    <node id={name}/>\n" for name in ids)
+        for u, v, weight in edges_of(path, M, "GraphML", 2**63 - 1):
+            if weight is None:
+                file.write(f"    <edge source={ids[u]} target={ids[v]}/>\n")
+            else:
+                file.write(edge.format(ids[u], ids[v], repr(weight).upper().replace("E", "e")))
+        file.write("  </graph>\n</graphml>\n")

@@ -1,4 +1,4 @@
-"""Graphs from the Matrix Market format.
+"""Graphs from Matrix Market files, and matrices to them.
 
 R. F. Boisvert, R. Pozo, K. A. Remington: The Matrix Market exchange formats, initial design, NIST (1996).
 """
@@ -17,13 +17,14 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError
 from semiring.graphs.graph import Graph
-from semiring.graphs.texts import quoted, shown
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.texts import quoted, shown, with_infinities
 
 from .arrays import differs, refuse_absent
 from .format import Options
-from .numerals import integer, number, table
-from .streams import about, fail, numbered_lines, text_of
-from .text import BLANKS, WORD, vertices_from_one
+from .numerals import integer, table
+from .streams import BLANKS, WORD, about, created, fail, numbered_lines, text_of, vertices_from_one, weight_of
+from .writers import BLOCK, kept_names
 
 BANNER = "%%matrixmarket"
 LAYOUTS = ("coordinate", "array")
@@ -236,10 +237,7 @@ def _weight(path: Path, line: int, word: str, field: str) -> float:
         if whole is None:
             fail(path, line, f"the weight {quoted(word)}", "an integer that fits 64 bits")
         return whole
-    value = number(word)
-    if value is None or value != value:
-        fail(path, line, f"the weight {quoted(word)}", "a number that 64 bits hold")
-    return value
+    return weight_of(path, line, word)
 
 
 def _dense_ends(head: _Head) -> np.ndarray:
@@ -312,3 +310,27 @@ def _negated(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "u" or (values.dtype.kind == "i" and len(values) and values.min() == -(2**63)):
         raise GraphError("a skew-symmetric matrix holds each weight and its negative, and one of them needs 65 bits")
     return -values
+
+
+def write_mtx(path: Path, M: Matrix) -> None:
+    rows, columns = np.nonzero(M.array != M.semiring.zero_in(M.dtype))
+    values = M.array[rows, columns]
+    readable_values = with_infinities(values, M.semiring)  # Python's numbers where floats would round: as they are then
+    values = values if readable_values.dtype.kind == "O" else readable_values
+    kind = {"b": "pattern", "i": "integer", "u": "integer", "c": "complex"}.get(values.dtype.kind, "real")
+    if values.dtype == np.uint64 and len(values) and values.max() >= 2**63:
+        kind = "unsigned-integer"
+    numbers = {"pattern": [], "complex": [values.real, values.imag]}.get(kind, [values])
+    if kind in ("real", "complex"):
+        numbers = [part.astype(np.float64) for part in numbers]  # whose shortest texts are exact
+    line = " ".join(["{}"] * (2 + len(numbers))) + "\n"
+    names = None if M.names is None else kept_names(path, M.names)
+    with created(path) as file:
+        file.write(f"%%MatrixMarket matrix coordinate {kind} general\n".encode())
+        for comment in comments(M.semiring, M.dtype, names):
+            file.write(comment.encode())
+        file.write(f"{M.n} {M.n} {len(values)}\n".encode())
+        for start in range(0, len(values), BLOCK):
+            part = slice(start, start + BLOCK)
+            lists = [column[part].tolist() for column in (rows + 1, columns + 1, *numbers)]
+            file.write("".join(map(line.format, *lists)).encode())

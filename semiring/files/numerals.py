@@ -34,6 +34,11 @@ def number(text: str) -> float | None:
     return None if math.isinf(value) and text[-1] in "0123456789." else value
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is a number, which may be infinite or NaN."""
+    return number(text) is not None
+
+
 def integer(text: str, low: int = -(2**63), high: int = 2**63 - 1) -> int | None:
     """The integer that a text is, or None if it is not one from low to high, which have no more than 20 characters."""
     if not INTEGER.fullmatch(text):

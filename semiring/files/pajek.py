@@ -1,4 +1,4 @@
-"""Graphs from Pajek.
+"""Graphs from Pajek, and matrices to it.
 
 V. Batagelj, A. Mrvar: Pajek, reference manual.
 """
@@ -16,18 +16,21 @@ import numpy as np
 from semiring.errors import GraphError
 from semiring.graphs.edges import FEW, SPREAD
 from semiring.graphs.graph import Graph
+from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import quoted, shown
 
 from .arrays import edges_in, refuse_absent
 from .attributes import Listing
 from .format import Options
-from .numerals import integer, number
-from .streams import fail, text_of
-from .text import BLANKS, WORD, vertices_from_one
+from .notes import comment
+from .numerals import integer
+from .streams import BLANKS, WORD, fail, text_of, utf8, vertices_from_one, weight_of
+from .writers import EXACT, edges_of, texts_of
 
 HEADING = re.compile(r"\*([A-Za-z0-9]+)\s*(:\s*[0-9]+)?")
 VERTEX = re.compile(rf'[{BLANKS}]*[0-9]+[{BLANKS}]*(?:"((?:[^"\\]|\\.)*)"|"([^"]*)"|([^{BLANKS}]+))?', re.DOTALL)
 ESCAPED = re.compile(r'\\(["\\])')
+UNQUOTABLE = re.compile("[\n\0]")
 SECTIONS = "*Arcs, *Edges, *Arcslist, *Edgeslist or *Matrix"
 ONE_WAY = {"arcs": True, "arcslist": True, "matrix": True, "edges": False, "edgeslist": False}
 
@@ -93,7 +96,7 @@ class _Network:
             fail(self.path, line, f"a second relation {quoted(self.relation)}", "the edges of one: leave others out")
         self.kept = self.relation
         if self.section == "matrix":
-            self.cells.extend(self._number(line, word) for word in words)
+            self.cells.extend(weight_of(self.path, line, word) for word in words)
             return
         several = self.section.endswith("list")
         if len(words) < 2:
@@ -101,17 +104,11 @@ class _Network:
                  (not several))
         source, *targets = vertices_from_one(self.path, line, words if several else words[:2], self.n)
         heavy = not several and self.options.weight is not None and len(words) > 2
-        weight = {"weight": self._number(line, words[2])} if heavy else {}
+        weight = {"weight": weight_of(self.path, line, words[2])} if heavy else {}
         for target in targets:
             self.ends.append((source, target))
             self.one_way.append(ONE_WAY[self.section])
             self.weights.append(weight)
-
-    def _number(self, line: int, word: str) -> float:
-        value = number(word)
-        if value is None or value != value:
-            fail(self.path, line, f"the weight {quoted(word)}", "a number that 64 bits hold")
-        return value
 
     def take_matrix(self) -> None:
         """The entries of a matrix as edges."""
@@ -177,3 +174,15 @@ def _lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
             commented = next((at for at in more if "*/" in lines[at - 1]), line)  # one without an end is a line
             continue
         yield line, raw
+
+
+def write_pajek(path: Path, M: Matrix) -> None:
+    names = texts_of(path, M, "Pajek", UNQUOTABLE.search)
+    with utf8(path) as file:
+        file.write(f"% {comment(M, names)}\n*Vertices {M.n}\n")
+        for i in range(M.n):
+            label = str(i if names is None else names[i]).replace("\\", "\\\\").replace('"', '\\"')
+            file.write(f'{i + 1} "{label}"\n')
+        file.write("*Arcs\n")
+        for u, v, weight in edges_of(path, M, "Pajek", EXACT):
+            file.write(f"{u + 1} {v + 1}\n" if weight is None else f"{u + 1} {v + 1} {weight!r}\n")

@@ -25,6 +25,7 @@ from semiring.graphs.texts import quoted, shown
 from .arrays import from_matrix, literal, refuse_absent
 from .format import Options
 from .streams import about, created
+from .writers import kept_names
 
 NOTE = b"semiring"  # the key of what stands beside the columns
 
@@ -134,11 +135,9 @@ def _noted(path: Path, table: Any) -> Noted | None:
     return Noted(n, names, name, dtype, weights)
 
 
-def write_parquet(path: Path, M: Matrix, names: list[int | str] | None) -> None:
-    """The edges of a matrix, whose vertices have such names."""
+def write_parquet(path: Path, M: Matrix) -> None:
     pyarrow = _pyarrow(path)
-    if M.dtype.kind == "c":
-        raise SemiringError(f"{shown(path)}: Parquet has no complex numbers, which .npz and .mtx hold")
+    names = None if M.names is None else kept_names(path, M.names)
     rows, columns, values = entries_of(M)
     ends: dict[str, Any] = {"from": rows, "to": columns}
     if names is not None:

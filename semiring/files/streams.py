@@ -13,17 +13,19 @@ import sys
 import tempfile
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import copyfileobj
 from stat import S_IMODE
-from typing import IO, Any, NoReturn, cast
+from typing import IO, Any, NoReturn, TextIO, cast
 
-from semiring.errors import GraphError, SemiringWarning
+from semiring.errors import GraphError, SemiringError, SemiringWarning
 from semiring.graphs.names import near
-from semiring.graphs.texts import shown
+from semiring.graphs.texts import quoted, shown
 from semiring.machine.memory import require
+
+from .numerals import integer, number
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 PACKED: dict[Callable[..., Any], re.Pattern[bytes]] = {
@@ -32,6 +34,8 @@ PACKED: dict[Callable[..., Any], re.Pattern[bytes]] = {
 }
 CHUNK = 1 << 24  # bytes; whenever as many more are to be read, free memory is compared with them
 BOM = "\ufeff"
+BLANKS = " \t\n\r\f\v"
+WORD = re.compile(f"[^{BLANKS}]+")
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
@@ -134,13 +138,38 @@ def text_of(path: Path, data: bytes, errors: str = "strict") -> str:
 
 def numbered_lines(text: str, start: int = 1) -> Iterator[tuple[int, str]]:
     """The lines of a text with their numbers, from a number on; they may end as on any system."""
-    for number, line in enumerate(LINE.finditer(text), 1):
-        if number >= start:
-            yield number, line[0]
+    for k, line in enumerate(LINE.finditer(text), 1):
+        if k >= start:
+            yield k, line[0]
 
 
 def fail(path: Path, line: int, found: str, expected: str) -> NoReturn:
     raise GraphError(f"{shown(path)}, line {line}: found {found}, expected {expected}")
+
+
+def weight_of(path: Path, line: int, text: str) -> float:
+    """The number that a weight is.
+
+    Raises
+    ------
+    GraphError
+        If the text is not a number.
+    """
+    value = number(text)
+    if value is None or value != value:
+        fail(path, line, f"the weight {quoted(text)}", "a number that 64 bits hold")
+    return value
+
+
+def vertices_from_one(path: Path, line: int, words: Sequence[str], n: int) -> tuple[int, ...]:
+    """Vertices that count from 1, as they stand in a line."""
+    found = []
+    for word in words:
+        vertex = integer(word, 1, n)
+        if vertex is None:
+            fail(path, line, f"vertex {quoted(word)}", f"an integer from 1 to {n}")
+        found.append(vertex)
+    return tuple(found)
 
 
 def warn(message: str) -> None:
@@ -232,3 +261,17 @@ def _mode(target: Path) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+@contextmanager
+def utf8(path: Path) -> Iterator[TextIO]:
+    """A new file of text."""
+    with created(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        try:
+            yield text
+        except UnicodeEncodeError as e:
+            letter = quoted(e.object[e.start])
+            raise SemiringError(f"{shown(path)}: {letter} is not a character that UTF-8 has") from None
+        finally:
+            text.detach()

@@ -30,16 +30,16 @@ from semiring.graphs.weights import as_weights
 
 from .arrays import doubt_zeros, from_matrix, literal, refuse_absent
 from .format import Options
-from .numerals import CANONICAL, INTEGER, NUMBER, integers, number
-from .streams import numbered_lines, text_of, warn
-from .text import BLANKS, COMMENTS, SEPARATES, read_edges
+from .numerals import CANONICAL, INTEGER, NUMBER, integers, is_number, number
+from .rows import is_passed_over, separator_of
+from .streams import BLANKS, numbered_lines, text_of, warn
+from .text import read_edges
 
 INFINITIES = (np.inf, -np.inf)
 TRUTH = ("true", "false")
 # of SNAP and KONECT, and Matrix Market, which is read under another name
 SAYS_EDGES = re.compile(r"%%matrixmarket|[ #%]*((un)?directed graph|a?sym\b|bip\b|fromnodeid|nodes: *[0-9])")
 NEVER = ("false",)  # cells that say that there is no edge, as empty ones do
-QUOTED = re.compile(r'"(?:[^"]|"")*"')
 WORDS = re.compile(rf'"(?:[^"]|"")*"|[^{BLANKS}]+')  # what blanks separate
 CORNER = re.compile(r' *(?:"" *|absent=([^ ,;\t"]+) *)?([,;\t])')  # what a table begins with
 EXACT = 2**53  # up to which a double holds every integer
@@ -154,7 +154,7 @@ def form_of(text: str, options: Options) -> Form | None:
         return Form(True, corner[2], absent=number(corner[1]) if corner[1] else None)
     if options.weight not in ("weight", IF_CLEAR, None):
         return None  # a column
-    separator = _separator(first)
+    separator = separator_of(first, options.decimal)
     head = _fields(first, separator)
     body = [_fields(line, separator) for line in islice(raw, len(head) + 1)]
     if options.decimal != ".":
@@ -164,13 +164,13 @@ def form_of(text: str, options: Options) -> Form | None:
 
 def _is_text(cell: str) -> bool:
     """Whether what should be an element is a name."""
-    return cell.strip(BLANKS)[:1].isalpha() and not _is_number(cell.strip(BLANKS))
+    return cell.strip(BLANKS)[:1].isalpha() and not is_number(cell.strip(BLANKS))
 
 
 def _data(text: str) -> Iterator[str]:
     """The lines that are neither empty nor comments; none below a comment that says that they are edges."""
     for _, line in numbered_lines(text):
-        if not _is_passed_over(line):
+        if not is_passed_over(line):
             yield line
         elif SAYS_EDGES.match(line.lower()):
             return
@@ -185,20 +185,20 @@ def _labelled(head: list[str], body: list[list[str]], separator: str | None) -> 
     fits = (
         len(rows) == len(across) > 0 and all(len(row) == len(across) + 1 for row in rows) and sure
         and sorted(row[0] for row in rows) == sorted(across) and len(set(across)) == len(across)
-        and (cornerless or not _is_number(head[0]))
-        and all(cell == "" or cell.lower() in TRUTH or _is_number(cell) for row in rows for cell in row[1:])
+        and (cornerless or not is_number(head[0]))
+        and all(cell == "" or cell.lower() in TRUTH or is_number(cell) for row in rows for cell in row[1:])
     )
     return Form(True, separator, cornerless) if fits else None
 
 
 def _plain(head: list[str], body: list[list[str]], separator: str | None, options: Options) -> Form | None:
     """A square of plain numbers, perhaps below a line of names."""
-    names = None if all(map(_is_number, head)) else head
+    names = None if all(map(is_number, head)) else head
     rows = body if names else [head, *body]
     n = len(head)
-    if len(rows) != n or any(len(row) != n or not all(map(_is_number, row)) for row in rows):
+    if len(rows) != n or any(len(row) != n or not all(map(is_number, row)) for row in rows):
         return None
-    if names and (len(set(names)) < n or "" in names or any(map(_is_number, names)) or says_edges(names)):
+    if names and (len(set(names)) < n or "" in names or any(map(is_number, names)) or says_edges(names)):
         return None
     edges = n > 1 and all(INTEGER.fullmatch(cell) and cell[0] != "-" for row in rows for cell in row[:2])
     if edges and options.listed:
@@ -208,20 +208,6 @@ def _plain(head: list[str], body: list[list[str]], separator: str | None, option
         or rows == [list(column) for column in zip(*rows, strict=True)]
     )
     return Form(False, separator, names=names, rows=rows, doubtful=edges and not matrix)
-
-
-def _is_number(text: str) -> bool:
-    return number(text) is not None
-
-
-def _separator(line: str) -> str | None:
-    """The mark between the fields of a line, None for blanks."""
-    bare = QUOTED.sub("", line)
-    mark = max("\t;,", key=bare.count)
-    words = bare.split()
-    if mark not in bare or (mark == "\t" and len(words) > bare.count(mark) + 1 and all(map(_is_number, words))):
-        return None
-    return mark
 
 
 def _fields(line: str, separator: str | None) -> list[str]:
@@ -259,12 +245,6 @@ def _numbers(form: Form) -> np.ndarray:
     cells = [cell for row in form.rows for cell in row]
     whole = integers(cells) if all(map(INTEGER.fullmatch, form.rows[0])) else None
     return (np.array(list(map(float, cells))) if whole is None else whole).reshape(n, n)
-
-
-def _is_passed_over(line: str) -> bool:
-    """Whether a line that begins a row is empty, or a comment."""
-    bare = line.strip(" \r\n")
-    return not bare or bare.startswith(COMMENTS) or SEPARATES.fullmatch(bare) is not None
 
 
 def matrix_of_text(path: Path, data: bytes, S: Semiring, dtype: np.dtype | None, options: Options) -> Matrix | None:
@@ -382,7 +362,7 @@ def _records(path: Path, text: str, separator: str | None) -> Iterator[tuple[lis
         for at, raw in lines:
             if not parts:
                 line = at
-                if _is_passed_over(raw):
+                if is_passed_over(raw):
                     continue
             parts.append(raw if separator else "\t".join(WORDS.findall(raw)))
             yield parts[-1]

@@ -1,4 +1,4 @@
-"""Graphs from text: lists of edges, and the DIMACS format of shortest paths.
+"""Graphs from text: lists of edges.
 
 Files of plain numbers go through a fast reader; any others, and those with a mistake, line by line.
 """
@@ -6,13 +6,12 @@ Files of plain numbers go through a fast reader; any others, and those with a mi
 from __future__ import annotations
 
 import ast
-import csv
 import dataclasses
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,20 +31,15 @@ from semiring.graphs.texts import quoted, shown
 from semiring.graphs.weights import as_weights
 
 from .format import Options
-from .numerals import CANONICAL, INTEGER, integer, integers, number, table
-from .streams import about, fail, numbered_lines, text_of, warn
+from .numerals import CANONICAL, INTEGER, integer, integers, is_number, table
+from .rows import COMMENTS, DECIMAL, SEPARATES, fields_of, first_record, rows_of, separator_of
+from .streams import BLANKS, about, fail, numbered_lines, warn
 
-COMMENTS = ("#", "%")
 MATRIX_MARKET = "%%matrixmarket"
-SEPARATES = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # the first line of a list for Excel
 COUNTED = re.compile(r"nodes[:=]?\s*([0-9]{1,18})\b")  # a comment in files of SNAP
 DICT = re.compile(r"([^{}]*[^{}\s,;])[\s,;]+(\{.*\})")  # two vertices, and their attributes in Python's spelling
 MARKS = {".": "point", ",": "comma"}
 NULL = r"\N"
-BLANKS = " \t\n\r\f\v"
-WORD = re.compile(f"[^{BLANKS}]+")
-FIELD = re.compile(rf'"((?:[^"\\]|\\.|"")*)"(?=[{BLANKS}]|$)|([^{BLANKS}]+)')  # between blanks, quoted as R does it
-DECIMAL = re.compile(r"[-+]?\d+,\d+")  # as many languages write it
 # What stands for a weight and does not read as one: other numerals, units, marks for what is missing.
 MEANT = re.compile(r"[^\w\s]{0,2}\s*\d|[-+−]?∞|(?:na|n/a|null|none|true|false|[-–—?.]*)$", re.IGNORECASE)
 
@@ -110,34 +104,49 @@ def _gaps(graph: Graph, vertices: int | None) -> str:
     return f"vertices 0 to {first - 1} have no edges: compact=True leaves them out" if first else ""
 
 
-def _layout(path: Path, text: str, options: Options) -> _Layout | None:
-    """What the comments and the first two lines of data say; None of lines that end with a dict."""
-    undirected = sides = False
-    line, bare, raw = 0, "", ""
-    vertices, mark = None, ""
-    comments: list[tuple[int, str]] = []  # that may be edges
+class _Opening(NamedTuple):
+    """The first line of data, and what the comments above it say."""
+
+    line: int
+    raw: str
+    undirected: bool
+    bipartite: bool
+    vertices: int | None  # how many, as a comment in the manner of SNAP says
+    separator: str  # that a line for Excel names; empty without such a line
+    doubtful: list[tuple[int, str]]  # comments that may be edges, with their lines
+
+
+def _opening(path: Path, text: str) -> _Opening:
+    undirected = bipartite = False
+    vertices, separator = None, ""
+    doubtful: list[tuple[int, str]] = []
     for line, raw in numbered_lines(text):
         bare = raw.strip(BLANKS)
-        if bare.lower().startswith(MATRIX_MARKET):  # else its sizes would be an edge
+        if bare.lower().startswith(MATRIX_MARKET):  # otherwise its sizes would be an edge
             fail(path, line, quoted(bare), 'edges; format="mtx" reads Matrix Market')
         if bare.startswith(COMMENTS):
             # as in the collections of SNAP and KONECT
             said = bare.lstrip("#% ").lower()
             undirected |= said.startswith("undirected graph") or said.split()[:1] == ["sym"]
-            sides |= bare.startswith("%") and said.split()[:1] == ["bip"]
+            bipartite |= bare.startswith("%") and said.split()[:1] == ["bip"]
             if bare.lstrip("#%")[:1].strip(BLANKS):
-                comments.append((line, bare))
+                doubtful.append((line, bare))
             if counted := COUNTED.match(said):
                 vertices = int(counted[1])
         elif marked := SEPARATES.fullmatch(bare):
-            mark = marked[1]
+            separator = marked[1]
         elif bare:
-            break
-    if not bare or bare.startswith(COMMENTS) or SEPARATES.fullmatch(bare):
-        raise GraphError(f"{shown(path)} holds no edges, only comments and empty lines")
+            return _Opening(line, raw, undirected, bipartite, vertices, separator, doubtful)
+    raise GraphError(f"{shown(path)} holds no edges, only comments and empty lines")
+
+
+def _layout(path: Path, text: str, options: Options) -> _Layout | None:
+    """What the comments and the first two lines of data say; None if lines end with a dict."""
+    above = _opening(path, text)
+    line, bare = above.line, above.raw.strip(BLANKS)
     if (found := DICT.fullmatch(bare)) and len(_ends_of(path, line, found[1], options)) == 2:
         return None
-    separator = mark or _separator(_first_record(text, line, raw), options)
+    separator = above.separator or separator_of(first_record(text, line, above.raw), options.decimal)
     given = rows_of(path, numbered_lines(text, line), separator, lambda row: _may_be_edge(row, separator, options))
     begin = list(islice(given, 2))
     if not begin:
@@ -161,19 +170,28 @@ def _layout(path: Path, text: str, options: Options) -> _Layout | None:
         labels = list(range(len(rows[0]))) if header is None else header
         chosen = table_columns(labels, options.weight, options.source, options.target, sample=sample)
     ends = chosen.source, chosen.target
-    if sides and max(ends) < len(rows[first]) and all(rows[first][end].isdecimal() for end in ends):
-        fail(path, lines[first], "a bipartite graph, whose left and right vertices are numbered apart",
-             'names that tell them apart, such as "L1" and "R1"')
-    for at, above in comments if header is None and chosen.weights else ():
-        fields = _fields(above, separator)
-        weights = [options.number(fields[k].strip(BLANKS)) for k in chosen.weights if k < len(fields)]
-        if len(fields) == len(labels) and None not in weights:
-            warn(f"{path}, line {at} was read as a comment, and has the fields of an edge: it would be one below "
-                  "another edge, or below a line of column names")
-    start = sum(len(above) for _, above in takewhile(lambda found: found[0] < lines[first], numbered_lines(text)))
+    if above.bipartite and max(ends) < len(rows[first]) and all(rows[first][end].isdecimal() for end in ends):
+        fail(path, lines[first], "a bipartite graph, whose left and right vertices are both numbered from 1",
+             'different names on the two sides, such as "L1" and "R1"')
+    if header is None and chosen.weights:
+        _doubt_comments(path, above.doubtful, separator, chosen.weights, len(labels), options)
+    start = sum(len(before) for _, before in takewhile(lambda found: found[0] < lines[first], numbered_lines(text)))
     ways = None if options.directed is not None else chosen.ways
-    return _Layout(lines[first], start, header, rows[first], separator, ends, chosen.weights, ways, undirected,
-                   vertices)
+    return _Layout(lines[first], start, header, rows[first], separator, ends, chosen.weights, ways, above.undirected,
+                   above.vertices)
+
+
+def _doubt_comments(
+    path: Path, comments: list[tuple[int, str]], separator: str | None, weights: Sequence[int], width: int,
+    options: Options,
+) -> None:
+    """Warn of comments above the first edge that have the fields of an edge."""
+    for line, text in comments:
+        fields = fields_of(text, separator)
+        values = [options.number(fields[k].strip(BLANKS)) for k in weights if k < len(fields)]
+        if len(fields) == width and None not in values:
+            warn(f"{path}, line {line} was read as a comment, and has the fields of an edge: below another edge, or "
+                 "below a line of column names, it would be one")
 
 
 def _header(rows: Sequence[list[str]], options: Options) -> list[str] | None:
@@ -195,32 +213,6 @@ def _is_asked_for(row: list[str], options: Options) -> bool:
     return any(name.strip().lower() in plain and not name.isdecimal() for name in names)
 
 
-def _first_record(text: str, line: int, raw: str) -> str:
-    """The first line of data, with those that a quotation at its beginning goes on to."""
-    if raw.lstrip(BLANKS).startswith('"'):
-        more = numbered_lines(text, line + 1)
-        while raw.count('"') % 2 and (found := next(more, None)):
-            raw += found[1]
-    return raw
-
-
-QUOTATION = re.compile(r'"(?:[^"]|"")*"')
-
-
-def _separator(line: str, options: Options) -> str | None:
-    """The mark that makes most fields of a line, None for blanks."""
-    line = QUOTATION.sub("", line)
-    mark = max("\t;,".replace(options.decimal, ""), key=line.count)
-    if mark not in line:
-        return None
-    blanks = WORD.findall(line)
-    if mark == "\t" and len(blanks) > len(line.split(mark)) and all(map(_is_number, blanks)):
-        return None  # numbers between blanks and tabs mixed, not names that hold blanks
-    if mark == "," and len(blanks) > 2 and all(DECIMAL.fullmatch(word) for word in blanks if mark in word):
-        return None  # weights with a decimal comma between blanks, of which whoever reads them says so
-    return mark
-
-
 def _is_header(rows: Sequence[list[str]], options: Options) -> bool:
     """Whether the first row names the columns: it has known names, or words where the next has a number.
 
@@ -231,83 +223,12 @@ def _is_header(rows: Sequence[list[str]], options: Options) -> bool:
         return options.header
     if names_ends(rows[0]) or _is_asked_for(rows[0], options):
         return True
-    if len(rows) < 2 or any(map(_is_number, rows[0])):
+    if len(rows) < 2 or any(map(is_number, rows[0])):
         return False
     ends = {end if isinstance(end, int) else k for k, end in enumerate((options.source, options.target))}
     numbers = [k for k, field in enumerate(rows[1]) if options.number(field) is not None and (k or rows[0][0])]
     weights = [rows[0][k] for k in numbers if k < len(rows[0]) and k not in ends and options.weight is not None]
     return bool(numbers) and not any(map(MEANT.match, weights))
-
-
-def _is_number(text: str) -> bool:
-    return number(text) is not None
-
-
-def rows_of(
-    path: Path, lines: Iterable[tuple[int, str]], separator: str | None,
-    is_edge: Callable[[list[str]], bool] | None = None, before: list[str] | None = None,
-    marked: list[int] | None = None,
-) -> Iterator[tuple[int, list[str]]]:
-    """The fields of numbered lines with the first line that they stand in, without empty lines and comments.
-
-    Behind a row, which may be `before` these lines, what begins as a comment is a row too if it has as many fields, no
-    blank behind the mark, and `is_edge` says so; `marked` takes the numbers of such lines.
-    """
-    at = first = 0
-    within = False  # whether the line before opened a quotation that it did not close
-    width = len(before or ())
-
-    def is_comment(line: str) -> bool:
-        bare = line.lstrip(BLANKS)
-        if not bare.startswith(COMMENTS):
-            return False
-        if is_edge is None or not width or not bare.lstrip("#%")[:1].strip(BLANKS):
-            return True
-        fields = _fields(bare, separator)
-        if len(fields) != width or not is_edge([field.strip(BLANKS) for field in fields]):
-            return True
-        if marked is not None:
-            marked.append(at)
-        return False
-
-    def bare() -> Iterator[str]:
-        nonlocal at, first, within
-        for at, line in lines:
-            if within:
-                yield line
-            else:
-                first, within = at, True  # until the row is read to its end
-                yield "" if is_comment(line) else line
-
-    if separator is None:
-        found: Iterable[list[str]] = map(_words, bare())
-    else:
-        found = csv.reader(bare(), delimiter=separator, skipinitialspace=True, strict=True)
-    try:
-        for row in found:
-            within = False
-            fields = [field.strip(BLANKS) for field in row]
-            if len(fields) > 1 or any(fields):
-                width = width or len(fields)
-                yield first, fields
-    except csv.Error as e:
-        expected = 'fields quoted by "…" in full or not at all'
-        raise GraphError(f"{shown(path)}, line {at}: {shown(e)}; expected {expected}") from None
-
-
-def _fields(line: str, separator: str | None) -> list[str]:
-    return _words(line) if separator is None else next(csv.reader([line], delimiter=separator))
-
-
-def _words(line: str) -> list[str]:
-    """The fields of a line between blanks; those in quotation marks may hold blanks.
-
-    >>> _words('"New York" "B" 5" 3')
-    ['New York', 'B', '5"', '3']
-    """
-    if '"' not in line:
-        return WORD.findall(line)
-    return [word or re.sub(r'\\(.)|""', lambda mark: mark[1] or '"', text) for text, word in FIELD.findall(line)]
 
 
 def _may_be_edge(fields: list[str], separator: str | None, options: Options) -> bool:
@@ -354,7 +275,7 @@ def _read_dicts(path: Path, text: str, options: Options) -> Graph:
 
 
 def _ends_of(path: Path, line: int, text: str, options: Options) -> list[str]:
-    return next((row for _, row in rows_of(path, [(line, text)], _separator(text, options))), [])
+    return next((row for _, row in rows_of(path, [(line, text)], separator_of(text, options.decimal))), [])
 
 
 def _dict_of(text: str) -> dict[str, Any] | None:
@@ -414,7 +335,7 @@ def _careful_columns(
         lines.append(line)
     source, target = map(layout.called, layout.ends)
     columns = _careful_vertices(path, texts[:2], lines, options, (source, target))
-    guessed = options.header is None and layout.header is None and not any(map(_is_number, layout.row))
+    guessed = options.header is None and layout.header is None and not any(map(is_number, layout.row))
     weights = [_careful_weights(path, column, lines, options, layout, k, guessed)
                for column, k in zip(texts[2:], layout.weights, strict=False)]
     if columns[0].dtype.kind == "O":
@@ -460,7 +381,7 @@ def _doubt(path: Path, ends: list[list[str]], lines: list[int], layout: _Layout,
                 f"{path}: the first line, {quoted(taken)}, was read as names of columns, and line {line} has a vertex "
                 f"{quoted(both)}: header=False reads it as an edge, header=True says that it is not an edge"
             )
-    elif len(lines) > 1 and not any(map(_is_number, layout.row)):
+    elif len(lines) > 1 and not any(map(is_number, layout.row)):
         a, b = ends[0][0], ends[1][0]
         if a != b and not any(name in column[1:] for name in (a, b) for column in ends):
             warn(
@@ -479,8 +400,7 @@ def _doubt_marked(path: Path, ends: list[list[str]], lines: list[int], marked: l
 
 
 def _careful_weights(
-    path: Path, texts: list[str], lines: list[int], options: Options, layout: _Layout | None = None, k: int = 0,
-    guessed: bool = False,
+    path: Path, texts: list[str], lines: list[int], options: Options, layout: _Layout, k: int, guessed: bool
 ) -> np.ndarray:
     """Weights as an array; `guessed` says that the first line might have named the columns."""
     values = list(map(options.number, texts))
@@ -491,8 +411,7 @@ def _careful_weights(
                 marks = f", with a {MARKS[options.decimal]} before decimals and no other mark"
             if options.decimal == "." and DECIMAL.fullmatch(text):
                 marks += " (decimal=',' reads this)"
-            where = "" if layout is None else layout.called(k)
-            found = (f"the weight {quoted(text)}" if text else "no weight") + where
+            found = (f"the weight {quoted(text)}" if text else "no weight") + layout.called(k)
             named = ", or header=True where this line names the columns" if guessed and line == lines[0] else ""
             taken = _taken(layout, k, options) if line == lines[0] else ""
             fail(path, line, found, f"a number that 64 bits hold{marks}{named}{taken}")
@@ -503,79 +422,10 @@ def _careful_weights(
     return np.array(values, np.float64)
 
 
-def _taken(layout: _Layout | None, k: int, options: Options) -> str:
+def _taken(layout: _Layout, k: int, options: Options) -> str:
     """Why a column was read as the weight, where that was guessed."""
-    if layout is None or layout.header is None or options.weight != "weight" or layout.header[k].lower() == "weight":
+    if layout.header is None or options.weight != "weight" or layout.header[k].lower() == "weight":
         return ""
     ends = quoted([layout.header[end] for end in layout.ends])
     return (f"; the columns {ends} were read as the ends of edges, and this one as their weights: source=, target= "
             "and weight= name others, weight=None leaves weights out")
-
-
-# DIMACS shortest paths: c comment, p sp n m, then m lines a source target weight, vertices from 1
-
-
-def read_dimacs(path: Path, data: bytes, options: Options) -> Graph:
-    text = text_of(path, data)
-    line, start, n, m = _dimacs_problem(path, text)
-    arcs = _fast_dimacs(text[start:], n)
-    if arcs is None:
-        arcs = _careful_dimacs(path, text, line, n)
-    sources, targets, values = arcs
-    if len(sources) != m:
-        fail(path, line, f"a problem of {m} arcs", f"the {len(sources)} that the file holds")
-    return Graph(sources - 1, targets - 1, n, None if options.weight is None else values, directed=options.one_way)
-
-
-def _dimacs_problem(path: Path, text: str) -> tuple[int, int, int, int]:
-    """The line of the problem, where the next begins, and the numbers of vertices and arcs."""
-    at = 0
-    for line, bare in numbered_lines(text):
-        at += len(bare)
-        words = WORD.findall(bare)
-        if words and words[0] != "c":
-            if words[:2] == ["p", "sp"] and len(words) == 4:
-                n, m = (integer(word, 0) for word in words[2:])
-                if n is not None and m is not None:
-                    return line, at, n, m
-            fail(path, line, quoted(bare.strip(BLANKS)), "'p sp VERTICES ARCS' before any arc")
-    raise GraphError(f"{shown(path)} holds only comments: expected 'p sp VERTICES ARCS' and arcs")
-
-
-def _fast_dimacs(body: str, n: int) -> list[np.ndarray] | None:
-    """The arcs of a file of integers without any fault or comment among them; None for all others."""
-    arcs = table(body, np.dtype([("a", "S2"), ("from", "i8"), ("to", "i8"), ("weight", "i8")]), None)
-    if arcs is None or not (arcs["a"] == b"a").all():
-        return None
-    sources, targets = (np.ascontiguousarray(arcs[end]) for end in ("from", "to"))
-    if min(sources.min(), targets.min()) < 1 or max(sources.max(), targets.max()) > n:
-        return None
-    return [sources, targets, np.ascontiguousarray(arcs["weight"])]
-
-
-def _careful_dimacs(path: Path, text: str, problem: int, n: int) -> list[np.ndarray]:
-    ends: list[tuple[int, ...]] = []
-    weights: list[str] = []
-    lines: list[int] = []
-    for line, bare in numbered_lines(text, problem + 1):
-        words = WORD.findall(bare)
-        if not words or words[0] == "c":
-            continue
-        if words[0] != "a" or len(words) != 4:
-            fail(path, line, quoted(bare.strip(BLANKS)), "'a SOURCE TARGET WEIGHT'")
-        ends.append(vertices_from_one(path, line, words[1:3], n))
-        weights.append(words[3])
-        lines.append(line)
-    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
-    return [pairs[:, 0], pairs[:, 1], _careful_weights(path, weights, lines, Options())]
-
-
-def vertices_from_one(path: Path, line: int, words: Sequence[str], n: int) -> tuple[int, ...]:
-    """Vertices that count from 1, as they stand in a line."""
-    found = []
-    for word in words:
-        vertex = integer(word, 1, n)
-        if vertex is None:
-            fail(path, line, f"vertex {quoted(word)}", f"an integer from 1 to {n}")
-        found.append(vertex)
-    return tuple(found)

@@ -1,78 +1,28 @@
-"""Matrices to files: each format's writer."""
+"""What writers of several formats share: names and entries as files hold them, and matrices as tables of text."""
 
 from __future__ import annotations
 
 import csv
-import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import Any, TextIO
 
 import numpy as np
 
 from semiring.errors import SemiringError
-from semiring.graphs.exports import by_components, is_absent
+from semiring.graphs.exports import is_absent
 from semiring.graphs.matrix import Matrix
-from semiring.graphs.names import integers_of, is_integer
-from semiring.graphs.texts import infinities, quoted, readable, shown, with_infinities
+from semiring.graphs.names import is_integer
+from semiring.graphs.texts import infinities, quoted, readable, shown, shown_infinities, with_infinities
 
-from . import parquet
-from .matrix_market import comments
+from .notes import single_kind
 from .numerals import CANONICAL
-from .streams import created, suffix, warn
+from .streams import suffix, utf8, warn
 
 SEPARATORS = ",;\t"
 BLOCK = 1 << 16  # entries of a matrix that are text at a time
-
-
-class _Sink:
-    """A file that NumPy does not know for one: it writes through Python then, and an error keeps its reason."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self.write = file.write
-
-
-def save_array(path: Path, *arrays: np.ndarray) -> None:
-    """A .npy file of an array, and of further ones behind it."""
-    with created(path) as file:
-        for array in arrays:
-            np.lib.format.write_array(_Sink(file), np.asanyarray(array), allow_pickle=False)
-
-
-def save_edges(path: Path, n: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None) -> None:
-    """A .npz file of SciPy's sparse matrices; of edges without weights, true where there is one."""
-    from scipy.sparse import coo_array, save_npz
-
-    values = np.ones(len(sources), bool) if weights is None else weights
-    with created(path) as file:
-        save_npz(file, coo_array((values, (sources, targets)), (n, n)))
-
-
-def write_npy(path: Path, M: Matrix) -> None:
-    save_array(path, _shown(M), _zero(M), *([] if M.names is None else [_names(path, M.names)]))
-
-
-def write_npz(path: Path, M: Matrix) -> None:
-    arrays = {"matrix": _shown(M), "zero": _zero(M), "algebra": np.array(M.semiring.name)}
-    if M.names is not None:
-        arrays["names"] = _names(path, M.names)
-    with created(path) as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]
-
-
-def _shown(M: Matrix) -> np.ndarray:
-    """The elements; integers beside ∞ as floats, where these hold all, of which the zero tells the dtype."""
-    stored = by_components(M.array)
-    found = stored if stored.dtype.names else with_infinities(stored, M.semiring)
-    return found if found.dtype.kind == "f" else stored
-
-
-def _zero(M: Matrix) -> np.ndarray:
-    """What stands for no edge."""
-    dtype = by_components(M.array).dtype
-    return np.array(M.semiring.zero_in(dtype), dtype)
+EXACT = 2**53  # up to which a float holds every integer
 
 
 def kept_names(path: Path, names: Sequence[Any]) -> list[int | str]:
@@ -87,23 +37,51 @@ def kept_names(path: Path, names: Sequence[Any]) -> list[int | str]:
     return kept
 
 
-def _names(path: Path, names: list[Any]) -> np.ndarray:
-    """Names as an array of integers of 64 bits or of texts."""
-    if (whole := integers_of(names)) is not None:
-        return whole
-    texts = list(map(str, names))
-    array = np.array(texts, dtype=np.str_)
-    form = suffix(path)
-    changed = next((i for i, text in enumerate(array.tolist()) if text != texts[i]), None)
-    if changed is not None:
-        raise SemiringError(f"{shown(path)}: {form} cannot hold the name {quoted(texts[changed])}, which ends in NUL")
-    if len(set(texts)) < len(texts):
-        raise SemiringError(f"{shown(path)}: {form} holds names as texts, and two of them have the same text")
-    others = [name for name in names if not isinstance(name, str)]
-    if others:
-        warn(f"{shown(path)}: {form} holds names as texts, so that {quoted(others[0])} will be "
-             f"{quoted(str(others[0]))}")
-    return array
+def texts_of(path: Path, M: Matrix, form: str, holds_no: Callable[[str], Any]) -> list[int | str] | None:
+    """Names of one kind, each of which the format can hold; None for positions."""
+    if M.names is None:
+        return None
+    names = kept_names(path, M.names)
+    single_kind(path, names)
+    bad = next((name for name in names if holds_no(str(name))), None)
+    if bad is not None:
+        raise SemiringError(f"{shown(path)}: {form} cannot hold the name {quoted(bad)}: write .csv, or rename the "
+                            "vertex")
+    return names
+
+
+def edges_of(path: Path, M: Matrix, form: str, largest: int) -> Iterator[tuple[int, int, int | float | None]]:
+    """The entries that are not zero, as ends and weights; None for weights that are all true."""
+    rows, columns = np.nonzero(M.array != M.semiring.zero_in(M.dtype))
+    meant = shown_infinities(M.semiring, M.dtype) if has_infinity(M) else {}
+    for start in range(0, len(rows), BLOCK):
+        i, j = rows[start : start + BLOCK], columns[start : start + BLOCK]
+        values = M.array[i, j]
+        weights: Sequence[Any]
+        if values.dtype.kind == "b":
+            wrong, weights = np.flatnonzero(~values), [None] * len(values)
+        elif values.dtype.kind == "f":
+            wrong, weights = np.empty(0, int), values.astype(np.float64).tolist()  # whose shortest texts are exact
+        else:
+            weights = [meant.get(w, w) for w in values.tolist()]
+            wrong = np.flatnonzero([np.isfinite(w) and abs(w) > largest + (w < 0 and largest > EXACT) for w in weights])
+        if len(wrong):
+            at = int(wrong[0])
+            entry = entry_text(M, int(i[at]), int(j[at]))
+            raise SemiringError(f"{shown(path)}: {form} cannot hold entry {entry}, which is {values[at]}: write .npz "
+                                "or .mtx")
+        yield from zip(i.tolist(), j.tolist(), weights, strict=True)
+
+
+def has_infinity(M: Matrix) -> bool:
+    """Whether an integer that is not the algebra's zero stands for ∞, beside none that floats would round."""
+    present = M.array[M.array != M.semiring.zero_in(M.dtype)]
+    return present.dtype.kind in "iu" and with_infinities(present, M.semiring).dtype.kind == "f"
+
+
+def entry_text(M: Matrix, i: int, j: int) -> str:
+    """The two vertices of an entry, for a message."""
+    return " → ".join(quoted(v if M.names is None else M.names[v]) for v in (i, j))
 
 
 def write_table(path: Path, M: Matrix, separator: str = ",") -> None:
@@ -172,20 +150,6 @@ def write_lines(path: Path, rows: Iterable[Sequence[Any]]) -> None:
         put_lines(text, rows, "\t" if suffix(path) == ".tsv" else ",")
 
 
-@contextmanager
-def utf8(path: Path) -> Iterator[TextIO]:
-    """A new file of text."""
-    with created(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        try:
-            yield text
-        except UnicodeEncodeError as e:
-            letter = quoted(e.object[e.start])
-            raise SemiringError(f"{shown(path)}: {letter} is not a character that UTF-8 has") from None
-        finally:
-            text.detach()
-
-
 def put_lines(text: TextIO, rows: Iterable[Sequence[Any]], separator: str) -> None:
     """Rows as lines of text, which read as they were, whatever separates fields is guessed to be by who reads them.
 
@@ -214,31 +178,3 @@ def _cells(row: np.ndarray, absent: np.ndarray, infinite: Mapping[Any, Any]) -> 
         for j in np.flatnonzero(row == limit):
             values[j] = x
     return ["" if gone else value for value, gone in zip(values, absent.tolist(), strict=True)]
-
-
-def write_parquet(path: Path, M: Matrix) -> None:
-    parquet.write_parquet(path, M, None if M.names is None else kept_names(path, M.names))
-
-
-def write_mtx(path: Path, M: Matrix) -> None:
-    rows, columns = np.nonzero(M.array != M.semiring.zero_in(M.dtype))
-    values = M.array[rows, columns]
-    readable_values = with_infinities(values, M.semiring)  # Python's numbers where floats would round: as they are then
-    values = values if readable_values.dtype.kind == "O" else readable_values
-    kind = {"b": "pattern", "i": "integer", "u": "integer", "c": "complex"}.get(values.dtype.kind, "real")
-    if values.dtype == np.uint64 and len(values) and values.max() >= 2**63:
-        kind = "unsigned-integer"
-    numbers = {"pattern": [], "complex": [values.real, values.imag]}.get(kind, [values])
-    if kind in ("real", "complex"):
-        numbers = [part.astype(np.float64) for part in numbers]  # whose shortest texts are exact
-    line = " ".join(["{}"] * (2 + len(numbers))) + "\n"
-    names = None if M.names is None else kept_names(path, M.names)
-    with created(path) as file:
-        file.write(f"%%MatrixMarket matrix coordinate {kind} general\n".encode())
-        for comment in comments(M.semiring, M.dtype, names):
-            file.write(comment.encode())
-        file.write(f"{M.n} {M.n} {len(values)}\n".encode())
-        for start in range(0, len(values), BLOCK):
-            part = slice(start, start + BLOCK)
-            lists = [column[part].tolist() for column in (rows + 1, columns + 1, *numbers)]
-            file.write("".join(map(line.format, *lists)).encode())

@@ -49,7 +49,7 @@ def test_gml(tmp_path):
         (text.replace(" target 1", ""), "line 1: found edge without target"),
         (text.replace("km 2.5", "km 2.5 km 3"), "line 1: found a second 'km' of edge"),
         (text.replace("2.5", '"far"'), "line 1: found the weight 'far', expected a number"),
-        (text.replace("2.5", "nan"), "line 1: found the weight nan, expected a number"),
+        (text.replace("2.5", "nan"), "line 1: found the weight 'nan', expected a number"),
         (text.replace("2.5", "1e999"), "line 1: found km '1e999', expected a number"),
         (text.replace("2.5", "9" * 400), "line 1: found the weight "),
         (text.replace("2.5", "[ ]"), "line 1: found a list for 'km'"),

@@ -75,7 +75,8 @@ def test_what_is_refused(tmp_path):
 
 def test_what_cannot_be_written(tmp_path):
     waves = sr.Matrix(np.array([[1j]]), sr.plus_times)
-    with refused("Parquet has no complex numbers, which .npz and .mtx hold", sr.SemiringError):
+    with refused("are complex numbers, which Parquet cannot hold: write .csv, .tsv, .mtx, "
+                 ".npy or .npz", sr.SemiringError):
         sr.write_matrix(tmp_path / "m.parquet", waves)
     with refused("'\\ud800' is not a character that UTF-8 has", sr.SemiringError):
         sr.write_matrix(tmp_path / "m.parquet", sr.adjacency([("\ud800", "b", 3)], sr.min_plus))

@@ -1,4 +1,4 @@
-"""Lists of edges and the DIMACS format: separators, headers, names, and the fast reader against the careful one."""
+"""Lists of edges: separators, headers, names, and the fast reader against the careful one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import semiring as sr
 from semiring.files import numerals
 from semiring.files import text as text_readers
 from semiring.files.format import Options
-from semiring.files.streams import text_of
+from semiring.files.streams import BLANKS, text_of
 from semiring.files.verbs import read_graph
 
 INF = np.inf
@@ -125,7 +125,7 @@ def test_snap_and_konect_say_whether_edges_go_both_ways(tmp_path):
 def test_the_sides_of_a_bipartite_graph_are_told_apart(tmp_path):
     """KONECT numbers both from 1: vertex 1 on the left would be vertex 1 on the right."""
     for head in ("% bip unweighted", "% bip", "%bip weighted\n% 2 2 2"):
-        with refused("a bipartite graph, whose left and right vertices are numbered apart"):
+        with refused("a bipartite graph, whose left and right vertices are both numbered from 1"):
             read_graph(written(tmp_path, "a.edges", f"{head}\n1 2\n2 2\n"))
     with refused("c.edges, line 3: found 1 field"):
         read_graph(written(tmp_path, "c.edges", "% bip\nfrom to weight\n7267\n"))
@@ -185,14 +185,6 @@ def test_the_fast_reader_and_the_careful_one_agree(tmp_path_factory, rows, width
 def test_plain_numbers_take_the_fast_reader(tmp_path, text):
     layout = text_readers._layout(tmp_path / "g.txt", text, text_readers.Options(weight=None))
     assert text_readers._fast_columns(text, layout) is not None
-
-
-def test_dimacs(tmp_path):
-    graph = read_graph(written(tmp_path, "g.gr.gz", "c x\np sp 4 2\na 1 3 5\na 3 1 0\n"))
-    assert listed(graph) == [(0, 2, 5), (2, 0, 0)] and graph.n == 4 and graph.weights.dtype == np.int64
-    assert read_graph(tmp_path / "g.gr.gz", weight=None).weights is None
-    assert not read_graph(tmp_path / "g.gr.gz", directed=False).directed
-    assert read_graph(written(tmp_path, "h.gr", "p sp 2 0\n")).n == 2
 
 
 @settings(max_examples=600)
@@ -304,7 +296,7 @@ def test_texts_that_are_no_text(tmp_path):
 
 
 LETTERS = st.sampled_from('ab"#%\n\r \u2028') | st.characters(exclude_categories=["Cs"], exclude_characters="\0,;\t")
-NAMES = st.text(LETTERS, min_size=1, max_size=4).filter(lambda name: name.strip(text_readers.BLANKS) == name)
+NAMES = st.text(LETTERS, min_size=1, max_size=4).filter(lambda name: name.strip(BLANKS) == name)
 BEFORE = ["", "\ufeff", "# remark, 1\n\n"]
 
 
@@ -321,27 +313,6 @@ def test_names_of_any_letters_are_read_as_they_were_written(edges, mark, end, be
     graph = text_readers.read_edges(Path("g.csv"), text_of(Path("g.csv"), data), Options(header=False, names=str))
     assert listed(graph) == edges
     assert graph.names == list(dict.fromkeys(name for a, b, _ in edges for name in (a, b)))
-
-
-@settings(max_examples=300)
-@given(st.lists(st.tuples(st.sampled_from("aaaace"), st.integers(0, 4).map(str), FIELD, FIELD), min_size=1, max_size=4),
-       st.booleans())
-def test_both_readers_of_dimacs_agree(rows, long):
-    text = "".join(" ".join(row) + "\n" for row in rows * (300 if long else 1))
-    fast = text_readers._fast_dimacs(text, 4)
-    if fast is not None:
-        careful = text_readers._careful_dimacs(Path("g.gr"), "p sp 4 1\n" + text, 1, 4)
-        assert [c.tolist() for c in fast] == [c.tolist() for c in careful]
-        assert [c.dtype for c in fast] == [c.dtype for c in careful] == [np.int64] * 3
-
-
-def test_a_quotation_may_go_over_lines_in_any_column(tmp_path):
-    rows = list(text_readers.rows_of(Path("g.csv"), [(1, 'a,"b\n'), (2, '# c",1\n'), (3, "#x\n"), (5, "d,e,2")], ","))
-    assert rows == [(1, ["a", "b\n# c", "1"]), (5, ["d", "e", "2"])]
-    with refused("g.csv, line 2: "):
-        list(text_readers.rows_of(Path("g.csv"), [(1, "a,b\n"), (2, '"c"d,e\n')], ","))
-    rows = list(text_readers.rows_of(Path("g.txt"), [(1, " a\t b \n"), (2, "\n"), (4, "% c\n")], None))
-    assert rows == [(1, ["a", "b"])]
 
 
 def test_the_direction_of_a_file_that_tells_none():

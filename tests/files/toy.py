@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from semiring.files.format import Format, Options
-from semiring.files.streams import text_of
-from semiring.files.writers import utf8
+from semiring.files.streams import text_of, utf8
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
 
