@@ -5,7 +5,7 @@
 One line a graph: milliseconds of the choice, of the dense methods, of elimination on the sparse structure and of
 searches, each with the share of it that was predicted, and how far the choice is off the best of them. With --large
 graphs of 5,000 to 20,000 vertices follow, without methods that are predicted to take more than `PATIENCE`. Times of one
-run on one machine, shared with nobody.
+run on one machine without other work.
 
 The rates of `algorithms/sparse/costs.py` come from these lines: those of elimination and of the dense closure from the
 grids and the larger Erdős–Rényi graphs, those of searches from Erdős–Rényi, Barabási–Albert and R-MAT graphs. Where the

@@ -50,7 +50,7 @@ def products(n: int) -> list[Row]:
 
 
 def users_products(n: int) -> list[Row]:
-    """Expressions that nobody foresaw, beside min-plus: each should cost its own instructions and no more."""
+    """Measure unusual expressions against min-plus: each should cost its own instructions and no more."""
     import numpy as np
 
     import semiring as sr

@@ -82,7 +82,7 @@ def main(what: str | None, name: str, rows: Callable[[bool], list[Row]]) -> None
     name : str
         Of the table's markers in the page.
     rows : callable
-        Is told whether small sizes are wanted.
+        Receives whether to use small sizes.
     """
     parser = argparse.ArgumentParser(description=what, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=2)

@@ -1,4 +1,4 @@
-"""Builds the site into build/site: every cell runs, and a warning or a link that leads nowhere is an error.
+"""Build the site in build/site: every cell runs, and a warning or a broken link is an error.
 
     python docs/site/build.py
 """

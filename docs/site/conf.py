@@ -1,4 +1,4 @@
-"""How the site is made: Sphinx, pages in MyST whose cells run, and the reference from docstrings."""
+"""Settings of the site: Sphinx, MyST pages whose cells run, and the reference from docstrings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), *filter(None, [os.environ
 os.environ["SEMIRING_COMPILE"] = "never"
 # Every cell runs in every build: an answer from a cache could hide one that fails.
 nb_execution_mode = "force"
-# A cell that fails is a warning, and build.py makes these errors: the faults of all pages are told of in one build.
+# A cell that fails is a warning, and build.py makes these errors: one build reports the faults of all pages.
 nb_execution_show_tb = True
 nb_execution_timeout = 60
 nb_merge_streams = True

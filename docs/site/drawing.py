@@ -1,6 +1,6 @@
-"""Figures of the pages as SVG within the page: graphs, bars, grids and floors, which take the colours of the theme.
+"""Figures as SVG within the page: graphs, bars, grids and floors, in the colours of the theme.
 
-Each has a title, which screen readers say in place of the picture.
+Each figure has a title, which screen readers read instead of the picture.
 """
 
 from __future__ import annotations

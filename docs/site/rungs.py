@@ -1,4 +1,4 @@
-"""Figures of the page on the ladder: what was measured, a picture for each idea, and rungs that open to their code."""
+"""Figures of the ladder page: measured times, a picture for each idea, and rungs that open to their code."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ MADE = {  # the module of a rung, and the picture of its idea
 
 STEPS = {  # a rung, the one below it, and what the step changes
     "cpu": (
-        ("venkataraman", "floyd", "a block stays in the cache for t vertices, not for one"),
-        ("r-kleene", "floyd", "halves of halves fit every cache, without a t"),
+        ("venkataraman", "floyd", "a block stays in the cache for t vertices, not for one only"),
+        ("r-kleene", "floyd", "halves of halves fit in every cache, without a t"),
         ("tiled-squaring", "squaring", "the operands of a tile are read once for many elements"),
         ("iterative", "venkataraman", "most of the work becomes products, which keep their result in registers"),
         ("buluc-gilbert-budak", "iterative", "the recursion makes the products as large as they can be"),
         ("all-cores", "buluc-gilbert-budak", "tiles of a product go to all cores"),
         ("storage", "all-cores", "facts about the data choose another form of the elements"),
-        ("closure", "storage", "the plan chooses all of it, and asks for the facts itself"),
+        ("closure", "storage", "the plan chooses all of this from facts about the data"),
     ),
     "gpu": (
         ("kemp", "harish-narayanan", "atomic minima instead of a second array, and several sources in a launch"),
-        ("zuccato-lena-1", "tran-floyd", "three launches a block, not one a vertex; operands still from memory"),
-        ("zuccato-lena-2", "zuccato-lena-1", "operands wait in shared memory"),
+        ("zuccato-lena-1", "tran-floyd", "three launches per block, not one per vertex; operands still from memory"),
+        ("zuccato-lena-2", "zuccato-lena-1", "operands in shared memory"),
         ("zuccato-lena-2.1", "zuccato-lena-2", "threads that run together read different banks"),
-        ("zuccato-lena-3", "zuccato-lena-2.1", "parts of a round run beside each other, on streams"),
+        ("zuccato-lena-3", "zuccato-lena-2.1", "parts of a round run at the same time, on streams"),
         ("zuccato-lena-4", "zuccato-lena-3", "all launches are recorded once, as a graph"),
-        ("katz-kider", "zuccato-lena-2.1", "threads side by side have a row, so that nothing needs padding"),
+        ("katz-kider", "zuccato-lena-2.1", "neighbouring threads read a row, so nothing needs padding"),
         ("kemp-out-of-core", "katz-kider", "the matrix stays on the host"),
         ("deng", "deng-naive", "the product reads tiles from shared memory"),
         ("pandey-sharma", "katz-kider", "Kleene's recursion around the phases: the rest is products"),
-        ("buluc-gilbert-budak-gpu", "pandey-sharma", "products that keep 64 elements a thread in registers"),
+        ("buluc-gilbert-budak-gpu", "pandey-sharma", "products that keep 64 elements per thread in registers"),
         ("buluc-gilbert-budak-gpu", "buluc-gilbert-budak-iterative", "recursion, not one block after the other"),
-        ("three-operands", "registers", "one instruction takes the least of three"),
+        ("three-operands", "registers", "one instruction takes the minimum of three"),
         ("look-ahead", "three-operands", "the next pivot is closed while the rest is computed"),
-        ("sixteen-bits", "ordered-integers", "two elements a word"),
-        ("closure-gpu", "look-ahead", "the plan chooses all of it, and asks for the facts itself"),
+        ("sixteen-bits", "ordered-integers", "two elements in each word"),
+        ("closure-gpu", "look-ahead", "the plan chooses all of this from facts about the data"),
     ),
 }
 
@@ -63,11 +63,11 @@ def pictures() -> dict[str, Drawing]:
     places = range(n)
     return {
         "vertex": grid(
-            "Round k reads row k and column k, and looks at every element",
+            "Round k reads row k and column k, and updates every element",
             [["k" if i == j == 2 else "·" for j in places] for i in places],
             [[1.0 if i == j == 2 else 0.55 if 2 in (i, j) else 0.12 for j in places] for i in places]),
         "words": grid(
-            "Row k is united with every row that leads to k, a word at a time",
+            "Row k is united with every row that reaches k, a word at a time",
             [["1" if j == 2 and i in (0, 4) else "k" if i == 2 else "" for j in places] for i in places],
             [[0.9 if i == 2 else 0.45 if i in (0, 4) else 0.0 for j in places] for i in places]),
         "product": grid(
@@ -112,20 +112,20 @@ def picture(rung: Rung) -> Drawing:
 
 
 def code(rung: Rung) -> str:
-    """The page of code of a rung."""
+    """Return the page of code of a rung."""
     found = find_spec(rung.module)
     assert found is not None and found.origin is not None, rung.module
     return Path(found.origin).read_text(encoding="utf-8")
 
 
 def measured(device: str) -> dict[str, Any] | None:
-    """What docs/benchmarks/history.py wrote of a device; None where it did not run yet."""
+    """Return what docs/benchmarks/history.py measured on a device, or None."""
     file = HERE / f"ladder_{device}.json"
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
 
 
 def seconds(t: float) -> str:
-    """A time as people write it, on one line."""
+    """Return a time as people write it, on one line."""
     text = f"{t:.2f} s" if t >= 1 else f"{t * 1e3:.3g} ms" if t >= 1e-3 else f"{t * 1e6:.3g} µs"
     return text.replace(" ", NO_BREAK)
 
@@ -140,7 +140,7 @@ def percent(share: float | None) -> str:
 
 
 def caption(found: dict[str, Any]) -> str:
-    """What a table was measured on."""
+    """Return the machine and the settings of a table."""
     limit = "" if found["limit"] is None else f"; the limit is {found['limit']:.3g} T"
     energy = (f"energy by {found['energy']}, {found['idle']:g} W idle subtracted" if found["energy"]
               else "no counter of energy could be read")
@@ -148,7 +148,7 @@ def caption(found: dict[str, Any]) -> str:
 
 
 def table(device: str) -> Any:
-    """Every rung of a device that was measured, at its largest size."""
+    """Return all measured rungs of a device, at their largest sizes."""
     found = measured(device)
     if found is None:
         return missing(device)
@@ -208,7 +208,7 @@ def gain(before: float, after: float) -> str:
 
 
 def steps(device: str) -> Table:
-    """What each step of the story gained, at the least and the largest size that both rungs reached."""
+    """Return the gain of each step, at the smallest and the largest size that both rungs reached."""
     found = measured(device)
     if found is None:
         return missing(device)
@@ -224,7 +224,7 @@ def steps(device: str) -> Table:
 
 
 def claims() -> Table:
-    """What papers report, beside what the same methods do here."""
+    """Return what the papers report, and the results of the same methods here."""
     found, cpu = measured("gpu"), measured("cpu")
     if found is None or cpu is None:
         return missing("cpu" if found else "gpu")
@@ -254,7 +254,7 @@ def claims() -> Table:
          "up to 1.1 Tflop/s in single precision on an Intel Core i7 2600K with an AMD Radeon HD 6970 (abstract)",
          f"{2 * largest**3 / best / 1e12:.3g} Tflop/s, a sum and a comparison counted as two, n = {largest:,}"],
     ]
-    return Table("Then and here", ["year", "who", "what they report", "here"], rows)
+    return Table("The papers and here", ["year", "who", "what they report", "here"], rows)
 
 
 def missing(device: str) -> Table:
@@ -264,7 +264,7 @@ def missing(device: str) -> Table:
 
 
 class Rungs:
-    """All rungs of a device, one below the other; each opens to its idea, its reason and its page of code."""
+    """All rungs of a device; each opens to its idea, its reason and its page of code."""
 
     def __init__(self, device: str):
         self.rungs: Sequence[Rung] = [rung for rung in RUNGS if rung.device == device]
@@ -288,7 +288,7 @@ class Rungs:
             told += f"<p>The page of code, <code>{rung.module}</code>:</p>"
             page = highlight(code(rung), PythonLexer(), HtmlFormatter(cssclass="highlight"))
         else:
-            told += f"<p>What is switched on stands in <code>{rung.module}</code>.</p>"
+            told += f"<p>The switches are in <code>{rung.module}</code>.</p>"
             page = ""
         return (f'<details id="{rung.device}-{rung.name}"><summary>{rung.year}: {escape(rung.title + time)}</summary>'
                 f"{picture(rung)._repr_html_()}{told}{page}</details>")
