@@ -32,9 +32,6 @@ TO_DO = (
     "algorithms/",
     "kernels/",
     "tests/",
-    "docs/",
-    "README.md",
-    "CHANGELOG.md",
 )
 
 # Words that stand in sentences without an actor, or in no dialect but our own, and what to write in place of them.

@@ -1,4 +1,4 @@
-"""Where the time goes of a closure of the host's matrix through one GPU that holds a few tiles of it.
+"""Measure the steps of a closure of a host matrix through one GPU that holds a few of its tiles.
 
     python docs/benchmarks/through.py --n 65536 --memory 4G               print a table
     python docs/benchmarks/through.py --n 131072 --memory 16G --alone
