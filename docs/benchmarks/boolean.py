@@ -29,7 +29,7 @@ def edges_of(n: int, degree: float, acyclic: bool) -> tuple[Any, Any]:
 
 
 def closures(n: int) -> list[Row]:
-    """Of random digraphs."""
+    """Measure closures of random digraphs."""
     import igraph
     import numpy as np
 

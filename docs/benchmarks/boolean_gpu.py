@@ -166,7 +166,7 @@ def closures(sizes: list[int]) -> list[tuple[str, ...]]:
 
 
 def random_closures(sizes: list[int]) -> list[tuple[str, ...]]:
-    """Of random digraphs, whose closures have a full block."""
+    """Measure closures of random digraphs, which have a full block."""
     rows = []
     for degree in (0.95, 3):
         cells = []

@@ -66,7 +66,7 @@ def _edge(u: tuple[float, float], v: tuple[float, float], label: str, both: bool
 
 
 def _rim(vertex: tuple[float, float], towards: Sequence[float], wide: float) -> tuple[float, float]:
-    """Where an edge meets the ellipse around a vertex, a little outside."""
+    """Return the point at which an edge meets the ellipse around a vertex, a little outside."""
     x, y = towards[0] - vertex[0], towards[1] - vertex[1]
     share = 1 / math.hypot(x / (wide + 2), y / 19)
     return vertex[0] + share * x, vertex[1] + share * y
