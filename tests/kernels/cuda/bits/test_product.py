@@ -24,6 +24,7 @@ CAPABILITIES = {"80": (8, 0), "89": (8, 9), "90a": (9, 0), "100": (10, 0), "120"
 SHARED_LIMIT = {"80": 163, "89": 99, "90a": 227, "100": 227, "120": 99}  # KiB that a block may have
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("architecture", CAPABILITIES)
 def test_kernels_become_machine_code(architecture: str) -> None:
@@ -38,6 +39,7 @@ def accept(geometry: Geometry, architecture: str) -> None:
     assert geometry.shared <= SHARED_LIMIT[architecture] << 10
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize(("warpgroups", "stages"), [(1, 2), (2, 4)])
 def test_other_cuts_compile(warpgroups: int, stages: int) -> None:

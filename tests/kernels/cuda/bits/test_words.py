@@ -15,6 +15,7 @@ from semiring.kernels.cuda.compile.program import OPTIONS
 needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("architecture", ["80", "89", "90a", "100", "120"])
 def test_kernels_become_machine_code(architecture: str) -> None:

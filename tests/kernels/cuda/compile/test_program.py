@@ -139,6 +139,7 @@ def compile_all(texts: list[str], *options: str) -> None:
     assert not complaints, f"{len(complaints)} of {len(texts)} kernels: {complaints[0]}"
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("name", NAMES)
 def test_every_kernel_compiles(name: str) -> None:
@@ -150,6 +151,7 @@ def test_every_kernel_compiles(name: str) -> None:
         compile_all(some, f"--gpu-architecture={architecture}", *QUICK)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize(("name", "dtype"), OPTIMISED)
 def test_kernels_become_machine_code(name: str, dtype: str | None) -> None:
@@ -159,6 +161,7 @@ def test_kernels_become_machine_code(name: str, dtype: str | None) -> None:
     compile_all(list(dict.fromkeys(sources(first))), "--gpu-architecture=sm_90a")
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_words_and_ranks_compile() -> None:
     texts = [word_filler(np.dtype(d)) for d in ("?", "i2", "u2", "f2")] + list(sources(boolean_words()))
@@ -171,6 +174,7 @@ def test_words_and_ranks_compile() -> None:
     compile_all(texts, "--gpu-architecture=compute_80", *QUICK)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("name", NAMES)
 def test_ways_in_and_out_compile(name: str) -> None:
@@ -299,6 +303,7 @@ def test_roots_and_powers_are_approximate_only_where_the_sum_rounds() -> None:
     assert "ops::near_power" in program(form(summed(power), "f4")).prelude
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_forms_of_products_compile() -> None:
     """With and without a test for zero, in both precisions."""
@@ -367,6 +372,7 @@ NEGATED = sr.Semiring(
 )
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("S", [sr.log, NEGATED], ids=lambda S: S.name)
 def test_closures_by_powers_compile(S: sr.Semiring) -> None:

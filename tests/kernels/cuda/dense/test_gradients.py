@@ -15,6 +15,7 @@ needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel 
 ALGEBRAS = [sr.log, sr.min_plus, sr.max_plus, sr.viterbi, sr.max_min, sr.min_max]
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("architecture", ["compute_80", "sm_90a"])
 @pytest.mark.parametrize("S", ALGEBRAS, ids=lambda S: S.name)

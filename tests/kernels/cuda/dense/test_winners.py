@@ -180,6 +180,7 @@ def sources(text: Program) -> Iterator[str]:
         yield text.tracked(g, True)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("S", SELECTIVE, ids=lambda S: S.name)
 def test_every_kernel_compiles(S: sr.Semiring) -> None:
@@ -190,6 +191,7 @@ def test_every_kernel_compiles(S: sr.Semiring) -> None:
             assert not nvrtc.complaint(text, *OPTIONS, f"--gpu-architecture={target}", "--device-debug")
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_kernels_become_machine_code_and_broken_ones_are_noticed() -> None:
     for S, dtype in ((sr.min_plus, "f4"), (sr.min_plus, "f8"), (sr.shortest_hops, sr.shortest_hops.dtypes[0])):

@@ -139,6 +139,7 @@ def test_a_pivot_without_a_star_is_named(play: Callable[..., Compiled], variant:
     assert kernel.failed() == 35
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("S", [S for S in sr.catalogue.values() if S.traced], ids=lambda S: S.name)
 def test_they_compile(S: sr.Semiring) -> None:
@@ -149,6 +150,7 @@ def test_they_compile(S: sr.Semiring) -> None:
         assert not nvrtc.complaint(text, *OPTIONS, f"--gpu-architecture={target}", "--device-debug")
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_they_become_machine_code_and_broken_ones_are_noticed(variant: Variant) -> None:

@@ -77,6 +77,7 @@ def test_a_cycle_that_improves_is_noticed(play: Callable[..., Compiled], kind: t
     assert 0 in raised.value.sources
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("S", SELECTIVE, ids=lambda S: S.name)
 def test_they_compile(S: sr.Semiring) -> None:
@@ -86,6 +87,7 @@ def test_they_compile(S: sr.Semiring) -> None:
         assert not nvrtc.complaint(text, *OPTIONS, f"--gpu-architecture={target}", "--device-debug")
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_they_become_machine_code_and_broken_ones_are_noticed() -> None:
     for dtype in ("f4", "f8"):

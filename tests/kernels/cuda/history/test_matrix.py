@@ -126,6 +126,7 @@ def test_the_worst_element(play: Callable[..., Compiled], rng: np.random.Generat
     assert worst(sr.min_plus, np.full((n, n), np.inf)) == np.inf
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("S", [S for S in sr.catalogue.values() if S.traced], ids=lambda S: S.name)
 def test_they_compile(S: sr.Semiring) -> None:
@@ -135,6 +136,7 @@ def test_they_compile(S: sr.Semiring) -> None:
         assert not nvrtc.complaint(text, *OPTIONS, f"--gpu-architecture={target}", "--device-debug")
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_they_become_machine_code_and_broken_ones_are_noticed() -> None:
     for S, dtype in ((sr.min_plus, "f4"), (sr.plus_times, "f8")):

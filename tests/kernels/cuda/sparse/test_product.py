@@ -20,6 +20,7 @@ DATA = (DeviceFacts(largest=2**10, least=0), DeviceFacts(largest=2**40, least=-(
 TRACED = [name for name, S in sr.catalogue.items() if S.traced]
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("architecture", ["compute_80", "compute_89", "compute_90a"])
 def test_every_kernel_compiles(architecture: str) -> None:
@@ -41,6 +42,7 @@ def test_every_kernel_compiles(architecture: str) -> None:
         assert not [c for c in pool.map(complaint, texts) if c]
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("width", [1, 3, 32, 64, 1000])
 def test_the_kernel_becomes_machine_code(width: int) -> None:

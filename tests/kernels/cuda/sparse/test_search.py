@@ -38,6 +38,7 @@ def complaint(text: str, *options: str) -> str:
     return "" if accepted and not log.strip("\0 \n") else log or "refused"
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("architecture", ["compute_80", "compute_89", "compute_90a"])
 def test_every_kernel_compiles(architecture: str) -> None:
@@ -49,6 +50,7 @@ def test_every_kernel_compiles(architecture: str) -> None:
     assert not [c for c in found if c]
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("group", [1, 2, 4, 8, 16, 32])
 def test_kernels_become_machine_code(group: int) -> None:

@@ -23,6 +23,7 @@ def sources() -> list[str]:
             if d.kind not in "Oc"]
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("architecture", ["compute_80", "compute_90a"])
 def test_every_kernel_compiles(architecture: str) -> None:
@@ -34,6 +35,7 @@ def test_every_kernel_compiles(architecture: str) -> None:
     assert not [c for c in found if c]
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_kernels_become_machine_code_and_broken_ones_are_noticed() -> None:
     for S, dtype in ((sr.min_plus, "f4"), (sr.shortest_hops, sr.shortest_hops.dtypes[0]), (sr.max_min, "f2")):
