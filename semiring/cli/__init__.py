@@ -19,19 +19,16 @@ from semiring.graphs.texts import shown
 
 from .arguments import parser
 from .inputs import BAD_INPUT
+from .options import SPELLED
 from .output import refuse_inputs
 
-# What messages of the library say in Python, and what it is called here; texts in quotation marks stay as they are.
-SWITCHES = {
-    "weight=None": "--unweighted", "header=True": "--header", "header=False": "--no-header",
-    "names=str": "--text-names", "compact=True": "--compact", "directed=True": "--directed",
-    "absent=numpy.nan": "--absent nan", "absent=numpy.inf": "--absent inf",
-    "directed=False": "--undirected", "reflexive=False": "--not-reflexive",
-}
+# What messages of the library say in Python, and how the command line says it. Texts in quotation marks do not change.
+SWITCHES = {said: flag for said, flag in SPELLED.items() if "=" in said}
+NAMES = {said: flag for said, flag in SPELLED.items() if "=" not in said} | {"header": "--header"}
 QUOTATION = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 SPOKEN = re.compile(
     rf"(?<![\w=])(?:{QUOTATION})|(?<![\w.<])(?<!without )(?:(?P<switch>{'|'.join(SWITCHES)})\b"
-    r"|(?P<name>weight|source|target|header|decimal|format|absent|label|tol|dtype|method|devices|device|memory|limit)="
+    rf"|(?P<name>{'|'.join(NAMES)})="
     rf"(?P<value>{QUOTATION}|[-+]?\w+(?:\.\w+)*(?:[-+][0-9]+)?)?(?![\w…<]))"
 )
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
@@ -117,7 +114,7 @@ def _line(message: object) -> str:
         value = found["value"] or ""
         if value[:1] in ("'", '"'):
             value = shlex.quote(str(ast.literal_eval(value)))
-        return f"--{found['name']} {value.removeprefix('numpy.')}".rstrip()
+        return f"{NAMES[found['name']]} {value.removeprefix('numpy.')}".rstrip()
 
     return shown(SPOKEN.sub(spelled, " ".join(str(message).split())))
 

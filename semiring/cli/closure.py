@@ -36,12 +36,18 @@ from .inputs import (
     positions_of,
     progress_of,
 )
+from .options import READING, WEIGHT, by_flags, refuse
 from .output import TABLES, check_output, element_text, put_rows, refuse_inputs, write_matrix
 from .pairs import Asked, Pair, pairs
 from .tables import positions
 
 STORED = (".npy", ".zarr")  # what several processes read and write at once
 MOST_ROUTES = 4  # that a map shows, each in its colour
+SOME = by_flags("--from --to --path --limit")  # options that ask for some pairs
+DEVICES = by_flags("--device --devices")
+NOT_TOGETHER = [*SOME, *by_flags("--packed --memory --devices --plot --positions")]
+NOT_IN_FILES = [*SOME, *by_flags("--plot --positions --packed --devices")]
+NOT_PACKED = by_flags("--path --plot --positions --dtype --append --limit --tol --devices")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,11 +58,10 @@ def run(arguments: argparse.Namespace) -> int:
         return _to_file(arguments)
     if arguments.packed:
         return _packed(arguments)
-    some = arguments.source is not None or arguments.target is not None
-    some = some or arguments.path or arguments.limit is not None
-    devices = _devices(arguments.devices, some)
-    if some and arguments.device is not None:
-        raise SemiringError("--device is for the whole closure: leave out --from, --to, --path and --limit")
+    some = any(row.is_given(arguments) for row in SOME)
+    if some:
+        refuse(arguments, "--from, --to, --path and --limit ask for less than the whole closure", DEVICES)
+    devices = _devices(arguments.devices)
     _refuse(arguments, some)
     if arguments.plot:
         from .plot import require_matplotlib
@@ -86,33 +91,26 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _devices(text: str | None, some: bool) -> int | list[int] | None:
-    """GPUs by their number, or by their numbers."""
+def _devices(text: str | None) -> int | list[int] | None:
+    """How many GPUs, or their numbers."""
     if text is None:
         return None
-    if some:
-        raise SemiringError("--devices is for the whole closure: leave out --from, --to, --path and --limit")
     try:
         numbers = [int(part) for part in text.split(",")]
     except ValueError:
-        raise SemiringError(f"--devices {text}: it is how many GPUs, as in 4, or their numbers, as in 0,2") from None
+        raise SemiringError(f"--devices {text}: give how many GPUs, as in 4, or their numbers, as in 0,2") from None
     return numbers if "," in text else numbers[0]
 
 
 def _to_file(arguments: argparse.Namespace) -> int:
     """The closure of a matrix in a file, tile by tile into another."""
     if arguments.output is None:
-        raise SemiringError("--memory, --checkpoint and --resume are of closures that go to a file: give -o OUT.npy or "
-                            "-o OUT.zarr")
-    for option in ("source", "target", "path", "limit", "plot", "positions"):
-        if vars(arguments)[option]:
-            named = {"source": "from", "target": "to"}.get(option, option)
-            raise SemiringError(f"--memory, --checkpoint and --resume are of the whole closure: leave out --{named}")
+        raise SemiringError("--memory, --checkpoint and --resume write the closure to a file: give -o OUT.npy or -o "
+                            "OUT.zarr")
+    why = "--memory, --checkpoint and --resume compute a whole closure on one processor or GPU"
+    refuse(arguments, why, NOT_IN_FILES)
     S = algebra_of(arguments.algebra)
-    # A matrix is read a tile at a time; of a graph the edges are in memory, and tiles are filled with them.
-    if arguments.devices is not None or arguments.packed:
-        raise SemiringError("--memory, --checkpoint and --resume are of elements, by one processor or GPU: leave out "
-                            f"--{'packed' if arguments.packed else 'devices'}")
+    # A matrix is read a tile at a time; the edges of a graph are in memory, and tiles are filled with them.
     dense = arguments.file.suffix in ENDINGS and arguments.file != STDIN and arguments.format is None
     if dense:
         _refuse_reading(arguments)
@@ -124,12 +122,12 @@ def _to_file(arguments: argparse.Namespace) -> int:
 
 
 def _together(arguments: argparse.Namespace) -> int:
-    """The closure by several processes, of which the first alone prints; with MPI every one of them is here."""
+    """The closure by several processes. Only the first one prints; with MPI each of them runs this."""
     here = connect(arguments.on)
     first = getattr(here, "rank", 0) == 0
     try:
         refuse_inputs(arguments)
-        _refuse_alone(arguments)
+        refuse(arguments, "--on computes a whole closure", NOT_TOGETHER)
         S, stored = algebra_of(arguments.algebra), arguments.file.suffix.lower() in STORED
         asked: dict[str, Any] = {
             "method": arguments.method, "on": here, "device": arguments.device, "tol": arguments.tol,
@@ -141,8 +139,8 @@ def _together(arguments: argparse.Namespace) -> int:
                     **asked)
             return 0
         if arguments.checkpoint is not None or arguments.resume:
-            raise SemiringError("--checkpoint and --resume are of closures from a .npy file or a zarr array into one: "
-                                "give -o OUT.npy or -o OUT.zarr")
+            raise SemiringError("with --on, --checkpoint and --resume need a .npy file or a zarr array as input and "
+                                "output: give -o OUT.npy or -o OUT.zarr")
         check_output(arguments.output, endings(written=True), "a matrix")
         C = closure(_first_matrix(arguments, S, here), S, **asked)
     except (SemiringError, OSError):
@@ -157,34 +155,9 @@ def _together(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_reading(arguments: argparse.Namespace) -> None:
-    """What says how a graph is read has no meaning for a matrix that is taken from its file as it is.
-
-    Raises
-    ------
-    SemiringError
-    """
-    given = {
-        "directed": arguments.directed is True, "undirected": arguments.directed is False,
-        "format": arguments.format is not None, "header": arguments.header is True,
-        "no-header": arguments.header is False, "text-names": arguments.names is not None,
-        "compact": arguments.compact, "weight": arguments.weight not in ("weight", None),
-        "unweighted": arguments.weight is None, "dtype": arguments.dtype is not None,
-        "absent": arguments.absent is not None, "label": arguments.label is not None,
-        "append": arguments.append is not None, "decimal": arguments.decimal != ".",
-        "source": arguments.source_column is not None, "target": arguments.target_column is not None,
-    }
-    for option in (option for option, there in given.items() if there):
-        raise SemiringError(f"{shown(arguments.file)} is a matrix that is read a tile at a time, as it is: leave out "
-                            f"--{option}")
-
-
-def _refuse_alone(arguments: argparse.Namespace) -> None:
-    """What one process does alone."""
-    for option in ("source", "target", "path", "limit", "packed", "memory", "devices", "plot", "positions"):
-        given = vars(arguments)[option]
-        if given is not None and given is not False:
-            named = {"source": "from", "target": "to"}.get(option, option.replace("_", "-"))
-            raise SemiringError(f"--on computes a whole closure: leave out --{named}")
+    """Refuse options of reading a graph for a matrix that is read as it is."""
+    why = f"{shown(arguments.file)} is a matrix that is read as it is, one tile at a time"
+    refuse(arguments, why, [*READING, *WEIGHT, *by_flags("--dtype --append")])
 
 
 def _first_matrix(arguments: argparse.Namespace, S: Semiring, here: Any) -> Any:
@@ -237,10 +210,7 @@ def _write_pairs(arguments: argparse.Namespace, given: Given, asked: Asked, foun
 
 def _packed(arguments: argparse.Namespace) -> int:
     """The closure over a Boolean algebra, a bit for each pair of vertices; no matrix is ever held unpacked."""
-    given = vars(arguments)
-    for option in ("path", "plot", "positions", "dtype", "append", "limit", "tol", "devices"):
-        if given[option] is not None and given[option] is not False:
-            raise SemiringError(f"--packed keeps a bit for each pair of vertices: leave out --{option}")
+    refuse(arguments, "--packed keeps one bit for each pair of vertices", NOT_PACKED)
     if arguments.output is None and arguments.source is None and arguments.target is None:
         raise SemiringError("--packed needs -o OUT.npy for the bits, or --from or --to for some of them")
     if arguments.output is not None and arguments.output.suffix.lower() != ".npy":

@@ -10,10 +10,9 @@ from semiring.solvers.methods import WITHOUT_BLOCKS
 from semiring.teach.explanation import explain
 
 from .inputs import given_of
+from .options import TILE
 from .output import check_output
 from .tables import positions
-
-TILE = 2  # vertices of a block, where nothing else is asked for
 
 
 def run_explain(arguments: argparse.Namespace) -> int:

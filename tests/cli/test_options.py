@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from inspect import signature
 from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 from cli.calling import Answer
+
+import semiring as sr
+from semiring import cli
+from semiring.cli.arguments import COMMANDS, parser
+from semiring.cli.options import CLOSURE, GRAPH, option, refuse
 
 
 def closure_options(folder: Path) -> dict[str, tuple[list[Any] | None, list[Any] | None]]:
@@ -104,3 +111,46 @@ def test_what_is_compiled_needs_an_algebra(call) -> None:
     for more in (("--dtype", "f4"), ("--sparse",)):
         answer = call("warmup", "--clear", *more)
         assert answer.status == 2 and "name an algebra" in answer.err
+
+
+ROWS = (*GRAPH, *CLOSURE)
+GIVEN = {
+    "--weight": ["km"], "--append": ["1"], "--source": ["a"], "--target": ["b"], "--format": ["csv"],
+    "--decimal": [","], "--absent": ["0"], "--label": ["id"], "--dtype": ["f4"], "-o": ["c.npy"], "--from": ["a"],
+    "--to": ["b"], "--limit": ["5"], "--tol": ["0"], "--memory": ["1G"], "--checkpoint": ["0"], "--devices": ["2"],
+    "--device": ["cpu"], "--on": ["mpi"], "--method": ["blocked"], "--plot": ["p.png"], "--positions": ["p.csv"],
+}
+
+
+def test_a_row_knows_whether_its_option_is_given() -> None:
+    plain = ["closure", "g.csv", "--algebra", "min-plus"]
+    always = {"file", "--algebra"}
+    assert {row.flag for row in ROWS if row.is_given(parser().parse_args(plain))} == always
+    for row in ROWS:
+        if row.flag not in {*always, "--progress"}:
+            arguments = parser().parse_args([*plain, row.flag, *GIVEN.get(row.flag, [])])
+            assert {other.flag for other in ROWS if other.is_given(arguments)} == {*always, row.flag}
+
+
+def test_what_messages_say_in_python_is_an_option_of_the_library() -> None:
+    verbs = sr.read_graph, sr.adjacency, sr.closure, sr.paths
+    known = {name for verb in verbs for name in signature(verb).parameters}
+    for row in ROWS:
+        assert not row.parameter or row.parameter.partition("=")[0] in known, row
+        said = "pass " + (row.parameter if "=" in row.parameter else f"{row.parameter}=7")
+        expected = row.flag if "=" in row.parameter else f"{row.flag} 7"
+        assert not row.parameter or cli._line(said) == f"pass {expected}"
+
+
+def test_an_option_is_a_row(call, roads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row of a command is all that parsing, help and refusals need."""
+    seen = []
+    row = option("--colour", "the colour of {kinds} graphs", "colour", metavar="NAME")
+    toy = replace(COMMANDS["order"], options=(*COMMANDS["order"].options, row),
+                  run=lambda arguments: seen.append((arguments.colour, row.is_given(arguments))) or 0)
+    monkeypatch.setitem(COMMANDS, "order", toy)
+    assert call("order", roads, "--colour", "red").status == call("order", roads).status == 0
+    assert seen == [("red", True), (None, False)]
+    assert "--colour NAME the colour of uniform" in " ".join(call("order", "--help").out.split())
+    with pytest.raises(sr.SemiringError, match="in grey: leave out --colour"):
+        refuse(parser().parse_args(["order", "g.csv", "--colour", "red"]), "in grey", [row])
