@@ -5,15 +5,16 @@ BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 PICTURE ?= minnesota.png
 
-.PHONY: help demo test test-networkx test-browser test-tensors test-lowest test-gpu fuzz fuzz-reals lint docs bench clean
+.PHONY: help demo test test-all test-networkx test-browser test-tensors test-lowest test-gpu fuzz fuzz-reals lint docs bench clean
 
 help:
 	@echo 'make demo    answer five questions about the roads of Minnesota, and draw $(PICTURE)'
-	@echo 'make test    run all tests'
+	@echo 'make test    the tests that find most, in minutes'
+	@echo 'make test-all  all tests, those marked slow too'
 	@echo 'make test-networkx  the tests of NetworkX itself, with its functions run here; it counts those that really were'
 	@echo 'make test-browser  the site, and its pages in Chromium, which is installed if that is allowed and there is none'
 	@echo 'make test-tensors  the tests of PyTorch and JAX, which are installed for them'
-	@echo 'make test-lowest  the same with the lowest versions that pyproject.toml declares (Python 3.11 or 3.12)'
+	@echo 'make test-lowest  all tests with the lowest versions that pyproject.toml declares (Python 3.11 or 3.12)'
 	@echo 'make test-gpu  the tests that need a GPU and CuPy (pip install ".[cu13]" into $(VENV))'
 	@echo 'make fuzz    a million closures of generated algebras against an oracle; FUZZ="--count … --seed … --minutes …"'
 	@echo 'make fuzz-reals  closures and equations of 100,000 real matrices against inverses of more digits; FUZZ as above'
@@ -27,6 +28,9 @@ demo: $(VENV)/has-plot
 	$(BIN)/semiring demo --plot $(PICTURE)
 
 test: $(VENV)/has-test
+	$(BIN)/python -m pytest -n auto -m 'not slow'
+
+test-all: $(VENV)/has-test
 	$(BIN)/python -m pytest -n auto
 
 test-networkx: $(VENV)/has-test

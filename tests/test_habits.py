@@ -247,3 +247,12 @@ def test_files_of_tests_for_gpus_load_everywhere() -> None:
     for file in files:
         with suppress(pytest.skip.Exception):
             import_module(".".join(file.relative_to(tests).with_suffix("").parts))
+
+
+def test_slow_tests_are_listed_by_what_they_find() -> None:
+    """In the table of CONTRIBUTING.md, by file."""
+    tests = ROOT / "tests"
+    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Slow tests")[2].partition("\n## ")[0]
+    marked = {file.relative_to(tests).as_posix() for file in tests.rglob("test_*.py")
+              if "pytest.mark.slow" in file.read_text(encoding="utf-8") and file != Path(__file__)}
+    assert marked and set(re.findall(r"`([\w/]+\.py)`", table)) == marked

@@ -265,6 +265,7 @@ def test_lines_tell_the_rate(call, tmp_path: Path) -> None:
     assert "multiply-adds/s, 0:0" in done.err
 
 
+@pytest.mark.slow
 @needs_mpi
 def test_by_several_processes_the_first_of_which_prints(roads: Path, prices: Path, tmp_path: Path) -> None:
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -43,6 +43,7 @@ def test_rows_are_arrays() -> None:
     assert Rows(np.zeros((0, 3))).part.shape == (0, 3)
 
 
+@pytest.mark.slow
 @needs_mpi
 def test_a_communicator_is_a_connection() -> None:
     if importlib.util.find_spec("mpi4py") is None:

@@ -73,6 +73,7 @@ def test_what_nobody_else_knows_of_ends_the_job(capsys: pytest.CaptureFixture[st
     assert two.status == 1 and "rank 0 of 2 failed, which ends the job" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @needs_mpi
 def test_fair_shares() -> None:
     assert run(2, "threads").stdout.count("fine") == 2

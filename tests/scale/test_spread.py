@@ -14,6 +14,7 @@ def test_who_has_rows() -> None:
     assert _owners([0, 0], slice(0, 0)) == []
 
 
+@pytest.mark.slow
 @needs_mpi
 @pytest.mark.parametrize("size", [2, 5, 6])
 def test_rows_and_panels_in_pieces(size: int) -> None:

@@ -73,11 +73,13 @@ def run(code: str, directory: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_steps_are_all_that_closures_compile(tmp_path: Path) -> None:
     assert int(run(STEPS, tmp_path)) > 20
     assert run(CLOSURES, tmp_path) == ""
 
 
+@pytest.mark.slow
 def test_without_the_steps_closures_compile_them(tmp_path: Path) -> None:
     assert len(run(CLOSURES, tmp_path).splitlines()) > 20
 

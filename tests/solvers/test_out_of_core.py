@@ -796,6 +796,7 @@ def killed(name: str, folder: Path, more: dict[str, Any], other: dict[str, Any],
 FIVE = ["min_plus", "plus_times", "max_min", "shortest_count", "counting"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIVE)
 @pytest.mark.parametrize(("more", "other"), [({}, {}), ({"reflexive": False}, {"reflexive": True})],
                          ids=["whole", "with edges"])
@@ -808,6 +809,7 @@ def test_kills_at_random_moments(name: str, more: dict[str, Any], other: dict[st
     assert killed(name, tmp_path, more, other) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["min_plus", "max_plus", "max_times", "min_times", "viterbi"])
 @pytest.mark.parametrize("verb", ["closure", "paths"])
 def test_kills_with_a_tolerance(name: str, verb: str, tmp_path: Path) -> None:

@@ -27,24 +27,28 @@ def fine(done: object, size: int) -> bool:
     return str(done.stdout).count("fine") == size  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 @needs_mpi
 @pytest.mark.parametrize("size", SIZES)
 def test_any_algebra_by_any_number_of_processes(size: int) -> None:
     assert fine(run(size, "closures"), size)
 
 
+@pytest.mark.slow
 @needs_mpi
 @pytest.mark.parametrize("size", [3, 4])
 def test_rows_in_and_rows_out(size: int) -> None:
     assert fine(run(size, "rows"), size)
 
 
+@pytest.mark.slow
 @needs_mpi
 @pytest.mark.parametrize("size", [1, 3, 4])
 def test_walks_that_have_edges(size: int, tmp_path: Path) -> None:
     assert fine(run(size, "walks", tmp_path), size)
 
 
+@pytest.mark.slow
 @needs_mpi
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_a_tolerance(size: int, tmp_path: Path) -> None:
@@ -56,12 +60,14 @@ def test_names_go_along_and_algebras_of_one_process() -> None:
     assert fine(run(2, "names"), 2)
 
 
+@pytest.mark.slow
 @needs_mpi
 @pytest.mark.parametrize("size", SIZES)
 def test_the_plan_says_what_each_process_is_sent(size: int) -> None:
     assert fine(run(size, "planned"), size)
 
 
+@pytest.mark.slow
 @needs_mpi
 @pytest.mark.parametrize("ending", [".npy", ".zarr"])
 def test_from_file_to_file(ending: str, tmp_path: Path) -> None:
@@ -70,17 +76,20 @@ def test_from_file_to_file(ending: str, tmp_path: Path) -> None:
     assert fine(run(3, "files", tmp_path, ending), 3)
 
 
+@pytest.mark.slow
 @needs_mpi
 @pytest.mark.parametrize("size", [1, 3])
 def test_the_same_error_on_every_process(size: int, tmp_path: Path) -> None:
     assert fine(run(size, "errors", tmp_path), size)
 
 
+@pytest.mark.slow
 @needs_mpi
 def test_processes_share_a_machine() -> None:
     assert fine(run(2, "threads"), 2)
 
 
+@pytest.mark.slow
 @needs_mpi
 @pytest.mark.parametrize("way", ["killed", "raised"])
 def test_a_lost_process_ends_the_job(way: str, tmp_path: Path) -> None:
@@ -91,6 +100,7 @@ def test_a_lost_process_ends_the_job(way: str, tmp_path: Path) -> None:
     assert way == "killed" or "rank 0 of 3 failed, which ends the job" in done.stderr
 
 
+@pytest.mark.slow
 @needs_mpi
 @pytest.mark.parametrize("name", ["lengths", "inverses", "widths", "truths", "records"])
 def test_what_a_lost_process_leaves_is_gone_on_with(name: str, tmp_path: Path) -> None:

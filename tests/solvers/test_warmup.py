@@ -70,6 +70,7 @@ sr.matmul(A, A, sr.min_plus), sr.matmul(A, np.ones((1600, 2)), sr.min_plus)
 """
 
 
+@pytest.mark.slow
 def test_calls_compile_nothing_more(tmp_path: Path) -> None:
     def run(code: str) -> str:
         done = subprocess.run(
