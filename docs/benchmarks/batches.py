@@ -1,4 +1,4 @@
-"""Measure what is asked for at once beside the same one by one, on the CPU.
+"""Compare many questions in one call with one call for each, on the CPU.
 
     python docs/benchmarks/batches.py
 
@@ -17,7 +17,7 @@ from report import grid_of, median, seconds
 
 
 def rows() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any], Callable[[Any, Any], bool]]]:
-    """What is measured, ours, the other way, and whether two answers are the same."""
+    """Yield the work, our call, the other calls, and a comparison of answers."""
     import numpy as np
 
     import semiring as sr

@@ -1,4 +1,4 @@
-"""Measure Boolean matrices of one bit an entry on the CPU beside peers; its table is in docs/site/benchmarks.md.
+"""Compare packed Boolean matrices on the CPU with other libraries; the table is in docs/site/benchmarks.md.
 
     python docs/benchmarks/boolean.py [--threads 2] [--quick] [--write]
 
@@ -17,7 +17,7 @@ from report import Row, main, median, once
 
 
 def edges_of(n: int, degree: float, acyclic: bool) -> tuple[Any, Any]:
-    """Random edges; ascending along a random order of the vertices where they are to make no cycle."""
+    """Return random edges, without cycles on request."""
     import numpy as np
 
     rng = np.random.default_rng(n)
@@ -64,7 +64,7 @@ def closures(n: int) -> list[Row]:
 
 
 def products(n: int) -> list[Row]:
-    """Against NumPy's product of floats, which is what BLAS makes of it."""
+    """Compare products with NumPy's product of floats."""
     import numpy as np
 
     import semiring as sr
@@ -84,7 +84,7 @@ def products(n: int) -> list[Row]:
 
 
 def bit_sets(n: int) -> list[Row]:
-    """Closures over sets of labels: one Boolean closure a label, or one closure over words."""
+    """Compare closures over sets of labels: one Boolean closure for each label, or one over words."""
     import numpy as np
 
     import semiring as sr
@@ -119,7 +119,7 @@ def bit_sets(n: int) -> list[Row]:
 
 
 def questions(n: int) -> list[Row]:
-    """What people do with a closure."""
+    """Measure what people do with a closure."""
     import numpy as np
 
     import semiring as sr
@@ -144,7 +144,7 @@ def questions(n: int) -> list[Row]:
 
 
 def rows(quick: bool) -> list[Row]:
-    """All rows of the table."""
+    """Return all rows of the table."""
     n = 512 if quick else 8192
     return closures(n) + products(n // 2) + bit_sets(max(n // 4, 1024)) + questions(n)
 

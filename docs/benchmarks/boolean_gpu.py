@@ -1,4 +1,4 @@
-"""Transitive closure on one GPU, one bit a pair: products, closures, and the way from a host array and back.
+"""Measure transitive closure on one GPU: products, closures, and copies from a host array and back.
 
     python docs/benchmarks/boolean_gpu.py             print the tables
     python docs/benchmarks/boolean_gpu.py --write     and write them into docs/site/benchmarks.md
@@ -32,7 +32,7 @@ REST = 0.2  # seconds before a long run: hot tensor cores lower the clock, as an
 
 
 def random_bits(rows: int, columns: int, halvings: int, seed: int) -> DevicePackedMatrix:
-    """Entries that are 1 with probability 2^−halvings; columns are a multiple of 64."""
+    """Return entries that are 1 with probability 2^−halvings; columns are a multiple of 64."""
     import cupy
 
     rng = cupy.random.RandomState(seed)
@@ -49,7 +49,7 @@ def random_bits(rows: int, columns: int, halvings: int, seed: int) -> DevicePack
 
 
 def shuffled_path(n: int) -> tuple[DevicePackedMatrix, np.ndarray]:
-    """A path through all vertices in random order, whose closure is half full, and each vertex's place on it."""
+    """Return a path through all vertices in random order, and each vertex's position on it."""
     import cupy
 
     order = np.random.default_rng(n).permutation(n)
@@ -62,7 +62,7 @@ def shuffled_path(n: int) -> tuple[DevicePackedMatrix, np.ndarray]:
 
 
 def once(work: Callable[[], Any]) -> float:
-    """Milliseconds on the device."""
+    """Return milliseconds on the device."""
     import cupy
 
     start, stop = cupy.cuda.Event(), cupy.cuda.Event()
@@ -74,7 +74,7 @@ def once(work: Callable[[], Any]) -> float:
 
 
 def milliseconds(work: Callable[[], Any], repeat: int, inner: int = 1) -> float:
-    """Median time of one of `inner` runs in a row, after as many to warm up; where it is one run, after a rest."""
+    """Return the median time of one of `inner` runs in a row, after a warm-up; of a single run, after a pause."""
     import cupy
 
     def run() -> None:
@@ -98,12 +98,12 @@ def rate(work: float, ms: float) -> str:
 
 
 def in_a_row(n: int) -> int:
-    """Products that take some milliseconds together; large ones are timed alone."""
+    """Return how many products take some milliseconds together; large ones are timed alone."""
     return 40 if n <= 8192 else 8 if n <= 16384 else 1
 
 
 def products(sizes: list[int]) -> list[tuple[str, ...]]:
-    """C = A ⊗ B, sparse and half dense."""
+    """Measure C = A ⊗ B, sparse and half dense."""
     rows = []
     for halvings, name in ((10, "0.1 % dense"), (1, "half dense")):
         cells = []
@@ -127,7 +127,7 @@ def products(sizes: list[int]) -> list[tuple[str, ...]]:
 
 
 def check_product(C: DevicePackedMatrix, A: DevicePackedMatrix, T: DevicePackedMatrix) -> None:
-    """A few rows against the kernel of plain logic instructions."""
+    """Compare a few rows with the kernel of plain logic instructions."""
     rows = slice(64, 192)
     again = DevicePackedMatrix.zeros(128, C.shape[1])
     bits.multiply(again.bits, A[rows, :].bits, T.bits, False, kernel="lop")
@@ -136,7 +136,7 @@ def check_product(C: DevicePackedMatrix, A: DevicePackedMatrix, T: DevicePackedM
 
 
 def closure_time(A: DevicePackedMatrix, work: DevicePackedMatrix) -> float:
-    """Milliseconds to close A, which is copied to `work` before."""
+    """Return the milliseconds to close A, which is first copied to `work`."""
     import cupy
 
     kernel, times = BooleanKernel(), []
@@ -150,7 +150,7 @@ def closure_time(A: DevicePackedMatrix, work: DevicePackedMatrix) -> float:
 
 
 def closures(sizes: list[int]) -> list[tuple[str, ...]]:
-    """In place, of a path in random order: no tile is ever empty for long, or full."""
+    """Measure closures in place of a path in random order, whose tiles are neither empty nor full."""
     cells = []
     for n in sizes:
         A, place = shuffled_path(n)
@@ -180,7 +180,7 @@ def random_closures(sizes: list[int]) -> list[tuple[str, ...]]:
 
 
 def from_the_host(n: int) -> list[tuple[str, ...]]:
-    """A host bool array to a host packed array, and its parts."""
+    """Measure a host bool array to a host packed array, and its steps."""
     import cupy
 
     matrix, place = shuffled_path(n)

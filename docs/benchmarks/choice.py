@@ -1,4 +1,4 @@
-"""Whether `closure` of sparse input chooses well: its time beside that of each method, and what was predicted.
+"""Measure whether `closure` of sparse input chooses well: its time, that of each method, and the predictions.
 
     python docs/benchmarks/choice.py [--threads 2] [--sizes 64 120 …] [--large]
 
@@ -53,7 +53,7 @@ PATIENCE = 5.0  # seconds
 
 
 def compare(name: str, A: Any, rounds: int, clock: Callable[[], float], threads: int) -> float:
-    """Print a line, and return how far the choice is off."""
+    """Print a line, and return the ratio of the choice to the best."""
     import semiring as sr
 
     n = A.shape[0]
@@ -78,7 +78,7 @@ def compare(name: str, A: Any, rounds: int, clock: Callable[[], float], threads:
 
 
 def main() -> None:
-    """Print the lines, and the worst at the end."""
+    """Print the lines, and the worst one at the end."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)

@@ -1,4 +1,4 @@
-"""Measure the CPU engine beside its peers, in one run; its table is in docs/site/benchmarks.md.
+"""Compare the CPU engine with other libraries in one run; the table is in docs/site/benchmarks.md.
 
     python docs/benchmarks/cpu.py [--threads 2] [--quick] [--write]
 
@@ -76,7 +76,7 @@ def users_products(n: int) -> list[Row]:
 
 
 def log_sums(n: int, small: int) -> list[Row]:
-    """Log-sum-exp by the BLAS, beside what it is made of, and beside ⊕ of each term at a size for that."""
+    """Compare log-sum-exp by BLAS with NumPy's product, and with ⊕ of each term at a small size."""
     import numpy as np
 
     import semiring as sr
@@ -102,7 +102,7 @@ def log_sums(n: int, small: int) -> list[Row]:
 
 
 def log_sum_exp(A, B):  # type: ignore[no-untyped-def]
-    """The product as the textbook has it, a few rows at a time: each entry with the maximum of its terms taken out."""
+    """Return the textbook product, a few rows at a time: the maximum of its terms is taken out of each entry."""
     import numpy as np
 
     out = np.empty((len(A), B.shape[1]), A.dtype)
@@ -135,7 +135,7 @@ def closures(n: int) -> list[Row]:
 
 
 def other_libraries(n: int) -> list[Row]:
-    """Peers too slow for the large sizes, at a small one."""
+    """Compare with libraries that are too slow for the large sizes."""
     import graphblas
     import igraph
     import networkx as nx
@@ -175,7 +175,7 @@ def transitive(n: int, degree: int) -> list[Row]:
 
 
 def components_and_warshall(A):  # type: ignore[no-untyped-def]
-    """The closure as a SciPy user would write it well: Warshall on the graph of strongly connected components."""
+    """Return the closure as a SciPy user would write it: Warshall on the graph of components."""
     import numpy as np
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -243,7 +243,7 @@ def overheads() -> list[Row]:
 
 
 def first_calls() -> list[Row]:
-    """What a person waits for on a new machine, whose cache is empty, and in a second process."""
+    """Measure the first calls on a new machine with an empty cache, and in a second process."""
     page = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     example = "\n".join(e.source for e in doctest.DocTestParser().get_examples(page)[:3])
     path = """
@@ -273,7 +273,7 @@ def first_calls() -> list[Row]:
 
 
 def process(code: str, repeat: int = 5, cache: str | None = None) -> float:
-    """Median time that a new process takes for some code, or that it prints."""
+    """Return the median time that a new process takes for some code, or that it prints."""
     times = []
     for _ in range(repeat):
         start = time.perf_counter()
@@ -290,7 +290,7 @@ def output(code: str, cache: str | None = None) -> str:
 
 
 def field(n: int) -> list[Row]:
-    """Over the reals, beside NumPy's LAPACK."""
+    """Compare closures and equations over the reals with NumPy's LAPACK."""
     import numpy as np
 
     import semiring as sr
@@ -308,7 +308,7 @@ def field(n: int) -> list[Row]:
 
 
 def rows(quick: bool) -> list[Row]:
-    """All rows of the table."""
+    """Return all rows of the table."""
     n = 256 if quick else 2048
     large = products(n) + users_products(n) + log_sums(n, n // 4) + closures(n) + transitive(n if quick else 5000, 8)
     return large + other_libraries(n // 2) + field(n // 2) + field(n) + overheads() + first_calls()

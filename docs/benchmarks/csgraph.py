@@ -1,4 +1,4 @@
-"""Shortest paths by `semiring.csgraph` beside `scipy.sparse.csgraph`, reading the graph and the answer's form included.
+"""Compare `semiring.csgraph` with `scipy.sparse.csgraph`, including reading the graph.
 
     python docs/benchmarks/csgraph.py [--quick]
 
@@ -23,7 +23,7 @@ TURNS = 3
 
 
 def graph(side: int) -> Any:
-    """A square grid, streets both ways, with lengths from 1 to 99, in compressed rows of float64."""
+    """Return a square grid of two-way streets with lengths from 1 to 99, in compressed rows of float64."""
     import numpy as np
     import scipy.sparse as sp
 
@@ -35,7 +35,7 @@ def graph(side: int) -> Any:
 
 
 def measured(what: str, ours: Callable[[], Any], theirs: Callable[[], Any], agree: Callable[[Any, Any], bool]) -> None:
-    """Print the medians of some calls in turn, and their ratios."""
+    """Print the medians of some alternating calls, and their ratios."""
     found = ours()
     times: dict[int, list[tuple[float, float]]] = {0: [], 1: []}
     for turn in range(TURNS):

@@ -1,4 +1,4 @@
-"""Sparse elimination on a GPU: factors, all pairs and reductions, beside the CPU's and SciPy's Dijkstra.
+"""Compare sparse elimination on a GPU with the CPU and SciPy's Dijkstra: factors, all pairs, reductions.
 
     python docs/benchmarks/fronts_gpu.py [--only planar] [--order amd]      print a table
 
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def from_edges(A: Any, order: str) -> float:
-    """Seconds for all pairs of the graph with its vertices numbered anew, the least of three such."""
+    """Return the seconds for all pairs of the graph with renumbered vertices, the least of three."""
     import cupy
 
     shortest = np.inf
@@ -98,7 +98,7 @@ def close(*front: Any) -> None:
 
 
 def least(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
-    """The least of a few times, and the answer; each waits for the GPU."""
+    """Return the least of a few times, and the answer; each waits for the GPU."""
     import cupy
 
     shortest, answer = np.inf, work()

@@ -1,4 +1,4 @@
-"""Products, closures and stacks on one GPU, with the share of what the instructions used allow.
+"""Measure products, closures and stacks on one GPU, as rates and as shares of the instructions' limit.
 
     python docs/benchmarks/gpu.py --sizes 4096 16384     print the tables
     python docs/benchmarks/gpu.py --write                  and write them into docs/site/benchmarks.md
@@ -38,7 +38,7 @@ twin = sr.Semiring("another name", add=np.minimum, mul=np.add, zero=np.inf, one=
 
 @dataclass(frozen=True)
 class Case:
-    """A product to measure, and the rate of its instructions alone."""
+    """A product to measure, and the limit of its instructions."""
 
     label: str
     algebra: sr.Semiring
@@ -69,7 +69,7 @@ WIDE = Case("f64 max-min", sr.max_min, "f8", -1, 1, 5.4)
 
 
 def declared(name: str, mul: Callable[[Any, Any], Any], **rest: Any) -> sr.Semiring:
-    """Sums of a ⊗ that does not distribute, for products alone."""
+    """Return algebras whose ⊗ does not distribute, for products only."""
     return sr.Semiring(name, add=np.add, mul=mul, zero=0.0, product_only=True, **rest)
 
 
@@ -86,7 +86,7 @@ STACKS = ((1000, 200), (200, 256), (100, 500), (40, 1000))
 
 
 def data(case: Case, shape: tuple[int, ...], seed: int) -> Any:
-    """Random elements on the device."""
+    """Return random elements on the device."""
     import cupy
 
     rng = cupy.random.RandomState(seed)
@@ -104,7 +104,7 @@ def data(case: Case, shape: tuple[int, ...], seed: int) -> Any:
 
 
 def milliseconds(work: Callable[[], Any], repeat: int) -> float:
-    """Median time of a call until the device has finished, after a few to warm up; just one where one is all."""
+    """Return the median time of a call until the device has finished, after a warm-up."""
     import cupy
 
     device, times = cupy.cuda.Device(), []
@@ -123,7 +123,7 @@ def repeats(n: int) -> int:
 
 
 def products(sizes: list[int]) -> list[tuple[str, ...]]:
-    """`sr.matmul` of square matrices on the device."""
+    """Measure `sr.matmul` of square matrices on the device."""
     rows = []
     for case in (*PRODUCTS, *USERS):
         rates = []
@@ -137,7 +137,7 @@ def products(sizes: list[int]) -> list[tuple[str, ...]]:
 
 
 def log_sums_by_terms(sizes: list[int]) -> tuple[str, ...]:
-    """The kernel that takes ⊕ of each term, as the peer of products by powers."""
+    """Measure the kernel that takes ⊕ of each term, to compare with products by powers."""
     import cupy
 
     from semiring.kernels.cuda.choose import array_kernel, general_on_device
@@ -153,7 +153,7 @@ def log_sums_by_terms(sizes: list[int]) -> tuple[str, ...]:
 
 
 def winners(sizes: list[int]) -> list[tuple[str, ...]]:
-    """`sr.matmul` with `argmax`, beside the same product without: rates, and how many times as long it takes."""
+    """Compare `sr.matmul` with and without `argmax`: rates and ratios of times."""
     rows = []
     for case in PRODUCTS:
         if not case.algebra.selective:
@@ -169,7 +169,7 @@ def winners(sizes: list[int]) -> list[tuple[str, ...]]:
 
 
 def closures(sizes: list[int]) -> list[tuple[str, ...]]:
-    """`sr.closure` of f32 distances, alone, with next hops and from host to host, and of short integer distances."""
+    """Measure `sr.closure` of distances: alone, with next hops, from host to host, and of short integers."""
     device, hops, host, short, wide = [], [], [], [], []
     for n in sizes:
         A = data(PRODUCTS[0], (n, n), 3)
@@ -201,7 +201,7 @@ def closures(sizes: list[int]) -> list[tuple[str, ...]]:
 
 
 def stacks(count: int = 10_000) -> list[tuple[str, ...]]:
-    """Many small closures in one call."""
+    """Measure many small closures in one call."""
     rows = []
     for n in (16, 32, 64, 128):
         A = data(PRODUCTS[0], (count, n, n), 4)
@@ -216,7 +216,7 @@ def stacks(count: int = 10_000) -> list[tuple[str, ...]]:
 
 
 def overhead() -> list[tuple[str, ...]]:
-    """Warm calls on matrices so small that hardly anything but Python and the waiting is left."""
+    """Measure warm calls on tiny matrices, where Python and waiting take nearly all the time."""
     A = data(PRODUCTS[0], (16, 16), 1)
     works = {
         "closure of 16 × 16, until the answer is there": lambda: sr.closure(A, sr.min_plus),

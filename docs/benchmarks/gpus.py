@@ -1,4 +1,4 @@
-"""Closures and sparse factors on several GPUs of one host, against one of them.
+"""Compare several GPUs of one host with one GPU: closures and sparse factors.
 
     python docs/benchmarks/gpus.py --sizes 16384 32768      print a table
 
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def sparse_factors(n: int, some: list[int]) -> None:
-    """Eccentricities and means of a planar graph, and 4,096 rows, by some of the GPUs; the analysis is kept."""
+    """Measure eccentricities, means and 4,096 rows of a planar graph on some of the GPUs; the analysis is kept."""
     A = planar(n).astype(np.float32)
     one = sr.factor(A, sr.min_plus, device="gpu")
     rows = np.random.default_rng(0).permutation(n)[:4096]
@@ -107,7 +107,7 @@ def sparse_factors(n: int, some: list[int]) -> None:
 
 
 def sparse_closures(n: int, some: list[int]) -> None:
-    """The closure of a planar graph in the host's memory."""
+    """Measure the closure of a planar graph in host memory."""
     A = planar(n).astype(np.float32)
     one, expected = best(lambda: sr.factor(A, sr.min_plus, device="gpu").closure().get(), 1)
     print(f"{n:>8} to host   one GPU {one:8.3f} s", flush=True)
@@ -118,7 +118,7 @@ def sparse_closures(n: int, some: list[int]) -> None:
 
 
 def is_consistent(A: np.ndarray, C: np.ndarray) -> bool:
-    """Whether some elements are no more than those of A, 0 on the diagonal, and the least ways over a third vertex."""
+    """Return whether some elements are a closure: at most A, 0 on the diagonal, and least over a third vertex."""
     pairs = np.random.default_rng(0).integers(0, len(A), (64, 2)).tolist()
     return all(
         C[i, j] <= A[i, j] and C[i, i] == 0 and np.isclose(C[i, j], (C[i] + C[:, j]).min(), rtol=1e-5)
@@ -127,13 +127,13 @@ def is_consistent(A: np.ndarray, C: np.ndarray) -> bool:
 
 
 def sparse_bits(n: int) -> Any:
-    """A random digraph of out-degree 1, packed."""
+    """Return a random packed digraph of out-degree 1."""
     heads = np.random.default_rng(n).integers(0, n, n)
     return sr.PackedMatrix.from_edges(np.arange(n), heads, (n, n))
 
 
 def best(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
-    """The least of a few times after a first call, and the answer; each waits for the GPU."""
+    """Return the least of a few times after a first call, and the answer; each waits for the GPU."""
     import cupy
 
     answer, least = work(), np.inf

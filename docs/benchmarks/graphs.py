@@ -1,4 +1,4 @@
-"""The graphs that programs beside this one measure on: sparse symmetric matrices, but for R-MAT."""
+"""Graphs for the benchmarks: sparse symmetric matrices, except for R-MAT."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def undirected(n: int, ends: Any, weights: Any) -> Any:
-    """A symmetric sparse matrix."""
+    """Return a symmetric sparse matrix."""
     import numpy as np
     from scipy.sparse import csr_array
 
@@ -16,7 +16,7 @@ def undirected(n: int, ends: Any, weights: Any) -> Any:
 
 
 def minnesota() -> Any:
-    """The roads that come with the library."""
+    """Return the roads of Minnesota, which the library contains."""
     import numpy as np
 
     import semiring
@@ -27,7 +27,7 @@ def minnesota() -> Any:
 
 
 def matrix_of(graph: Any) -> Any:
-    """A sparse matrix of a graph's weights."""
+    """Return the sparse matrix of a graph's weights."""
     import numpy as np
     from scipy.sparse import csr_array
 
@@ -37,28 +37,28 @@ def matrix_of(graph: Any) -> Any:
 
 
 def grid(side: int) -> Any:
-    """A square grid with random weights."""
+    """Return a square grid with random weights."""
     import semiring as sr
 
     return matrix_of(sr.random_graph(side * side, "grid", weights=(0.01, 1.01), seed=side))
 
 
 def geometric(n: int, degree: float) -> Any:
-    """Points in the unit square, joined where they are near, weighted by distance."""
+    """Return points in the unit square with edges between near ones, weighted by distance."""
     import semiring as sr
 
     return matrix_of(sr.random_graph(n, "geometric", degree=degree, seed=n))
 
 
 def planar(n: int) -> Any:
-    """A planar graph like a road network, of out-degree 2.57: a tree, and short edges of a triangulation."""
+    """Return a planar graph like a road network: a tree and short edges of a triangulation, out-degree 2.57."""
     import semiring as sr
 
     return matrix_of(sr.random_graph(n, "planar"))
 
 
 def erdos_renyi(n: int, degree: float) -> Any:
-    """Edges between random vertices, with random weights."""
+    """Return edges between random vertices, with random weights."""
     import numpy as np
 
     rng = np.random.default_rng(n)
@@ -68,7 +68,7 @@ def erdos_renyi(n: int, degree: float) -> Any:
 
 
 def barabasi_albert(n: int, m: int) -> Any:
-    """Each vertex joins m earlier ones, as likely as they have neighbours, with random weights."""
+    """Return a graph in which each vertex joins m earlier ones, chosen by their degree; random weights."""
     import numpy as np
 
     rng = np.random.default_rng(n + m)
@@ -85,7 +85,7 @@ def barabasi_albert(n: int, m: int) -> Any:
 
 
 def rmat(scale: int, degree: int) -> Any:
-    """A directed R-MAT graph of 2^scale vertices with random weights."""
+    """Return a directed R-MAT graph of 2^scale vertices with random weights."""
     import semiring as sr
 
     return matrix_of(sr.random_graph(1 << scale, "rmat", degree=degree, weights=(0.01, 1.01), seed=scale))

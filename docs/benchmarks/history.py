@@ -1,4 +1,4 @@
-"""The ladder: every algorithm that the library goes back to, run again on one machine, beside what it does today.
+"""Measure the ladder: every algorithm that the library is based on, on one machine, and the library itself.
 
     python docs/benchmarks/history.py                       on the GPU if there is one, and on the CPU
     python docs/benchmarks/history.py --device cpu --seconds 20 --plots build/ladder
@@ -66,7 +66,7 @@ IDLE = 2.0  # and of waiting before
 
 @dataclass
 class Record:
-    """What was measured of one rung."""
+    """The measurements of one rung."""
 
     name: str
     algebra: str
@@ -81,7 +81,7 @@ class Record:
 
 
 class Meter:
-    """The energy of a device, in joules since some moment; None where nothing tells."""
+    """Return the energy of a device in joules since some moment, or None if it cannot be read."""
 
     def __init__(self, device: str):
         self.source, self.idle = "", 0.0
@@ -151,7 +151,7 @@ class Meter:
         return self._read() - before
 
     def closure(self, run: Callable[[], object]) -> float | None:
-        """Joules of a call beyond what the device takes idle; None where that cannot be told."""
+        """Return the joules of a call, without those of the idle device, or None if unknown."""
         if self._read is None:
             return None
         count, start = 0, time.perf_counter()
@@ -197,7 +197,7 @@ def main() -> None:
 
 
 def among(before: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """What a file holds, with some rungs measured anew in the same way."""
+    """Return the content of a file with some rungs measured again."""
     for key in "machine", "algebra", "dtype", "degree", "seconds":
         if before[key] != found[key]:
             raise SystemExit(f"the file was measured with {key} {before[key]}, these rungs with {found[key]}: "
@@ -207,7 +207,7 @@ def among(before: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
 
 
 def measure(device: str, options: argparse.Namespace) -> dict[str, Any]:
-    """All rungs of a device, and what they were measured on."""
+    """Measure all rungs of a device."""
     S = catalogued(options.algebra)
     dtype = np.dtype(options.dtype)
     rungs = [rung for rung in RUNGS if rung.device == device and (not options.rungs or rung.name in options.rungs)]
@@ -258,7 +258,7 @@ def measure(device: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def begun(rung: Rung, S: sr.Semiring, dtype: np.dtype) -> Record:
-    """A record under the algebra asked for, else under the first that the rung takes, else with the reason."""
+    """Measure a rung under the requested algebra, or the first one that it accepts, or return the reason."""
     reasons = []
     for name, kind in ((S.name, dtype.name), *INSTEAD):
         T, scalars = catalogued(name), np.dtype(kind)
@@ -277,7 +277,7 @@ def taken(record: Record) -> tuple[sr.Semiring, np.dtype]:
 
 
 def matrix(graph: sr.Graph, S: sr.Semiring, dtype: np.dtype) -> np.ndarray:
-    """The graph's matrix; of truth values without its weights."""
+    """Return the graph's matrix; for Booleans without its weights."""
     A = np.full((graph.n, graph.n), S.zero_in(dtype), dtype)
     A[graph.sources, graph.targets] = S.one_in(dtype) if S is sr.boolean else graph.weights
     return A
@@ -301,7 +301,7 @@ def check(rung: Rung, S: sr.Semiring, dtype: np.dtype) -> str:
 def timed(
     rung: Rung, A: Any, expected: Any, S: sr.Semiring, device: str, long: float, predicted: float
 ) -> float | str:
-    """The least time of some calls of a rung, whose answer is compared; or why there is none: too little memory."""
+    """Return the least time of some calls whose answers are compared, or the reason: too little memory."""
     try:
         answer, first = once(rung, A, S, device)
         if not same(S, answer, expected):
@@ -346,7 +346,7 @@ def host(array: Any) -> np.ndarray:
 
 
 def same(S: sr.Semiring, answer: Any, expected: Any) -> bool:
-    """To the bit where ⊕ selects; else as near as rounding allows."""
+    """Compare two answers: to the bit if ⊕ is selective, otherwise within rounding."""
     if isinstance(answer, np.ndarray):
         xp: Any = np
     else:
@@ -357,7 +357,7 @@ def same(S: sr.Semiring, answer: Any, expected: Any) -> bool:
 
 
 def prediction(record: Record, n: int) -> float:
-    """The time of a larger size, by the last two; with one, by the cube."""
+    """Predict the time of a larger size from the last two, or from one by its cube."""
     if not record.times:
         return 0.0
     m, last = record.times[-1]
@@ -372,7 +372,7 @@ def finish(
     record: Record, rung: Rung, S: sr.Semiring, limit: float | None, meter: Meter, options: argparse.Namespace,
     device: str,
 ) -> None:
-    """Exponent, share of the limit, and energy at the largest size that was measured."""
+    """Return the exponent, the share of the limit, and the energy at the largest measured size."""
     if not record.times:
         return
     orders, times = np.log(np.array(record.times).T)
@@ -396,7 +396,7 @@ def finish(
 
 
 def cpu_limit(S: sr.Semiring, dtype: np.dtype) -> float:
-    """T of the inner loop of a product on all threads, its operands already in the cache of each."""
+    """Return the rate of a product's inner loop on all threads, with operands in the caches."""
     from concurrent.futures import ThreadPoolExecutor
 
     from semiring.kernels.cpu.compile.jit import from_python
@@ -432,7 +432,7 @@ def cpu_limit(S: sr.Semiring, dtype: np.dtype) -> float:
 
 
 def machine(device: str) -> str:
-    """What it ran on, in words."""
+    """Describe the machine."""
     if device == "gpu":
         import cupy
 
@@ -446,7 +446,7 @@ def machine(device: str) -> str:
 
 
 def text_of(found: dict[str, Any]) -> str:
-    """The table of a device."""
+    """Return the table of a device."""
     limit = "unknown" if found["limit"] is None else f"{found['limit']:.3f} T"
     head = f"{found['machine']}, {found['algebra']}, {found['dtype']}, {found['date']}; limit {limit}; energy by " + (
         f"{found['energy']}, {found['idle']} W idle subtracted" if found["energy"] else "nothing that can be read here"
@@ -472,7 +472,7 @@ def row_of(record: dict[str, Any], asked: str) -> list[str]:
 
 
 def plot(found: dict[str, Any], folder: Path) -> None:
-    """Time against n, the share of the limit, and the ladder as bars, as pictures in a folder."""
+    """Save pictures: time against n, the share of the limit, and the ladder as bars."""
     import matplotlib
 
     matplotlib.use("Agg")

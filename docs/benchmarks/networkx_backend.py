@@ -1,4 +1,4 @@
-"""NetworkX's functions by themselves and with `backend="semiring"`, in one run; conversion is in each time.
+"""Compare NetworkX's functions with and without `backend="semiring"`, including the conversion.
 
     python docs/benchmarks/networkx_backend.py            # four tasks of some seconds or minutes
     python docs/benchmarks/networkx_backend.py --sizes    # from which size on the backend is faster, by function
@@ -45,7 +45,7 @@ def tasks() -> None:
 
 
 def compare(what: str, name: str, G: Any, agree: Callable[[Any, Any], Any]) -> None:
-    """One row: NetworkX once, the backend's best of three; and both say the same."""
+    """Measure one row: NetworkX once, the backend's best of three; the answers must agree."""
     peer, expected = seconds(lambda: called(name, G, "networkx"))
     own = []
     for _ in range(4):  # the first one compiles, or reads what was compiled
@@ -76,7 +76,7 @@ def weighted(G: Any, seed: int = 0) -> Any:
 
 
 def roads(n: int) -> Any:
-    """Junctions at random in a square, each joined to its nearest ones: 2.6 roads at a junction on average."""
+    """Return random junctions in a square with roads to the nearest ones, 2.6 roads at each on average."""
     places = np.random.default_rng(0).random((n, 2))
     G = nx.Graph()
     G.add_nodes_from(range(n))
@@ -117,7 +117,7 @@ def time_of(name: str, G: Any, backend: str, options: dict[str, Any]) -> float:
 
 
 def graph_for(name: str, n: int) -> Any:
-    """A connected graph of the kind that a function takes, with three edges a vertex."""
+    """Return a connected graph for a function, with three edges for each vertex."""
     if "dag" in name or name == "transitive_reduction":
         G = nx.DiGraph()
         G.add_nodes_from(range(n))

@@ -1,4 +1,4 @@
-"""What a part costs beside the whole: paths within a limit, tables of some columns, one pair and one path from factors.
+"""Compare a part of an answer with the whole: limits, tables of some columns, one pair, one path.
 
     python docs/benchmarks/parts.py [--quick] [--pairs | --hops]
 
@@ -27,7 +27,7 @@ CALLS = 9
 
 
 def grid(side: int) -> Any:
-    """Streets both ways between neighbours, of random lengths from 1 to 10."""
+    """Return two-way streets between neighbours, with random lengths from 1 to 10."""
     import numpy as np
 
     import semiring as sr
@@ -65,7 +65,7 @@ def measured(side: int) -> None:
 
 
 def pairs(side: int) -> None:
-    """Print the lines of one pair of vertices in one grid, from corner to corner and beside each other."""
+    """Print the lines of two pairs of vertices in one grid: opposite corners, and neighbours."""
     import numpy as np
 
     import semiring as sr
@@ -85,7 +85,7 @@ def pairs(side: int) -> None:
 
 
 def hops(small: bool) -> None:
-    """Print what paths of all pairs take beside the closure: of weights both ways, each way its own, few, and one."""
+    """Compare all-pairs paths with the closure: symmetric, asymmetric, few and equal weights."""
     import numpy as np
 
     import semiring as sr
@@ -119,7 +119,7 @@ def hops(small: bool) -> None:
 
 
 def measured_now() -> tuple[float, float, float]:
-    """The clock, processor time, and that without the system's part."""
+    """Return the clock, the processor time, and the processor time without the system's part."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return perf_counter(), used.ru_utime + used.ru_stime, used.ru_utime
 

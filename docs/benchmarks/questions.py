@@ -1,4 +1,4 @@
-"""Questions to sparse factors: pairs, tables, diameter; factors and labels in files; beside RoutingKit if installed.
+"""Measure questions to sparse factors: pairs, tables, diameter, files; also RoutingKit if it is installed.
 
     python docs/benchmarks/questions.py [--sizes 250000 1000000] [--social 14 17]
 
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def of_a_social_network(scale: int) -> None:
-    """The diameter, exactly, and the mean distance by samples, of a graph that is searched."""
+    """Measure the exact diameter and the sampled mean distance of a graph that is searched."""
     A = rmat(scale, 16)
     A = sp.csr_array(A + A.T)
     _, component = sp.csgraph.connected_components(A, False)
@@ -87,7 +87,7 @@ def of_a_social_network(scale: int) -> None:
 
 
 def with_all(F: Any, tell: Callable[[str, float, Any], None], n: int) -> None:
-    """Ask everything."""
+    """Ask all questions."""
     rng = np.random.default_rng(1)
     sources, targets = rng.integers(0, n, (2, PAIRS))
     several = [(int(s), int(t)) for s, t in zip(sources, targets, strict=True)]
@@ -112,7 +112,7 @@ def with_all(F: Any, tell: Callable[[str, float, Any], None], n: int) -> None:
 
 
 def with_files(F: Any, n: int) -> None:
-    """Save and open, and ask what was opened; the files are in the system's cache, as they are after writing."""
+    """Save, open and query files, which are in the system's cache."""
     pair, rng = (1, n - 2), np.random.default_rng(2)
     expected = F.weight(*pair)
     with tempfile.TemporaryDirectory() as folder:
@@ -140,7 +140,7 @@ def with_files(F: Any, n: int) -> None:
 
 
 def beside(A: Any, F: Any, n: int) -> None:
-    """The same questions to RoutingKit."""
+    """Ask RoutingKit the same questions."""
     import routingkit_cch as rk
 
     C, rng = A.tocoo(), np.random.default_rng(1)
@@ -159,7 +159,7 @@ def beside(A: Any, F: Any, n: int) -> None:
 
 
 def least(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
-    """The least of a few times, and the answer."""
+    """Return the least of a few times, and the answer."""
     shortest, answer = np.inf, None
     for _ in range(times):
         begin = time.perf_counter()
@@ -169,13 +169,13 @@ def least(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
 
 
 def resident(line: str) -> int:
-    """Bytes of this process, as Linux tells them."""
+    """Return the bytes that Linux reports for this process."""
     with open("/proc/self/status") as file:
         return int(next(row for row in file if row.startswith(line)).split()[1]) * 1024
 
 
 def reset_peak() -> None:
-    """Let the peak begin anew from what is held now."""
+    """Reset the peak memory of this process."""
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")
 

@@ -1,4 +1,4 @@
-"""Several processes beside one: closures by MPI and by Ray against one process with as many threads.
+"""Compare several processes with one: closures by MPI and Ray, and one process with as many threads.
 
     python docs/benchmarks/ranks.py [-n 4096] [--ranks 2] [--ray] [--rounds 3] [--device gpu]
 
@@ -23,14 +23,14 @@ SLEEP = 0.005  # seconds between looks whether it is one's turn: what waits in M
 
 
 def sleep_until_told(world: Any) -> None:
-    """Until rank 0 says something."""
+    """Wait for a message from rank 0."""
     while not world.Iprobe(source=0, tag=7):
         time.sleep(SLEEP)
     world.recv(source=0, tag=7)
 
 
 def by_mpi(n: int, rounds: int, device: str) -> None:
-    """What every process that the launcher starts does."""
+    """Run in every process that the launcher starts."""
     import numpy as np
 
     import semiring as sr
@@ -73,7 +73,7 @@ def by_mpi(n: int, rounds: int, device: str) -> None:
 
 
 def by_ray(n: int, rounds: int) -> None:
-    """Ray's tasks on tiles of 1,024, on the processors of this machine."""
+    """Measure Ray tasks on tiles of 1,024, on the processors of this machine."""
     import numpy as np
     import ray
 
@@ -100,7 +100,7 @@ def by_ray(n: int, rounds: int) -> None:
 
 
 def main() -> None:
-    """Start what was asked for."""
+    """Start the requested program."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("-n", type=int, default=4096, help="order of the matrix")
     parser.add_argument("--ranks", type=int, default=2, help="processes that MPI starts, one thread or one GPU each")

@@ -1,4 +1,4 @@
-"""What all benchmarks share: medians, rows and tables, the cores they run on, and the page that their tables go to."""
+"""Tools of all benchmarks: medians, rows and tables, pinned cores, and the page of the tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE = Path(__file__).parents[1] / "site" / "benchmarks.md"
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: what, ours and the peer's time in seconds, and what the ratio should reach."""
+    """One line of the table: the work, both times in seconds, and the goal of the ratio."""
 
     work: str
     ours: float
@@ -31,18 +31,18 @@ class Row:
 
 
 def seconds(t: float) -> str:
-    """A time as people write it."""
+    """Return a time as people write it."""
     return f"{t:.2f} s" if t >= 1 else f"{t * 1e3:.3g} ms" if t >= 1e-3 else f"{t * 1e6:.3g} µs"
 
 
 def median(run: Callable[[], object], repeat: int = 5) -> float:
-    """Median time of some calls, after one that is not counted."""
+    """Return the median time of some calls, after one that is not counted."""
     run()
     return once(run, repeat)
 
 
 def once(run: Callable[[], object], repeat: int = 1) -> float:
-    """Median time of some calls, the first included: for peers that take long and compile nothing."""
+    """Return the median time of some calls, including the first: for slow peers that compile nothing."""
     times = []
     for _ in range(repeat):
         start = time.perf_counter()
@@ -52,13 +52,13 @@ def once(run: Callable[[], object], repeat: int = 1) -> float:
 
 
 def grid_of(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown; a bar in a cell is escaped, or it would end the cell."""
+    """Return a table in Markdown, with bars in cells escaped."""
     lines = (head, ["---"] * len(head), *rows)
     return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |" for cells in lines)
 
 
 def table(rows: list[Row], threads: int) -> str:
-    """The rows beside their peers, and what they were measured on."""
+    """Return the table of the rows, with the machine and the date."""
     import numba
     import numpy
     import scipy
@@ -73,7 +73,7 @@ def table(rows: list[Row], threads: int) -> str:
 
 
 def main(what: str | None, name: str, rows: Callable[[bool], list[Row]]) -> None:
-    """Pin the process to some cores, run all rows, print them, and with --write put them into the site's page.
+    """Pin the process to some cores, run all rows, print them, and with --write store them in the page.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def main(what: str | None, name: str, rows: Callable[[bool], list[Row]]) -> None
 
 
 def insert(name: str, text: str, page: Path = PAGE) -> None:
-    """Put a text between the markers of this name, in place of what stands there."""
+    """Replace the text between the markers of this name."""
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     whole = page.read_text(encoding="utf-8")
     if begin not in whole or end not in whole:

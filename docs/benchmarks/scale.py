@@ -1,4 +1,4 @@
-"""What a closure costs that goes from file to file, beside one in memory: time, bytes moved, memory, commits.
+"""Compare a closure from file to file with one in memory: time, bytes moved, memory, commits.
 
     python docs/benchmarks/scale.py [--n 8192] [--parts 4 16] [--turns 2] [--folder …]
 
@@ -43,14 +43,14 @@ print(before, largest())
 
 
 def timed(run: Callable[[], Any]) -> tuple[float, float, Any]:
-    """Seconds on the clock and of the processor, and the answer."""
+    """Return seconds of the clock and of the processor, and the answer."""
     clock, processor = time.perf_counter(), time.process_time()
     answer = run()
     return time.perf_counter() - clock, time.process_time() - processor, answer
 
 
 def median(values: list[float]) -> float:
-    """The middle one, or the lower of the two."""
+    """Return the median, or the lower of the two middle ones."""
     return sorted(values)[(len(values) - 1) // 2]
 
 
@@ -84,7 +84,7 @@ def measured(n: int, parts: list[int], turns: int, folder: Path) -> None:
 
 
 def peak(folder: Path, memory: int) -> str:
-    """The largest memory of a process that closes the file, beside its budget."""
+    """Return the peak memory of a process that closes the file, relative to its budget."""
     done = subprocess.run([sys.executable, "-c", CHILD, str(folder), str(memory)], capture_output=True, text=True,
                           check=True)
     before, after = map(int, done.stdout.split())

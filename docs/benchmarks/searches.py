@@ -1,4 +1,4 @@
-"""Rows of tables: distances from some vertices, best paths, and who reaches whom, beside other libraries."""
+"""Rows of tables: distances from some vertices, best paths and reachability, compared with other libraries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from report import Row, median, once
 
 
 def from_sources(name: str, A: Any, need: str) -> list[Row]:
-    """Distances from one vertex and from 16, with weights and without; peers have read their graphs before.
+    """Measure distances from one vertex and from 16, with and without weights; peers have read their graphs before.
 
     A matrix that was prepared is one that we have read before, as they have.
     """
@@ -63,7 +63,7 @@ def from_sources(name: str, A: Any, need: str) -> list[Row]:
 
 
 def best_paths(side: int) -> list[Row]:
-    """All pairs of the roads of Minnesota with next hops, and one pair of a grid."""
+    """Measure next hops of the roads of Minnesota, and one pair of a grid."""
     import numpy as np
     from scipy.sparse.csgraph import dijkstra, shortest_path
 
@@ -91,7 +91,7 @@ def best_paths(side: int) -> list[Row]:
 
 
 def digraph(n: int, degree: int, acyclic: bool) -> Any:
-    """Random edges; ascending along a random order of the vertices where they are to make no cycle."""
+    """Return random edges, without cycles on request."""
     import numpy as np
     from scipy.sparse import csr_array
 
@@ -104,7 +104,7 @@ def digraph(n: int, degree: int, acyclic: bool) -> Any:
 
 
 def reachability(n: int) -> list[Row]:
-    """Transitive closures, as bool arrays."""
+    """Measure transitive closures as bool arrays."""
     import igraph
     import numpy as np
 
@@ -127,7 +127,7 @@ def reachability(n: int) -> list[Row]:
 
 
 def reachable_pairs(scale: int) -> list[Row]:
-    """How many pairs of vertices have a path, beside SciPy's components and a Python integer for each of them."""
+    """Count connected pairs, compared with SciPy's components and Python integers as bit sets."""
     import numpy as np
     from scipy.sparse.csgraph import connected_components
 

@@ -1,4 +1,4 @@
-"""Measure elimination on sparse structure beside its peers, in one run; its table is in docs/site/benchmarks.md.
+"""Compare sparse elimination with other libraries in one run; the table is in docs/site/benchmarks.md.
 
     python docs/benchmarks/sparse.py [--threads 2] [--quick] [--write]
 
@@ -21,7 +21,7 @@ from sparse_products import few_columns, sparse_times_dense, sparse_times_sparse
 
 
 def searched(name: str, A: Any) -> list[Row]:
-    """All pairs of a graph that fills, beside Dijkstra's algorithm by others, from some sources extrapolated."""
+    """Compare all pairs of a graph that fills with Dijkstra's algorithm elsewhere, extrapolated from some sources."""
     import networkit
     import numpy as np
     import rustworkx
@@ -55,7 +55,7 @@ def searched(name: str, A: Any) -> list[Row]:
 
 
 def all_pairs(name: str, A: Any, need: tuple[str, str]) -> list[Row]:
-    """The closure in both precisions beside Dijkstra's algorithm from every vertex."""
+    """Compare the closure in both precisions with Dijkstra's algorithm from every vertex."""
     import numpy as np
     from scipy.sparse.csgraph import dijkstra
 
@@ -76,7 +76,7 @@ def all_pairs(name: str, A: Any, need: tuple[str, str]) -> list[Row]:
 
 
 def other_libraries(name: str, A: Any) -> list[Row]:
-    """igraph's Dijkstra, and Bellman–Ford from all vertices at once as a GraphBLAS user would write it."""
+    """Compare with igraph's Dijkstra, and with Bellman–Ford as a GraphBLAS user would write it."""
     import graphblas as gb
     import igraph
     import numpy as np
@@ -106,7 +106,7 @@ def other_libraries(name: str, A: Any) -> list[Row]:
 
 
 def few_sources(side: int, need: str) -> list[Row]:
-    """64 rows of a closure whose factors are there."""
+    """Measure 64 rows of a closure from existing factors."""
     import numpy as np
     from scipy.sparse.csgraph import dijkstra
 
@@ -121,7 +121,7 @@ def few_sources(side: int, need: str) -> list[Row]:
 
 
 def streamed(side: int, need: str) -> list[Row]:
-    """The mean distance of all pairs, of which there are too many to hold."""
+    """Measure the mean distance of all pairs without storing them."""
     import numpy as np
     from scipy.sparse.csgraph import dijkstra
 
@@ -143,7 +143,7 @@ def streamed(side: int, need: str) -> list[Row]:
 
 
 def equations(side: int) -> list[Row]:
-    """A walk on a grid that ends with probability one half at every step, solved for one right-hand side."""
+    """Measure equations: a random walk on a grid that ends with probability ½ at every step."""
     import numpy as np
     from scipy.sparse import diags_array, eye_array
     from scipy.sparse.linalg import splu
@@ -160,7 +160,7 @@ def equations(side: int) -> list[Row]:
 
 
 def rows(quick: bool) -> list[Row]:
-    """All rows of the table."""
+    """Return all rows of the table."""
     small = 4 if quick else 1
     graphs: list[tuple[str, Callable[[], Any], tuple[str, str]]] = [
         ("Minnesota roads (2,642)", minnesota, ("22×", "18×")),

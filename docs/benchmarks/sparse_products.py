@@ -1,4 +1,4 @@
-"""Rows of tables: products in which a factor is sparse, beside other libraries."""
+"""Rows of tables: products with a sparse factor, compared with other libraries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from report import Row, median
 
 
 def sparse_times_dense(n: int) -> list[Row]:
-    """Eight entries a row, 64 columns, beside SciPy's ordinary product."""
+    """Compare eight entries in each row, 64 columns, with SciPy's ordinary product."""
     import numpy as np
     from scipy.sparse import csr_array
 
@@ -35,7 +35,7 @@ def sparse_times_dense(n: int) -> list[Row]:
 
 
 def few_columns(n: int) -> list[Row]:
-    """Eight entries a row near the diagonal, times a vector and eight columns, read anew and prepared."""
+    """Measure eight entries in each row, times a vector and eight columns, with and without `prepare`."""
     import numpy as np
     from scipy.sparse import csr_array
 
@@ -59,7 +59,7 @@ def few_columns(n: int) -> list[Row]:
 
 
 def graphblas_product(A: Any, B: Any) -> Callable[[], object] | None:
-    """The product over min-plus by python-graphblas, where it is installed."""
+    """Return the product over min-plus by python-graphblas, if it is installed."""
     try:
         import graphblas
     except ImportError:
@@ -74,7 +74,7 @@ def graphblas_product(A: Any, B: Any) -> Callable[[], object] | None:
 
 
 def sparse_times_sparse(n: int) -> list[Row]:
-    """A random matrix of eight entries a row times itself; SciPy's columns are sorted too."""
+    """Compare the square of a random matrix with eight entries in each row; SciPy's columns are sorted too."""
     import numpy as np
     from scipy.sparse import csr_array
 

@@ -1,4 +1,4 @@
-"""What a second criterion costs: paths in two stages, and pairs by `lexicographic`, beside what they are made of.
+"""Measure the cost of a second criterion: paths in two stages, and pairs by `lexicographic`.
 
     python docs/benchmarks/stages.py [--quick]
 
@@ -21,7 +21,7 @@ TURNS = 3
 
 
 def network(n: int, degree: int, directed: bool) -> Any:
-    """Random edges with random widths and lengths."""
+    """Return random edges with random widths and lengths."""
     import numpy as np
 
     import semiring as sr
@@ -34,7 +34,7 @@ def network(n: int, degree: int, directed: bool) -> Any:
 
 
 def in_turn(ours: Any, theirs: Any) -> tuple[float, float]:
-    """Medians of two calls that alternate, after one of each that is not counted."""
+    """Return the medians of two alternating calls, after one of each that is not counted."""
     ours(), theirs()
     times = [(once(ours), once(theirs)) for _ in range(TURNS)]
     first, second = (sorted(column)[TURNS // 2] for column in zip(*times, strict=True))

@@ -77,7 +77,7 @@ def main() -> None:
 def from_files(
     A: np.ndarray, folder: Path, there: int, hosts: list[str], expected: np.ndarray | None, steps: Steps, beside: float
 ) -> None:
-    """From a file to a file, within so many bytes of the GPU and of the host's memory."""
+    """Measure a closure from file to file with limits on GPU and host memory."""
     import cupy
 
     levels.available_on_device = lambda: int(there / levels.SHARE) + 1
@@ -102,7 +102,7 @@ def from_files(
 
 
 def matrix(n: int) -> np.ndarray:
-    """Whole weights from 1 to 1,000, the same whatever the number of threads."""
+    """Return integer weights from 1 to 1,000, independent of the number of threads."""
     A = np.empty((n, n), np.float32)
 
     def fill(rows: slice) -> None:
@@ -117,7 +117,7 @@ def matrix(n: int) -> np.ndarray:
 
 
 def settled(A: np.ndarray, D: np.ndarray, slab: int = 4096) -> bool:
-    """Whether some rows of a closure are 0 at home and else the least over all last edges."""
+    """Return whether some rows are a closure: 0 on the diagonal, else the least over all last edges."""
     import cupy
 
     n = len(A)
@@ -133,7 +133,7 @@ def settled(A: np.ndarray, D: np.ndarray, slab: int = 4096) -> bool:
 
 
 class Steps:
-    """What the steps of a closure take, by their names."""
+    """Times of the steps of a closure, by name."""
 
     def __init__(self) -> None:
         self.took: dict[str, float] = {}
@@ -152,14 +152,14 @@ class Steps:
         return timed
 
     def told(self) -> None:
-        """Print them, and begin anew."""
+        """Print the times, and reset them."""
         for name, seconds in self.took.items():
             print(f"  {name:<38} {seconds:8.3f} s", flush=True)
         self.took.clear()
 
 
 def line(name: str, work: Callable[[], Any], beside: float = 0.0) -> tuple[float, Any]:
-    """Print what one call takes, once it is done on the GPU as well; its seconds and its answer."""
+    """Print the time of one call, including the GPU; return its seconds and its answer."""
     import cupy
 
     cupy.cuda.Device().synchronize()

@@ -1,4 +1,4 @@
-"""Measure the closure over log-sum-exp with its derivative beside loops of PyTorch's own.
+"""Compare the closure over log-sum-exp and its derivative with loops in PyTorch.
 
     python docs/benchmarks/torch_gradients.py [count [n]]
 
@@ -21,7 +21,7 @@ from semiring import torch as srt
 
 
 def eliminated(A: Any) -> Any:
-    """Floyd, Warshall and Kleene's rule on a stack, each pivot for all matrices at once: what one writes without us."""
+    """Apply Floyd, Warshall and Kleene's rule to a stack, each pivot for all matrices at once, as users write it."""
     n = A.shape[-1]
     X = A
     for k in range(n):
@@ -32,12 +32,12 @@ def eliminated(A: Any) -> Any:
 
 
 def one_by_one(A: Any) -> Any:
-    """The same, matrix by matrix."""
+    """Apply the same rule, matrix by matrix."""
     return torch.stack([eliminated(a) for a in A])
 
 
 def step(closure: Callable[[Any], Any], A: Any, G: Any) -> tuple[Any, Any]:
-    """The closures, and the derivative with respect to A where that of the closures is G."""
+    """Return the closures, and the gradient of A for the gradient G of the closures."""
     A = A.detach().requires_grad_()
     X = closure(A)
     X.backward(G)
@@ -45,7 +45,7 @@ def step(closure: Callable[[Any], Any], A: Any, G: Any) -> tuple[Any, Any]:
 
 
 def seconds(closure: Callable[[Any], Any], A: Any, G: Any, times: int) -> float:
-    """The median of some steps."""
+    """Return the median of some steps."""
     found = []
     for _ in range(times):
         finished()

@@ -1,4 +1,4 @@
-"""Which installed distribution needs which: the requirements in this Python environment, and what follows from them.
+"""Find out which installed distribution needs which others, directly and indirectly.
 
     python docs/examples/dependencies.py [NAME ...]
 
@@ -30,12 +30,12 @@ SHOWN = 8  # lines of a list
 
 
 def canonical(name: str) -> str:
-    """A distribution's name as the package index compares it."""
+    """Return a distribution's name as the package index compares it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def applying(texts: list[str], extras: set[str]) -> Iterator[tuple[str, set[str]]]:
-    """The requirements that hold here, with these extras asked for: what is needed, and with which extras."""
+    """Return the requirements that apply here with these extras."""
     for text in texts:
         if Requirement is not None:
             r = Requirement(text)
@@ -46,7 +46,7 @@ def applying(texts: list[str], extras: set[str]) -> Iterator[tuple[str, set[str]
 
 
 def requirements() -> sr.Graph:
-    """The installed distributions, with an edge to each that one requires."""
+    """Return the graph of installed distributions, with an edge to each requirement."""
     texts = {canonical(d.name): d.requires or [] for d in distributions() if d.name}
     extras: dict[str, set[str]] = {name: set() for name in texts}
     edges: set[tuple[str, str]] = set()
@@ -63,7 +63,7 @@ def requirements() -> sr.Graph:
 
 
 def main(names: list[str]) -> int:
-    """Print the answers; 1 for a name that is not installed."""
+    """Print the answers; return 1 for a name that is not installed."""
     graph = requirements()
     R = reach(graph)
     followers = R.descendant_counts()

@@ -22,7 +22,7 @@ NOT_LOADED = {"canonical", "search", "next", "prev", "index", "author"}
 
 
 class Page(HTMLParser):
-    """The anchors of a page, where it leads, what it loads, and its pictures without a text in their place."""
+    """The anchors, links, loaded files and pictures without alternative text of a page."""
 
     def __init__(self, file: Path):
         super().__init__()
@@ -45,7 +45,7 @@ class Page(HTMLParser):
 
 
 def faults(folder: Path) -> Iterator[str]:
-    """What is wrong with the pages in a folder: lost links, files of other sites, pictures without a text."""
+    """Yield the faults of the pages in a folder: broken links, files of other sites, pictures without text."""
     files = [file.relative_to(folder) for file in sorted(folder.rglob("*.html"))]
     pages = {(folder / file).resolve(): Page(folder / file) for file in files if "_static" not in file.parts}
     for file, page in pages.items():
@@ -70,7 +70,7 @@ def faults(folder: Path) -> Iterator[str]:
 
 
 def main() -> int:
-    """Build, check, and say how long it took; 1 where something is wrong."""
+    """Build, check and print the time; return 1 if something is wrong."""
     from sphinx.cmd.build import build_main
 
     start = time.perf_counter()

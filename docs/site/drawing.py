@@ -28,7 +28,7 @@ class Drawing:
 
 def graph(title: str, edges: Iterable[tuple[str, str, Any]], places: Mapping[str, tuple[float, float]],
           walk: Sequence[str] = ()) -> Drawing:
-    """A directed graph with vertices at given places, a unit being 110 pixels; the edges of a walk stand out."""
+    """Draw a directed graph with vertices at given positions, in units of 110 pixels; highlight a walk."""
     at = {name: (50 + 110 * x, 50 + 110 * y) for name, (x, y) in places.items()}
     ends = {(u, v) for u, v, _ in edges}
     chosen = set(pairwise(walk))
@@ -45,7 +45,7 @@ def _vertex(x: float, y: float, name: str, chosen: bool, wide: float) -> str:
 
 
 def _edge(u: tuple[float, float], v: tuple[float, float], label: str, both: bool, chosen: bool, wide: float) -> str:
-    """An arrow, bent to the left where there is one back; a loop above its vertex."""
+    """Draw an arrow, bent to the left if there is an opposite one; a loop is above its vertex."""
     colour, width = (GOLD, 3) if chosen else ("currentColor", 1.3)
     if u == v:
         x, y = u
@@ -84,7 +84,7 @@ def _label(x: float, y: float, text: str) -> str:
 
 
 def bars(title: str, rows: Iterable[tuple[str, float]]) -> Drawing:
-    """A bar for each row, with its name before it and its number behind it."""
+    """Draw a bar for each row, between its name and its number."""
     rows = list(rows)
     left = 20 + 8.5 * max(len(name) for name, _ in rows)
     most = max(value for _, value in rows)
@@ -100,7 +100,7 @@ def bars(title: str, rows: Iterable[tuple[str, float]]) -> Drawing:
 def curves(
     title: str, lines: Iterable[tuple[str, Sequence[Sequence[float]], Sequence[Sequence[float]]]]
 ) -> Drawing:
-    """Lines over logarithmic axes, the name of each behind its end; the second points of each are dashed.
+    """Draw lines over logarithmic axes, with names at their ends; the second points of each are dashed.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def curves(
 
 
 def grid(title: str, rows: Sequence[Sequence[Any]], shade: Sequence[Sequence[float]]) -> Drawing:
-    """Texts in a grid, each cell shaded by a number from 0 to 1."""
+    """Draw texts in a grid, each cell shaded by a number from 0 to 1."""
     side, body = 36, []
     for i, (texts, shares) in enumerate(zip(rows, shade, strict=True)):
         for j, (text, share) in enumerate(zip(texts, shares, strict=True)):
@@ -159,7 +159,7 @@ def grid(title: str, rows: Sequence[Sequence[Any]], shade: Sequence[Sequence[flo
 
 
 def floors(title: str, rows: Iterable[tuple[str, str]], links: Iterable[tuple[int, int, str]] = ()) -> Drawing:
-    """Boxes above each other, each with a name and a line of text, an arrow from one to the next.
+    """Draw boxes in a column, each with a name and a line of text, and arrows to the next.
 
     Parameters
     ----------
