@@ -472,6 +472,7 @@ def factor(
         For a sparse matrix or graph: how many GPUs of this host, or their numbers. Each GPU eliminates the matrix; they
         then share the sources of rows and reductions, and the columns of right-hand sides. Results that stay on a GPU
         are gathered on the first.
+
     Returns
     -------
     Factors, StackedFactors or SparseFactors
