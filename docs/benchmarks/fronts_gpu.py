@@ -48,8 +48,8 @@ def main() -> None:
         begin = time.perf_counter()
         F = sr.factor(A, sr.min_plus, device="gpu", order=asked.order)
         analysis = time.perf_counter() - begin
-        weights = F._weights(F.lowering)
-        factors, _ = least(lambda F=F, weights=weights: F._fronts.factor(weights, close))
+        weights = F._by.engine.put(F.lowering, F._A.values)
+        factors, _ = least(lambda F=F, weights=weights: F._by.fronts.factor(weights, close))
         far, eccentricities = least(lambda F=F: F.reduce("eccentricities"))
         whole, anew = f"{4 * n * n / 2**30:.0f} GiB do not fit", "–"
         G = sr.factor(A, sr.min_plus, device="cpu", order=asked.order)
@@ -58,7 +58,7 @@ def main() -> None:
         assert np.allclose(eccentricities[some[:8]], [np.max(r[np.isfinite(r)]) for r in expected[:8]])
         if 4 * n * n + (12 << 30) < cupy.cuda.Device().mem_info[0]:
             out = cupy.empty((n, n), np.float32)
-            everything, _ = least(lambda F=F, n=n, out=out: F._fronts.rows(np.arange(n), out, settled=True))
+            everything, _ = least(lambda F=F, n=n, out=out: F._by.fronts.rows(np.arange(n), out, settled=True))
             found = out[cupy.asarray(some)].get()
             assert np.allclose(found, expected, rtol=1e-6), "rows differ"
             whole = f"{everything * 1e3:.1f} ms"

@@ -24,6 +24,7 @@ from semiring.solvers.eccentricity import DIAMETER, EACH, RADIUS, Measure
 from semiring.solvers.fronts import analysis_of
 from semiring.solvers.search import form_of
 from semiring.solvers.sparse_factors import SparseFactors
+from semiring.solvers.sparse_substitution import Substitution
 from semiring.solvers.task import Task, algebra_for, compute, options
 
 FEW = 1000  # vertices whose factors take no time
@@ -265,7 +266,7 @@ def _found(came: Operand, S: Semiring, measure: Measure) -> Any:
     n = order_of_one(came.shape, came.what)
     ascends(S, came.dtype)
     if came.factors is not None and isinstance(came.factors, SparseFactors):
-        return eccentricity.measured(came.factors, measure)
+        return eccentricity.measured(came.factors._by, measure)
     if came.kind != "sparse":
         closed = compute(Task("closure", S, (on_host(came),), options()))
         return eccentricity.of_closure(np.array(getattr(closed, "array", closed)), S, measure)
@@ -276,7 +277,7 @@ def _found(came: Operand, S: Semiring, measure: Measure) -> Any:
         form = form_of(given)
         if form.bounded and S.commutative and form.low.kind == "numba" and eccentricity.applies(given):
             return eccentricity.searched(given, form, measure)
-    return eccentricity.measured(SparseFactors(given, analysis_of(given)), measure)
+    return eccentricity.measured(Substitution(given, analysis_of(given)), measure)
 
 
 def _fills_in(given: Sparse) -> bool:

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import LawError, SemiringError
-from semiring.machine.pieces import ranges, share
 from semiring.operands.devices import module_of, to_host
 
+from .engines import Reduction
+
 if TYPE_CHECKING:
-    from .sparse_factors import SparseFactors
-
-CHUNK = 64  # rows that a thread computes and reduces at once
-ON_GPU = 256 << 20  # bytes of rows that are reduced at once on a GPU
-
-Reduction = Callable[[np.ndarray, np.ndarray], Any]
+    from .sparse_substitution import Substitution
 
 
-def by_vertex(F: SparseFactors, function: Reduction, dtype: Any = None) -> np.ndarray:
+
+def by_vertex(F: Substitution, function: Reduction, dtype: Any = None) -> np.ndarray:
     """What a function returns for each row, in the order of the vertices.
 
     Raises
@@ -38,7 +34,7 @@ def by_vertex(F: SparseFactors, function: Reduction, dtype: Any = None) -> np.nd
                                 f"rows that it is given, and what it returned has shape {part.shape}")
         parts.append((vertices, part))
 
-    each_block(F, look)
+    F.engine.each_block(F, look)
     if not parts:
         return np.empty(0, dtype or float)
     first = parts[0][1]
@@ -48,33 +44,9 @@ def by_vertex(F: SparseFactors, function: Reduction, dtype: Any = None) -> np.nd
     return out
 
 
-def each_block(F: SparseFactors, function: Reduction) -> None:
-    """Call a function with vertices and their rows, block by block, on all threads; it may write to the rows.
-
-    On a GPU larger blocks come one after the other; of several GPUs each calls it with rows of its own.
-    """
-    order = F.analysis.order
-    if F.lowering.on_gpu:
-        step = max(ON_GPU // max(F.n * F.lowering.storage.itemsize, 1), 1)
-
-        def blocks(there: SparseFactors, vertices: np.ndarray) -> None:
-            for begin in range(0, len(vertices), step):
-                some = vertices[begin : begin + step]
-                function(some, there._decoded(some))
-
-        F._shared(blocks, order)
-        return
-
-    def block(begin: int, end: int) -> None:
-        some = order[begin:end]
-        function(some, F._decoded(some, thread_count=1))
-
-    share(block, ranges(F.n, -(-F.n // CHUNK)), F._fronts.threads)
-
-
-def summaries(F: SparseFactors) -> np.ndarray | None:
+def summaries(F: Substitution) -> np.ndarray | None:
     """Total, number, least and most of each row where compiled code can find them on the way, else None."""
-    found = F._fronts.summaries() if F._closed is None else None
+    found = F.fronts.summaries() if F.closed is None else None
     return None if found is None else to_host(found)
 
 

@@ -38,7 +38,7 @@ from .all_rows import ascends, best_possible, by_vertex, summaries, without_own
 from .search import Form, Search, form_of, on_the_host, some_rows, turned_around
 
 if TYPE_CHECKING:
-    from .sparse_factors import SparseFactors
+    from .sparse_substitution import Substitution
 
 TOGETHER = 16  # rows that are looked at together; fewer take as long
 LOOK, ROW = 1e-3, 5e-9  # seconds that a look takes, and each of its rows for a vertex
@@ -76,7 +76,7 @@ class Measure(NamedTuple):
         return (found.max() if self.worst == ascending else found.min()).item()
 
 
-def measured(F: SparseFactors, measure: Measure) -> Any:
+def measured(F: Substitution, measure: Measure) -> Any:
     """Eccentricities from factors.
 
     Where ⊗ rounds, sums of the same weights that differ in the last places alone are not told apart.
@@ -85,7 +85,7 @@ def measured(F: SparseFactors, measure: Measure) -> Any:
     ascending = ascends(S, dtype)
     bounds = None
     looks = _affordable_looks(F)
-    if looks >= FEWEST and applies(F._A):
+    if looks >= FEWEST and applies(F.A):
         bounds = decided(Bounds(RowsOfFactors(F), ascending), measure.choice, looks)
     found = _from_all_rows(F, ascending) if bounds is None else bounds.eccentricities(measure)
     return measure.of(found, S.zero_in(dtype), ascending)
@@ -104,7 +104,7 @@ def searched(given: Sparse, form: Form, measure: Measure) -> Any:
     return measure.of(bounds.eccentricities(measure), given.S.zero_in(given.dtype), ascending)
 
 
-def _from_all_rows(F: SparseFactors, ascending: bool) -> np.ndarray:
+def _from_all_rows(F: Substitution, ascending: bool) -> np.ndarray:
     """The eccentricities from every row of the closure."""
     zero = F.lowering.algebra.zero_in(F.lowering.dtype)
     if (found := summaries(F)) is not None:
@@ -144,10 +144,10 @@ def decided(bounds: Bounds, choice: Choice, looks: int | None = None) -> Bounds 
     return None
 
 
-def _affordable_looks(F: SparseFactors) -> int:
+def _affordable_looks(F: Substitution) -> int:
     """Looks that take no more than a share of the time of all rows."""
     low, n = F.lowering, F.n
-    if low.on_gpu or low.kind == "objects" or F._closed is not None:
+    if low.on_gpu or low.kind == "objects" or F.closed is not None:
         return 0
     load = costs.estimate(low, F.analysis, F.analysis.nnz, True).load
     return int(SHARE * load.seconds(n, costs.lowering_rates(low), 0) / (LOOK + TOGETHER * n * ROW))
@@ -192,8 +192,8 @@ class Source(Protocol):
 class RowsOfFactors:
     """See `Source`: in the order of elimination."""
 
-    def __init__(self, F: SparseFactors):
-        self._F, self.given, self.threads = F, F._A, F._fronts.threads
+    def __init__(self, F: Substitution):
+        self._F, self.given, self.threads = F, F.A, F.fronts.threads
         self.order, self.place = F.analysis.order, F.analysis.place
 
     def first(self) -> np.ndarray:
@@ -202,9 +202,9 @@ class RowsOfFactors:
 
     def rows(self, places: np.ndarray) -> np.ndarray:
         """See `Source`."""
-        stored = self._F._empty((len(places), self._F.n))
-        self._F._fill(self.order[places], stored, ends=self.order)
-        return self._F._checked(stored)
+        stored = self._F.lowering.empty((len(places), self._F.n))
+        self._F.fill(self.order[places], stored, ends=self.order)
+        return self._F.checked(stored)
 
     def columns(self, places: np.ndarray) -> np.ndarray:
         """See `Source`."""
@@ -212,8 +212,8 @@ class RowsOfFactors:
         B = np.full((F.n, len(places)), self.given.S.zero_in(dtype), dtype)
         B[self.order[places], np.arange(len(places))] = self.given.S.one_in(dtype)
         stored = low.encode(B, True)
-        F._fronts.columns(stored)
-        return F._checked(np.ascontiguousarray(stored[self.order].T))
+        F.fronts.columns(stored)
+        return F.checked(np.ascontiguousarray(stored[self.order].T))
 
 
 class RowsOfSearches:

@@ -1,4 +1,7 @@
-"""Elimination on the structure of a sparse matrix or graph: closures, factors and equations, never dense in between."""
+"""Elimination on the structure of a sparse matrix or graph: closures, factors and equations, never dense in between.
+
+It runs on the host, a GPU or several GPUs by an engine of each; see `semiring.solvers.engines`.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,25 @@ from typing import Any
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.interface import Report
+from semiring.operands.convert import as_sparse
 from semiring.operands.dense import Dense
+from semiring.operands.devices import COPY_RATE, FIRST_USE, gpu_name, require_gpu
 from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
 from . import costs, fields, superlu
 from .ahead import with_another_process
 from .costs import SMALL, SparsePlan
-from .elimination_gpu import on_gpu_if_faster
+from .engines import HOST, Engine
 from .factors import right_of
 from .forms import part_of, told
-from .fronts import analysis_of, lowering_of
+from .fronts import analysis_of
 from .methods import SPARSE, resolve_method
 from .plan import Plan
 from .searches import form_if_faster
+from .several_gpus import gpus_of
 from .sparse_factors import SparseFactors
+from .sparse_substitution import Substitution
 from .task import Declined, Task
 
 SECONDS_FOR_A_GPU = 0.5  # of work from which on a GPU may be faster, copies included
@@ -32,83 +39,117 @@ SECONDS_FOR_A_GPU = 0.5  # of work from which on a GPU may be faster, copies inc
 def offer(task: Task) -> Plan | None:
     """Elimination where it is asked for, or predicted to be faster than the other methods; factors in any case."""
     o, given = task.options, task.operands[0]
-    if not isinstance(given, Sparse) or o.packed:
+    devices = None if o.devices is None else gpus_of(task)
+    on_gpu = devices is not None or o.device not in (None, "cpu") or given.on_gpu
+    engine = _on_gpus(devices) if on_gpu else HOST
+    if on_gpu:
+        require_gpu(task.S, "gpu", given.dtype)
+    elif not isinstance(given, Sparse) or o.packed:
         return None
     order_of(given.shape)
-    return _closure(task, given) if task.verb == "closure" else _factors(task, given)
+    if task.verb == "closure":
+        return _closure(task, engine)
+    if given.kind != "sparse":
+        what = "a packed matrix" if given.kind == "packed" else "an array"
+        raise SemiringError(f"factor with devices= is for sparse matrices and graphs, and A is {what}: leave out "
+                            "devices, or give A by its entries, as scipy.sparse.csr_array(A) does")
+    return _factors(task, as_sparse(given), engine)
 
 
-def _closure(task: Task, given: Sparse) -> Plan | None:
-    o = task.options
+def _on_gpus(devices: tuple[int, ...] | None) -> Engine:
+    """The engine of some GPUs, or of the current one."""
+    from .engines_gpu import Gpus
+
+    return Gpus(devices)
+
+
+def _closure(task: Task, engine: Engine) -> Plan | None:
+    o, came = task.options, task.operands[0]
     method = o.method if o.method == "auto" else resolve_method(o.method, task.S)
     wanted = method == SPARSE
     if wanted and o.tile is not None:
         raise SemiringError("tile is for the dense schedules; method='sparse' eliminates front by front")
-    if not wanted and (method != "auto" or o.tile is not None or given.n < SMALL):
+    if o.packed or o.on_divergence != "raise":
         return None
-    low = lowering_of(given, room=False)
-    if not wanted and costs.not_worth_a_look(low, given):
+    on_host = engine is HOST
+    bits = not on_host and came.dtype.kind == "b"
+    if not wanted and (method != "auto" or o.tile is not None or came.shape[0] < SMALL or bits):
+        return None
+    given = as_sparse(came)
+    low = engine.lowering(given, room=False)
+    if on_host and not wanted and costs.not_worth_a_look(low, given):
         return None
     analysis = analysis_of(given, o.order, partial(with_another_process, low, given, True))
-    plan = costs.plan("closure", low, analysis, given.nnz, partial(_close, task, given, analysis))
+    there = not given.of_graph and (came.on_gpu or o.devices is None)
+    run = partial(_close, task, given, analysis, engine, there)
+    plan = engine.plan("closure", low, analysis, given.nnz, run, there=there)
     if wanted:
         plan.reasons["method"] = "as asked"
         return plan
-    seconds = plan.seconds["elimination"] - plan.prepared  # the analysis is done
-    least = min(seconds, plan.seconds["dense"])
-    if o.device is None and least > SECONDS_FOR_A_GPU and (there := on_gpu_if_faster(task, given, analysis, least)):
-        return there
-    if seconds > plan.seconds["dense"]:
+    seconds, dense = plan.seconds["elimination"] - plan.prepared, plan.seconds["dense"]  # the analysis is done
+    if on_host and o.device is None and min(seconds, dense) > SECONDS_FOR_A_GPU and (
+        found := _on_gpu_if_faster(task, given, analysis, min(seconds, dense))
+    ):
+        return found
+    if seconds > dense:
         return None
-    rival = costs.search_estimate(low, analysis, given.alike)
+    rival = costs.search_estimate(low, analysis, given.alike) if on_host else seconds
     return None if rival < seconds and form_if_faster(given, low, seconds) is not None else plan
 
 
-def _close(task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan) -> Any:
-    if task.options.progress is False:
-        return _closed(task, given, analysis, plan, None, None)
-    with told(task.options.progress, f"{task.S.name} closure") as report:
-        share = costs.factoring_share(plan)
-        return _closed(task, given, analysis, plan, part_of(report, 0.0, share), part_of(report, share, 1.0))
+def _on_gpu_if_faster(task: Task, given: Sparse, analysis: Analysis, seconds: float) -> Plan | None:
+    """The closure of a matrix on the host by elimination on the GPU, where that is predicted to take less time."""
+    copies = given.n**2 * given.dtype.itemsize / COPY_RATE + FIRST_USE
+    if gpu_name() is None or given.dtype.kind in "Oc" or copies > seconds:
+        return None
+    engine = _on_gpus(None)
+    run = partial(_close, task, given, analysis, engine, False)
+    plan = engine.plan("closure", engine.lowering(given, room=False), analysis, given.nnz, run)
+    plan.reasons["device"] = "predicted to be faster, with what is copied"
+    return plan if plan.seconds["elimination"] - plan.prepared + copies < seconds else None
 
 
-def _closed(
-    task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan, factoring: Report | None, expanding: Report | None
-) -> Any:
-    o = task.options
-    try:
-        factors = SparseFactors(given, analysis, check=o.check, plan=plan, report=factoring)
-    except NoClosureError as e:
-        # Where stars differ from 1, one may be undefined in one order of elimination only.
-        if task.S.has_unit_stars or o.method == SPARSE:
-            raise
-        raise Declined from e
-    return factors._expanded(o.reflexive, expanding)
-
-
-def _factors(task: Task, given: Sparse) -> Plan:
-    low = lowering_of(given, room=True)
+def _factors(task: Task, given: Sparse, engine: Engine) -> Plan:
+    low = engine.lowering(given, room=True)
     right = right_of(task, low.dtype)
     analysis = analysis_of(given, task.options.order, partial(with_another_process, low, given, False))
-    run = partial(_factor, task, given, analysis) if right is None else partial(_solve, task, given, analysis, right)
-    return costs.plan(task.verb, low, analysis, given.nnz, run, answer=False)
+    run = partial(_run, task, given, analysis, engine, right)
+    return engine.plan(task.verb, low, analysis, given.nnz, run, answer=False)
 
 
-def _factor(task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan) -> SparseFactors:
+def _close(task: Task, given: Sparse, analysis: Analysis, engine: Engine, there: bool, plan: SparsePlan) -> Any:
+    """The closure: `there`, on a GPU, or in the host's memory."""
     o = task.options
-    if task.verb == "factor":  # what is kept may be eliminated anew, and the caller's arrays may change till then
-        given = given.copy()
-    with nullcontext() if o.progress is False else told(o.progress, f"{task.S.name} {task.verb}") as report:
-        return SparseFactors(given, analysis, check=o.check, plan=plan, report=report, mend=task.verb == "factor")
+    if o.progress is False:
+        return _eliminated(task, given, analysis, engine, plan, None).expanded(o.reflexive, None, there)
+    with told(o.progress, f"{task.S.name} closure") as report:
+        share = costs.factoring_share(plan)
+        F = _eliminated(task, given, analysis, engine, plan, part_of(report, 0.0, share))
+        return F.expanded(o.reflexive, part_of(report, share, 1.0), there)
 
 
-def _solve(task: Task, given: Sparse, analysis: Analysis, right: Dense, plan: SparsePlan) -> Any:
+def _run(task: Task, given: Sparse, analysis: Analysis, engine: Engine, right: Dense | None, plan: SparsePlan) -> Any:
+    progress = task.options.progress
     try:
-        factors = _factor(task, given, analysis, plan)
-    except fields.Distrusted:
+        with nullcontext() if progress is False else told(progress, f"{task.S.name} {task.verb}") as report:
+            F = _eliminated(task, given, analysis, engine, plan, report)
+    except fields.Distrusted:  # only of equations, on the host
+        assert right is not None
         return superlu.solve(task, given, right)
+    return SparseFactors(F) if right is None else F.solution(right)
+
+
+def _eliminated(
+    task: Task, given: Sparse, analysis: Analysis, engine: Engine, plan: SparsePlan, report: Report | None
+) -> Substitution:
+    o, kept = task.options, task.verb == "factor"
+    if kept:  # it may be eliminated anew, and the caller's arrays may change till then
+        given = given.copy()
+    mend = task.verb != "solve" or plan.lowering.on_gpu  # on the host SuperLU solves what elimination cannot
+    try:
+        return Substitution(given, analysis, engine, check=o.check, plan=plan, report=report, mend=mend)
     except NoClosureError as e:
-        if task.S.has_unit_stars:
+        # Where stars differ from 1, one may be undefined in one order of elimination only.
+        if task.S.has_unit_stars or kept or o.method == SPARSE:
             raise
         raise Declined from e
-    return factors._solution(right)

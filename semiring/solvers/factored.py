@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from semiring.operands.convert import as_sparse
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 
-from .forms import fits
+from .forms import fits, right_hand_side
 from .one_path import graph_of, spelt
 from .plan import Plan
 from .search import answered, ends_of, positions
@@ -39,6 +39,7 @@ class Factored:
     """
 
     plan: Any
+    _came: Operand  # as the caller gave it, with its names
     _edges: Operand  # the matrix, in memory of its own where best paths can be asked for
 
     @property
@@ -85,6 +86,46 @@ class Factored:
         """
         found: tuple[Any, list[Any] | None] = compute(Task("path", None, (self,), options(), (source, target)))
         return found
+
+    @overload
+    def solve(self, B: np.ndarray) -> np.ndarray: ...
+    @overload
+    def solve(self, B: Any) -> Any: ...
+    def solve(self, B: Any) -> Any:
+        """The least solution X = A* B of X = A ⊗ X ⊕ B.
+
+        Parameters
+        ----------
+        B : array_like, shape (n,) or (n, m)
+            Of A's dtype.
+
+        Returns
+        -------
+        ndarray, of B's shape
+            In A's byte order.
+
+        Raises
+        ------
+        SemiringError
+            When B's shape or dtype does not fit, an entry is not an element, or a result has no place in the dtype.
+
+        Notes
+        -----
+        Floats are rounded as in `semiring.closure`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> F = sr.factor(np.array([[0.0, 0.5], [0.25, 0.0]]), sr.plus_times)
+        >>> F.solve(np.array([7.0, 0.0]))
+        array([8., 2.])
+        """
+        return self._solution(right_hand_side(B, self._came, self.plan.lowering.dtype))
+
+    def _solution(self, right: Dense) -> Any:
+        """The same for what `right_hand_side` made of B."""
+        raise NotImplementedError
 
     def _part(self, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
         """Rows of the closure, or what of them lies in some columns."""

@@ -240,42 +240,6 @@ class Factors(Factored):
         elimination.factor(factors, build_kernel(self.plan.lowering), self.plan.tile)
         return factors
 
-    @overload
-    def solve(self, B: np.ndarray) -> np.ndarray: ...
-    @overload
-    def solve(self, B: Any) -> Any: ...
-    def solve(self, B: Any) -> Any:
-        """The least solution X = A* B of X = A ⊗ X ⊕ B.
-
-        Parameters
-        ----------
-        B : array_like, shape (n,) or (n, m)
-            Of A's dtype.
-
-        Returns
-        -------
-        ndarray, of B's shape
-            In A's byte order.
-
-        Raises
-        ------
-        SemiringError
-            When B's shape or dtype does not fit, an entry is not an element, or a result has no place in the dtype.
-
-        Notes
-        -----
-        Floats are rounded as in `semiring.closure`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import semiring as sr
-        >>> F = sr.factor(np.array([[0.0, 0.5], [0.25, 0.0]]), sr.plus_times)
-        >>> F.solve(np.array([7.0, 0.0]))
-        array([8., 2.])
-        """
-        return self._solution(right_hand_side(B, self._came, self.plan.lowering.dtype))
-
     def _solution(self, right: Dense) -> Any:
         return solution(self._given, right, self.plan.lowering, self._engine, self._check)
 

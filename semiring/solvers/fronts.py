@@ -16,11 +16,10 @@ from semiring.algorithms.sparse.pattern import Index
 from semiring.errors import SemiringError
 from semiring.graphs.names import position_of
 from semiring.graphs.texts import shown
-from semiring.kernels.build import affordable, element_kernel
+from semiring.kernels.build import affordable
 from semiring.kernels.choose import only_form
 from semiring.kernels.interface import FrontEngine
 from semiring.kernels.lowering.base import Lowering
-from semiring.kernels.numpy.fronts import ArrayFronts
 from semiring.operands.sparse import Sparse
 
 from .forms import with_room
@@ -106,15 +105,6 @@ def lowering_of(A: Sparse, *, room: bool) -> Lowering:
     """How to compute on a sparse matrix; with `room`, so that sums with right-hand sides find space."""
     found = only_form(A.S, A.dtype, False)  # bits are for dense matrices
     return found or A.lowering(with_room(A.facts) if room and A.S.is_tropical else A.facts, A.n + 1)
-
-
-def fronts_of(low: Lowering, analysis: Analysis, threads: int) -> FrontEngine:
-    """The engine that eliminates fronts for a lowering."""
-    if low.kind == "objects" or not low.compiled:
-        return ArrayFronts(analysis, low, element_kernel(low, "fronts"))
-    from semiring.kernels.cpu.sparse.fronts import Fronts
-
-    return Fronts(analysis, low, threads)
 
 
 def labels_of(fronts: FrontEngine) -> TreeLabels:

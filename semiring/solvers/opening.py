@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -21,10 +22,12 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.panels import blocks_of
 from semiring.operands.sparse import COLUMN, OFFSET, Sparse
 
+from .engines import HOST
 from .fronts import lowering_of
 from .pairs import Labels
 from .saving import ANALYSIS, FACTORS, LABELS, PARTS, key_of_algebra
 from .sparse_factors import SparseFactors
+from .sparse_substitution import Substitution
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,27 +76,25 @@ def open_factors(path: str | Path, S: Semiring | str | None = None) -> SparseFac
         parts.append(file.array(f"values.{k}", part, analysis.nnz))
     rows = Rows(analysis.indptr.astype(OFFSET), analysis.indices.astype(COLUMN), _joined(parts, dtype), analysis.n)
     A = _described(file, rows, S)
-    made: SparseFactors = SparseFactors.__new__(SparseFactors)
-    plan = SparseFactors._planned(A, analysis)
+    plan = HOST.plan("factor", lowering_of(A, room=True), analysis, A.nnz, answer=False)
     low = plan.lowering
     _same_storage(file, low)
     compiled = file.about.get("compiled") is True and has_numba() and loads_numba()
     if compiled != low.compiled:
         low = low.in_machine_code if compiled else low.interpreted
-    plan.lowering = low
-    made._begin(A, analysis, file.about.get("check") is True, plan)
+    made = Substitution.restored(A, analysis, file.about.get("check") is True, replace(plan, lowering=low))
     panels_for = file.about.get("rows")
     if type(panels_for) is not int or not 1 <= panels_for <= 64:
         file.refuse(f"its panels are laid out for {shown(panels_for)} rows")
     blob = file.array("panels", np.uint8, blocks_of(analysis, panels_for).end * sum(c.itemsize for c in low.components))
-    cast(Any, made._fronts).restore(low.encode(A.values, True), panels_for, _planes(blob, low))
+    cast(Any, made.fronts).restore(low.encode(A.values, True), panels_for, _planes(blob, low))
     if file.about.get("rounded"):
-        made._rounded = file.array("rounded", np.int64)
+        made.rounded = file.array("rounded", np.int64)
     if file.about.get("closed"):
         size = analysis.n**2
         closed = [file.array(f"closed.{k}", c, size) for k, c in enumerate(low.components)]
-        made._closed = _joined(closed, low.storage).reshape(analysis.n, analysis.n)
-    return made
+        made.closed = _joined(closed, low.storage).reshape(analysis.n, analysis.n)
+    return SparseFactors(made)
 
 
 def open_analysis(path: str | Path) -> Analysis:

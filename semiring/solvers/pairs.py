@@ -74,8 +74,45 @@ class Pairs(Named):
         found = self._of_pairs(starts, ends)
         return self._A.number(self._A.in_callers_dtype(found)[0]) if single and alone else self._A.as_shown(found)
 
+    def table(self, sources: Any, targets: Any) -> Table:
+        """Elements of A* of each source with each target, by name.
+
+        Parameters
+        ----------
+        sources, targets : vertex or sequence of vertices
+            By name, or by number where they have no names.
+
+        Returns
+        -------
+        Table, shape (k, t)
+
+        Raises
+        ------
+        GraphError
+            For an unknown vertex.
+        SemiringError
+            When a result has no place in the dtype.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> F = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus)
+        >>> F.table(["a", "b"], ["c"])
+        Table 2 × 1 over min-plus, float64
+           c
+        a  7
+        b  4
+        """
+        starts, ends = self._places(sources, "source")[1], self._places(targets, "target")[1]
+        table: Table = answered(self._A, self._across(starts, ends), starts, False, ends)
+        return table
+
     def _of_pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """A*[s, t] of pairs, by number."""
+        raise NotImplementedError
+
+    def _across(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """The same of each with each."""
         raise NotImplementedError
 
     def _places(self, vertices: Any, what: str) -> tuple[bool, np.ndarray]:
@@ -142,40 +179,6 @@ class Labels(Pairs):
         """Bytes that the labels take."""
         return self._X.elements.nbytes + self._Y.elements.nbytes
 
-    def table(self, sources: Any, targets: Any) -> Table:
-        """Elements of A* of each source with each target, by name.
-
-        Parameters
-        ----------
-        sources, targets : vertex or sequence of vertices
-            By name, or by number where they have no names.
-
-        Returns
-        -------
-        Table, shape (k, t)
-
-        Raises
-        ------
-        GraphError
-            For an unknown vertex.
-        SemiringError
-            When a result has no place in the dtype.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> L = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus).labels()
-        >>> L.table(["a", "b"], ["c"])
-        Table 2 × 1 over min-plus, float64
-           c
-        a  7
-        b  4
-        """
-        starts, ends = self._places(sources, "source")[1], self._places(targets, "target")[1]
-        told = self._reader.told(self._X, self._Y, self._place[starts], self._place[ends], across=True)
-        table: Table = answered(self._A, self._checked(told, starts[:, None] == ends), starts, False, ends)
-        return table
-
     def save(self, path: str | Path) -> None:
         """The labels into a file, which `semiring.open_labels` maps into memory.
 
@@ -207,6 +210,10 @@ class Labels(Pairs):
     def _of_pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         told = self._reader.told(self._X, self._Y, self._place[starts], self._place[ends], across=False)
         return self._checked(told, starts == ends)
+
+    def _across(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        told = self._reader.told(self._X, self._Y, self._place[starts], self._place[ends], across=True)
+        return self._checked(told, starts[:, None] == ends)
 
     def _checked(self, stored: np.ndarray, own: np.ndarray) -> np.ndarray:
         """Elements out of storage, ones on the diagonal where it is known; refused where numbers overflowed."""

@@ -16,29 +16,28 @@ from semiring.graphs.texts import clip_repr
 from semiring.operands.devices import is_on_gpu, module_of, to_host
 
 from .all_rows import (
-    Reduction,
     ascends,
     best_possible,
     by_vertex,
-    each_block,
     require_numbers,
     summaries,
     without_own,
 )
 from .eccentricity import EACH, measured
+from .engines import Reduction
 
 if TYPE_CHECKING:
-    from .sparse_factors import SparseFactors
+    from .sparse_substitution import Substitution
 
 OPTIONS = {"histogram": "bins", "nearest": "k"}  # of those that have one
 
 
-def reduce(F: SparseFactors, what: str | Reduction, /, **options: Any) -> Any:
+def reduce(F: Substitution, what: str | Reduction, /, **options: Any) -> Any:
     """Reduce the rows of the closure.
 
     Parameters
     ----------
-    F : SparseFactors
+    F : Substitution
     what : {"mean", "eccentricities", "histogram", "nearest"} or callable
         See the functions of these names. A callable takes the numbers of some vertices, shape (k,), and their rows,
         shape (k, n), CuPy's where the factors are on a GPU, and returns an array of k values or rows; the answer holds
@@ -59,7 +58,7 @@ def reduce(F: SparseFactors, what: str | Reduction, /, **options: Any) -> Any:
     return by_vertex(F, what) if callable(what) else functions[what](F, **options)
 
 
-def mean(F: SparseFactors) -> float:
+def mean(F: Substitution) -> float:
     """The mean weight over all pairs with a path: with min_plus the mean distance."""
     require_numbers(F.lowering.algebra, F.lowering.dtype)
     if (found := summaries(F)) is not None:
@@ -89,12 +88,12 @@ def _may_hide(dtype: np.dtype, zero: Any) -> bool:
 
 
 
-def histogram(F: SparseFactors, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]:
+def histogram(F: Substitution, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]:
     """How many pairs there are of what weight.
 
     Parameters
     ----------
-    F : SparseFactors
+    F : Substitution
     bins : int or array_like
         Edges of the bins, as in `numpy.histogram`; a number of bins of equal width takes one more pass, to find the
         extremes.
@@ -119,13 +118,13 @@ def histogram(F: SparseFactors, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]
             if some.size:
                 extremes.append((float(some.min()), float(some.max())))
 
-        each_block(F, look)
+        F.engine.each_block(F, look)
         low = min((least for least, _ in extremes), default=0.0)
         high = max((most for _, most in extremes), default=1.0)
         bins = np.histogram_bin_edges(np.array([low, high]), bins=bins)
     edges = np.asarray(bins, float)
     counts: list[np.ndarray] = []
-    each_block(F, lambda vertices, rows: counts.append(_counted(others(vertices, rows), edges)))
+    F.engine.each_block(F, lambda vertices, rows: counts.append(_counted(others(vertices, rows), edges)))
     return np.sum(counts, axis=0) if counts else np.zeros(len(edges) - 1, int), edges
 
 
@@ -157,7 +156,7 @@ def is_whole(value: Any, least: int) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= least)
 
 
-def nearest(F: SparseFactors, k: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def nearest(F: Substitution, k: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The k best other vertices of every vertex, best first; ties go to the lower number.
 
     Returns
@@ -190,7 +189,7 @@ def nearest(F: SparseFactors, k: int | None = None) -> tuple[np.ndarray, np.ndar
             order = np.argsort(values if ascending else _turned(values), kind="stable")[:k]
             chosen[v, : len(order)], weights[v, : len(order)] = reached[order], values[order]
 
-    each_block(F, pick)
+    F.engine.each_block(F, pick)
     return chosen, weights
 
 

@@ -31,21 +31,21 @@ PLAIN = (str, int, float, bool, type(None))
 
 def write_factors(F: SparseFactors, path: Any) -> None:
     """See `SparseFactors.save_factors`."""
-    file, low = path_of(path), F.lowering
+    file, low, by = path_of(path), F.lowering, F._by
     if low.on_gpu or low.kind != "numba":
         what = "on a GPU" if low.on_gpu else "of Python objects"
         raise SemiringError(f"factors {what} are not saved: save_analysis keeps the analysis, which takes longest, for "
                             "sr.factor(A, S, order=sr.open_analysis(path))" +
                             ("; or factor with device='cpu'" if low.on_gpu else ""))
-    rows, panels = cast(Any, F._fronts).kept()
-    about = about_matrix(F._A, low, F._check) | about_analysis(F.analysis) | {
-        "compiled": low.compiled, "rows": rows, "closed": F._closed is not None, "rounded": F._rounded is not None,
+    rows, panels = cast(Any, by.fronts).kept()
+    about = about_matrix(F._A, low, by.check) | about_analysis(F.analysis) | {
+        "compiled": low.compiled, "rows": rows, "closed": by.closed is not None, "rounded": by.rounded is not None,
     }
     arrays = arrays_of(F.analysis) | {"panels": panels} | components("values", F._A.values)
-    if F._rounded is not None:
-        arrays["rounded"] = F._rounded.astype(np.int64)
-    if F._closed is not None:
-        arrays |= components("closed", F._closed.reshape(-1))
+    if by.rounded is not None:
+        arrays["rounded"] = by.rounded.astype(np.int64)
+    if by.closed is not None:
+        arrays |= components("closed", by.closed.reshape(-1))
     write_bundle(file, FACTORS, about, arrays)
 
 

@@ -5,24 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
 from shutil import disk_usage
-from typing import TYPE_CHECKING, Any, overload
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
 from semiring.algebra.arguments import truth_value, whole_number
 from semiring.algebra.tables import html_table
+from semiring.algorithms.sparse.analysis import Analysis
 from semiring.errors import SemiringError
+from semiring.kernels.build import code_of
+from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words
+from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
 from semiring.operands.read import operand
 from semiring.operands.sparse import Sparse
 
 from . import costs, eccentricity, reductions, saving
 from .costs import SparsePlan
-from .forms import right_hand_side, told
-from .pairs import Labels
+from .factored import Factored
+from .forms import told
+from .fronts import walk_by_fronts
+from .pairs import Labels, Pairs
 from .search import answered, positions
-from .sparse_substitution import SparseSubstitution
+from .sparse_substitution import Substitution
 from .task import options
 
 if TYPE_CHECKING:
@@ -31,10 +38,13 @@ if TYPE_CHECKING:
 BLOCK = 256  # rows that `blocks` and `save` take at once, unless told otherwise
 
 
-class SparseFactors(SparseSubstitution):
+class SparseFactors(Factored, Pairs):
     """A sparse matrix eliminated once in a fill-reducing order; made by `semiring.factor`.
 
-    Vertices are called by name where the matrix had names, else by number.
+    Vertices are called by name where the matrix had names, else by number. Factors on a GPU give rows, blocks and
+    closures as CuPy arrays, those on several GPUs on the first of them; best walks, files, tables and what has names
+    are in the host's memory. Right-hand sides and new weights may be on either, and a solution comes back where its
+    right-hand side was.
 
     Attributes
     ----------
@@ -43,6 +53,8 @@ class SparseFactors(SparseSubstitution):
     plan : SparsePlan
     analysis : Analysis
         The order and the structure of the factors.
+    devices : tuple of int or None
+        Numbers of the GPUs that have the factors, where `devices` were asked for.
 
     Notes
     -----
@@ -57,6 +69,20 @@ class SparseFactors(SparseSubstitution):
     SparseFactors of a 2 × 2 matrix with 2 edges over min-plus, float64: 1 fronts, 1 high, 1 pairs joined, Σ s u = 0
     """
 
+    def __init__(self, substitution: Substitution):
+        A = substitution.A
+        self._by, self._A, self._S, self._edges, self._came = substitution, A, A.S, A, A
+        self.n, self.names = A.n, None if A.names is None else list(A.names)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._by,)
+
     def __repr__(self) -> str:
         return (
             f"SparseFactors of a {self.n} × {self.n} matrix with {self._A.nnz} edges over {self._S.name}, "
@@ -68,6 +94,26 @@ class SparseFactors(SparseSubstitution):
         return html_table(repr(self), [("edges", str(self._A.nnz)), *self.plan.rows().items()])
 
     @property
+    def plan(self) -> SparsePlan:
+        """How it was eliminated."""
+        return self._by.plan
+
+    @property
+    def analysis(self) -> Analysis:
+        """The order and the structure of the factors."""
+        return self._by.analysis
+
+    @property
+    def lowering(self) -> Lowering:
+        """How elements are stored and computed."""
+        return self._by.lowering
+
+    @property
+    def devices(self) -> tuple[int, ...] | None:
+        """Numbers of the GPUs that have the factors, where `devices` were asked for."""
+        return self._by.engine.devices
+
+    @property
     def shape(self) -> tuple[int, int]:
         """(n, n)."""
         return self.n, self.n
@@ -75,7 +121,7 @@ class SparseFactors(SparseSubstitution):
     @property
     def nbytes(self) -> int:
         """Bytes that the factors take."""
-        return int(self._fronts.nbytes)
+        return int(self._by.fronts.nbytes)
 
     def predict(self) -> SparsePlan:
         """What `closure` would cost, and what else would.
@@ -143,7 +189,7 @@ class SparseFactors(SparseSubstitution):
             same = new.n == old.n and np.array_equal(new.indptr, old.indptr)
             if not (same and np.array_equal(new.indices, old.indices)):
                 raise SemiringError("refactor needs a matrix with the same edges; factor this one anew")
-        return self._anew(new.copy())
+        return SparseFactors(self._by.anew(new.copy()))
 
     def row(self, vertex: Hashable) -> np.ndarray:
         """The row of A* of one vertex: with min_plus the distances from it.
@@ -221,10 +267,10 @@ class SparseFactors(SparseSubstitution):
         """
         starts, reflexive = self._numbers(sources), truth_value(reflexive, "reflexive")
         if targets is None:
-            rows: np.ndarray = answered(self._A, self._decoded(starts, reflexive), starts, False, None)
+            rows: np.ndarray = answered(self._A, self._by.rows(starts, reflexive), starts, False, None)
             return rows
         ends = positions(targets, self.names, self.n, "targets")[1]
-        found = self._part(starts, ends) if reflexive else self._by_rows(starts, ends, False)
+        found = self._by.part(starts, ends) if reflexive else self._by.by_rows(starts, ends, False)
         table: Table = answered(self._A, found, starts, False, ends)
         return table
 
@@ -251,71 +297,7 @@ class SparseFactors(SparseSubstitution):
         >>> L.weight([0, 1], [1, 1]).tolist()
         [2.0, 0.0]
         """
-        return self._all_labels()
-
-    def table(self, sources: Any, targets: Any) -> Table:
-        """Elements of A* from some vertices to some others, by name: ``rows(sources, targets=targets)``.
-
-        Parameters
-        ----------
-        sources, targets : vertex or sequence of vertices
-            By name, or by number where they have no names.
-
-        Returns
-        -------
-        Table, shape (k, t)
-
-        Raises
-        ------
-        GraphError
-            For an unknown vertex.
-        SemiringError
-            When a result has no place in the dtype.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> F = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus)
-        >>> F.table(["a", "b"], ["c"])
-        Table 2 × 1 over min-plus, float64
-           c
-        a  7
-        b  4
-        """
-        starts = self._places(sources, "source")[1]
-        return self.rows([self._A.position(v) for v in starts.tolist()], targets=targets)
-
-    @overload
-    def solve(self, B: np.ndarray) -> np.ndarray: ...
-    @overload
-    def solve(self, B: Any) -> Any: ...
-    def solve(self, B: Any) -> Any:
-        """The least solution X = A* B of X = A ⊗ X ⊕ B.
-
-        Parameters
-        ----------
-        B : array_like, shape (n,) or (n, m)
-            Of A's dtype.
-
-        Returns
-        -------
-        ndarray, of B's shape
-            In A's byte order.
-
-        Raises
-        ------
-        SemiringError
-            When B's shape or dtype does not fit, an entry is not an element, or a result has no place in the dtype.
-
-        Examples
-        --------
-        >>> import scipy.sparse as sp
-        >>> import semiring as sr
-        >>> F = sr.factor(sp.csr_array([[0, 0.5], [0.25, 0]]), sr.plus_times)
-        >>> F.solve(np.array([7.0, 0.0]))
-        array([8., 2.])
-        """
-        return self._solution(right_hand_side(B, self._A, self.lowering.dtype))
+        return self._by.all_labels()
 
     def closure(self, *, reflexive: bool = True, progress: bool | Callable[[float], None] = False) -> Any:
         """A*, or A⁺, as a dense matrix; the factors stay.
@@ -348,9 +330,9 @@ class SparseFactors(SparseSubstitution):
         """
         options(progress=progress, reflexive=reflexive)  # refuses what is not one
         if progress is False:
-            return self._expanded(reflexive)
+            return self._by.expanded(reflexive)
         with told(progress, f"{self._S.name} closure") as report:
-            return self._expanded(reflexive, report)
+            return self._by.expanded(reflexive, report)
 
     def blocks(
         self, rows: int = BLOCK, *, reflexive: bool = True, in_order: bool = False
@@ -389,24 +371,8 @@ class SparseFactors(SparseSubstitution):
         rows, reflexive = whole_number(rows, "rows", 1), truth_value(reflexive, "reflexive")
         vertices = np.arange(self.n) if truth_value(in_order, "in_order") else self.analysis.order
         parts = [vertices[begin : begin + rows] for begin in range(0, self.n, rows)]
-        for some, block in self._stream(parts, reflexive):
+        for some, block in self._by.engine.stream(self._by, parts, reflexive):
             yield some, self._A.as_shown(block)
-
-    def _stream(
-        self, parts: Sequence[np.ndarray], reflexive: bool
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Some vertices after the other, with their rows."""
-        for some in parts:
-            yield some, self._decoded(some, reflexive)
-
-    def _shared(self, work: Callable[[SparseFactors, np.ndarray], None], vertices: np.ndarray) -> None:
-        """Call a function with factors and the vertices whose rows it is to ask of these; all that compute have some.
-        """
-        work(self, vertices)
-
-    def _anew(self, A: Sparse) -> SparseFactors:
-        """The factors of other weights, where these are."""
-        return type(self)(A, self.analysis, check=self._check)
 
     def save(self, path: str | Path, *, reflexive: bool = True, rows: int = BLOCK) -> np.memmap:
         """The closure straight into a .npy file, which is then mapped into memory; it may be larger than memory.
@@ -449,7 +415,8 @@ class SparseFactors(SparseSubstitution):
             raise SemiringError(f"{path} needs {in_words(size)} and the disk has {in_words(free)} left")
         out = np.lib.format.open_memmap(path, mode="w+", dtype=self._A.dtype, shape=(self.n, self.n))
         order = self.analysis.order
-        for vertices, block in self._stream([order[i : i + rows] for i in range(0, self.n, rows)], reflexive):
+        parts = [order[i : i + rows] for i in range(0, self.n, rows)]
+        for vertices, block in self._by.engine.stream(self._by, parts, reflexive):
             out[vertices] = to_host(block)
         out.flush()
         return out
@@ -542,7 +509,7 @@ class SparseFactors(SparseSubstitution):
         >>> float(F.reduce("mean")), F.reduce("eccentricities").tolist()
         (2.5, [2.0, 3.0])
         """
-        return reductions.reduce(self, what, **options)
+        return reductions.reduce(self._by, what, **options)
 
     def eccentricities(self) -> np.ndarray:
         """For every vertex the worst weight to another that it reaches: with min_plus its eccentricity.
@@ -578,7 +545,7 @@ class SparseFactors(SparseSubstitution):
         >>> F.eccentricities()
         array([ 3.,  3., inf])
         """
-        return eccentricity.shown(self._A, eccentricity.measured(self, eccentricity.EACH))
+        return eccentricity.shown(self._A, eccentricity.measured(self._by, eccentricity.EACH))
 
     def diameter(self) -> Any:
         """The worst weight of a pair with a path: with min_plus the longest of all shortest paths.
@@ -604,7 +571,7 @@ class SparseFactors(SparseSubstitution):
         >>> F.diameter(), F.radius()
         (13.0, 7.0)
         """
-        return eccentricity.shown(self._A, eccentricity.measured(self, eccentricity.DIAMETER))
+        return eccentricity.shown(self._A, eccentricity.measured(self._by, eccentricity.DIAMETER))
 
     def radius(self) -> Any:
         """The best eccentricity of a vertex that reaches another: with min_plus that of a centre.
@@ -630,4 +597,49 @@ class SparseFactors(SparseSubstitution):
         >>> F.radius()
         3.0
         """
-        return eccentricity.shown(self._A, eccentricity.measured(self, eccentricity.RADIUS))
+        return eccentricity.shown(self._A, eccentricity.measured(self._by, eccentricity.RADIUS))
+
+    def _solution(self, right: Dense) -> Any:
+        return self._by.solution(right)
+
+    def _of_pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        return self._by.pairs(starts, ends)
+
+    def _part(self, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
+        found: np.ndarray = self._by.part(starts, ends)
+        return found
+
+    _across = _part
+
+    def _way(self, starts: np.ndarray, ends: np.ndarray | None) -> str:
+        way = super()._way(starts, ends)
+        if self.lowering.on_gpu:
+            return f"{way}, on the GPU"
+        if ends is None or self._by.closed is not None:
+            return way
+        if self._by.has_fewer_columns(starts, ends):
+            return f"{way}; columns of the targets, which take less work"
+        return f"{way}; up from the sources, and down to the targets only"
+
+    def _walk(self, start: int, end: int) -> tuple[list[int] | None, np.ndarray | None]:
+        low, load = self.lowering, self.plan.load
+        if low.kind != "numba":
+            return super()._walk(start, end)
+        if self._walks_by_parts and load is not None:
+            found = walk_by_fronts(low, self._by.fronts, self._A, start, end, load.down)
+            if found is not None:
+                return found
+        began = perf_counter()
+        found = super()._walk(start, end)
+        code_of(low.in_machine_code, "walks").spent += perf_counter() - began
+        return found
+
+    @property
+    def _walks_by_parts(self) -> bool:
+        """Whether walks are looked for on parts of rows, where that does to tell them."""
+        low = self.lowering
+        return low.kind == "numba" and low.compiled and self._by.closed is None and self._bounded
+
+    def _way_of_walks(self) -> str:
+        way = super()._way_of_walks()
+        return f"{way}, computed where the walk leads" if self._walks_by_parts else way

@@ -90,17 +90,17 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "power": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
     "cycle_mean": dict.fromkeys(("dense", "device", "sparse", "packed"), ("cycle_means",)),
     # Of matrices by their entries that are on a GPU, or are to be computed there.
-    **{f"{verb}, sparse on gpu": {"sparse": ("elimination_gpu", "placed")} for verb in ("closure", "factor", "solve")},
+    **{f"{verb}, sparse on gpu": {"sparse": ("elimination", "placed")} for verb in ("closure", "factor", "solve")},
     # Of verbs with an option that asks for something else.
     "closure, mask": dict.fromkeys(("dense", "device", "sparse", "packed"), ("existence",)),
     "closure, out": dict.fromkeys(("dense", "device", "sparse", "packed"), ("out_of_core",)),
     "closure, devices": {
         "dense": ("several_gpus", "schedules"),
         "device": ("several_gpus", "schedules"),
-        "sparse": ("elimination_gpus", "several_gpus", "schedules"),
+        "sparse": ("elimination", "several_gpus", "schedules"),
         "packed": ("several_gpus", "schedules"),
     },
-    "factor, devices": dict.fromkeys(("dense", "device", "sparse", "packed"), ("elimination_gpus",)),
+    "factor, devices": dict.fromkeys(("dense", "device", "sparse", "packed"), ("elimination",)),
     "closure, memory": dict.fromkeys(("dense", "device", "sparse", "packed"), ("through_gpu", "schedules")),
     "paths, out": dict.fromkeys(("dense", "device", "sparse", "packed"), ("stored_paths",)),
     "closure, max_edges": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),

@@ -35,6 +35,7 @@ from .forms import plain_form
 from .fronts import analysis_of, lowering_of
 from .search import Form, Search, form_of
 from .sparse_factors import SparseFactors
+from .sparse_substitution import Substitution
 from .trees import best_trees, takes_the_worse
 
 Step = Callable[[], object]
@@ -151,7 +152,7 @@ def _sparse_steps(S: Semiring, dtype: np.dtype) -> Iterator[Step]:
 
 
 def _factors(given: Sparse) -> SparseFactors:
-    return SparseFactors(given, analysis_of(given, "natural"), check=False)
+    return SparseFactors(Substitution(given, analysis_of(given, "natural"), check=False))
 
 
 def _search_steps(given: Sparse) -> Iterator[Step]:

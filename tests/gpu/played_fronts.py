@@ -15,6 +15,8 @@ from gpu.host import Array, Host
 from gpu.played import Dense
 
 from semiring.algebra.semiring import Semiring
+from semiring.kernels import build
+from semiring.kernels.cuda import choose
 from semiring.kernels.cuda.compile import staging
 from semiring.kernels.cuda.dense import closure, engine, product, rows
 from semiring.kernels.cuda.sparse import fronts, spread
@@ -86,6 +88,9 @@ def forget_kernels() -> None:
     """What was played is not kept for other tests."""
     fronts._module.cache_clear()
     fronts._function.cache_clear()
+    for cached in (build.kernel, choose.kernel, choose.array_kernel):
+        cached.cache_clear()
+    choose._array_kernels.clear()
 
 
 class Fronts(Dense):

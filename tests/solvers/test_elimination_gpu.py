@@ -11,27 +11,27 @@ from gpu.host import Array, Host
 from gpu.played_fronts import forget_kernels, played, played_over
 
 import semiring as sr
-from semiring.solvers import elimination, elimination_gpu, sparse_factors_gpu, sparse_factors_gpus
+from semiring.solvers import elimination, engines_gpu
 
 inf = np.inf
 
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(elimination_gpu, "gpu_name", lambda: "played by NumPy")
-    monkeypatch.setattr(elimination_gpu, "require_gpu", lambda *_: None)
-    monkeypatch.setattr(sparse_factors_gpu, "device_name", lambda: "played by NumPy")
+    monkeypatch.setattr(elimination, "gpu_name", lambda: "played by NumPy")
+    monkeypatch.setattr(elimination, "require_gpu", lambda *_: None)
+    monkeypatch.setattr(engines_gpu, "device_name", lambda: "played by NumPy")
 
     def begin(name: str, count: int = 1, dtype: Any = None) -> Host:
         host = (played(monkeypatch, name, count) if dtype is None else
                 played_over(monkeypatch, sr.catalogue[name], np.dtype(dtype), count))
-        monkeypatch.setattr(sparse_factors_gpu, "current_device", lambda: host.number)
-        monkeypatch.setattr(sparse_factors_gpus, "synchronize", host.finish)
+        monkeypatch.setattr(engines_gpu, "current_device", lambda: host.number)
+        monkeypatch.setattr(engines_gpu, "synchronize", host.finish)
         return host
 
     yield begin
     forget_kernels()
-    sparse_factors_gpu._structures.cache_clear()
+    engines_gpu._structures.cache_clear()
 
 
 def roads(n: int = 120, seed: int = 0) -> Any:
@@ -105,12 +105,12 @@ def test_a_closure_on_the_host_goes_there_only_where_that_pays(gpu: Any, monkeyp
     assert "played" not in str(sr.plan(A, sr.min_plus))
     monkeypatch.setattr(elimination, "SECONDS_FOR_A_GPU", 0.0)
     assert "played" not in str(sr.plan(A, sr.min_plus))  # a second until the kernels are there
-    monkeypatch.setattr(elimination_gpu, "FIRST_USE", -1.0)
-    monkeypatch.setattr(sparse_factors_gpu, "LAUNCH", 0.0)
+    monkeypatch.setattr(elimination, "FIRST_USE", -1.0)
+    monkeypatch.setattr(engines_gpu, "LAUNCH", 0.0)
     plan = sr.plan(A, sr.min_plus)
     assert "played" in str(plan) and "with what is copied" in str(plan)
     D = sr.closure(A, sr.min_plus)
     assert type(D) is np.ndarray and (sr.closure(A, sr.min_plus, device="cpu") == D).all()
     assert "played" not in str(sr.plan(A, sr.min_plus, device="cpu"))
-    monkeypatch.setattr(elimination_gpu, "COPY_RATE", 1.0)
+    monkeypatch.setattr(elimination, "COPY_RATE", 1.0)
     assert "played" not in str(sr.plan(A, sr.min_plus))

@@ -15,7 +15,7 @@ from semiring.kernels.cuda.sparse import fronts, spread
 from semiring.operands import convert
 from semiring.operands.device import DeviceSparse
 from semiring.operands.sparse import Sparse
-from semiring.solvers import elimination_gpus, several_gpus, sparse_factors_gpu, task
+from semiring.solvers import engines_gpu, several_gpus, task
 
 __all__ = ["gpu"]
 inf = np.inf
@@ -85,8 +85,8 @@ def test_the_dense_closure_where_that_is_predicted_to_be_faster(gpus: Any, monke
     gpus("min_plus")
     A = roads()
     assert sr.plan(A, sr.min_plus, devices=2).method == "blocked"
-    monkeypatch.setattr(sparse_factors_gpu, "LAUNCH", 0.0)
-    monkeypatch.setattr(sparse_factors_gpu, "DENSE", 1.0)
+    monkeypatch.setattr(engines_gpu, "LAUNCH", 0.0)
+    monkeypatch.setattr(engines_gpu, "DENSE", 1.0)
     assert sr.plan(A, sr.min_plus, devices=2).method == "sparse elimination"
     assert sr.plan(A, sr.min_plus, devices=2, tile=128).method == "blocked"
     B = A.astype(bool)
@@ -127,7 +127,7 @@ def test_memory_is_asked_on_every_gpu(gpus: Any, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(sr.SemiringError, match="GPU 2's memory"):
         sr.factor(A, sr.min_plus, devices=3)
     assert (sr.factor(A, sr.min_plus, devices=2).row(0) == sr.factor(A, sr.min_plus).row(0)).all()
-    monkeypatch.setattr(elimination_gpus, "LARGE", 0)
+    monkeypatch.setattr(engines_gpu, "LARGE", 0)
     monkeypatch.setattr("semiring.machine.memory.available_bytes", lambda: 100)
     with pytest.raises(sr.SemiringError, match="reductions of the factors"):
         sr.closure(A, sr.min_plus, devices=2, method="sparse")
@@ -138,8 +138,8 @@ def test_no_order_is_refused_over_a_field_and_what_is_singular_is_left_to_the_de
 ) -> None:
     gpus("plus_times")  # whose fronts know no star of 2: what they cannot close, LAPACK does
     asked: list[Any] = []
-    monkeypatch.setattr(sparse_factors_gpu, "LAUNCH", 0.0)
-    monkeypatch.setattr(sparse_factors_gpu, "DENSE", 1.0)
+    monkeypatch.setattr(engines_gpu, "LAUNCH", 0.0)
+    monkeypatch.setattr(engines_gpu, "DENSE", 1.0)
     monkeypatch.setattr(several_gpus._Closing, "run", lambda self, low=None: asked.append(self.n))
     loops = np.where(np.arange(120) % 2, 0.5, 2.0)
     for method in ("auto", "sparse"):
@@ -160,8 +160,8 @@ def test_a_star_that_exists_in_another_order_is_left_to_the_dense_closure(
 ) -> None:
     gpus("plus_times")
     asked: list[Any] = []
-    monkeypatch.setattr(sparse_factors_gpu, "LAUNCH", 0.0)
-    monkeypatch.setattr(sparse_factors_gpu, "DENSE", 1.0)
+    monkeypatch.setattr(engines_gpu, "LAUNCH", 0.0)
+    monkeypatch.setattr(engines_gpu, "DENSE", 1.0)
     monkeypatch.setattr(several_gpus._Closing, "run", lambda self, low=None: asked.append(self.n))
     S = sr.Semiring("sums that converge", add=np.add, mul=np.multiply, zero=0.0, one=1.0, carrier=np.isfinite,
                     star=lambda a: np.where(abs(a) < 1, 1 / (1 - a), np.nan))

@@ -21,7 +21,7 @@ from semiring.solvers import trees
 from semiring.solvers.encoded import Encoded
 from semiring.solvers.fronts import lowering_of
 from semiring.solvers.paths import unnamed
-from semiring.solvers.sparse_substitution import SparseSubstitution
+from semiring.solvers.sparse_substitution import Substitution
 from semiring.solvers.task import Task, first_offer, options
 
 INTEGERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4")
@@ -91,7 +91,7 @@ def test_paths_are_those_of_decoded_values(dtype: str, compile: str, monkeypatch
             return
         found = sr.paths(A, S, method="sparse")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(SparseSubstitution, "_expanded", SparseSubstitution._whole)
+            patch.setattr(Substitution, "expanded", lambda F, reflexive, *_: F.whole(reflexive))
             other = sr.paths(A, S, method="sparse")
         assert found.weights.dtype == other.weights.dtype == dtype
         assert (found.weights == other.weights).all() and (other.weights == expected).all()

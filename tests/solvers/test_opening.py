@@ -132,7 +132,7 @@ def test_on_a_machine_with_other_registers(
         with monkeypatch.context() as patch:
             patch.setattr(fronts, "geometry", lambda components: replace(usual, rows=rows))
             G = sr.open_factors(tmp_path / "f")
-            assert G._fronts._sizes.rows == rows  # type: ignore[attr-defined]
+            assert G._by.fronts._sizes.rows == rows  # type: ignore[attr-defined]
             G.save_factors(tmp_path / "g")
             fronts.layout_of.cache_clear()
         compare(F, sr.open_factors(tmp_path / "g"))
@@ -158,14 +158,14 @@ def test_compiled_factors_where_numba_is_not_installed(
 def test_what_rounding_left_is_kept(tmp_path: Path) -> None:
     ring = sp.csr_array(([0.1, 0.2, -0.3], ([0, 1, 2], [1, 2, 0])), shape=(3, 3))
     F = sr.factor(ring, sr.min_plus)
-    F._rounded = np.array([1])
-    F._fronts.settle(F._rounded)
-    F._closed = np.asarray(F.closure())
+    F._by.rounded = np.array([1])
+    F._by.fronts.settle(F._by.rounded)
+    F._by.closed = np.asarray(F.closure())
     F.save_factors(tmp_path / "f")
     G = sr.open_factors(tmp_path / "f")
-    assert G._rounded is not None and G._closed is not None
-    same(F._rounded, G._rounded)
-    same(F._closed, G._closed)
+    assert G._by.rounded is not None and G._by.closed is not None
+    same(F._by.rounded, G._by.rounded)
+    same(F._by.closed, G._by.closed)
     same(F.closure(reflexive=False), G.closure(reflexive=False))
 
 

@@ -10,7 +10,6 @@ import pytest
 import scipy.sparse as sp
 
 import semiring as sr
-from semiring.solvers import all_rows
 from semiring.solvers.reductions import is_whole
 
 inf = np.inf
@@ -153,27 +152,6 @@ def test_infinite_weights_have_no_bin() -> None:
     counts, edges = F.reduce("histogram", bins=2)
     assert edges.tolist() == [2, 3, 4] and counts.tolist() == [2, 1]
     assert F.reduce("histogram", bins=[0, 2, 2, 4])[0].tolist() == [0, 0, 3], "edges may be equal, as NumPy's may"
-
-
-def test_a_function_is_given_every_vertex_with_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(all_rows, "CHUNK", 7)
-    F = sr.factor(grid(5), sr.min_plus)
-    D, seen = F.closure(), []
-
-    def look(vertices: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        assert rows.shape == (len(vertices), 25) and len(vertices) <= 7
-        seen.extend(vertices.tolist())
-        found = np.stack([vertices, rows.sum(axis=1)], axis=1)
-        np.testing.assert_array_equal(rows, D[vertices])
-        rows[...] = -1  # they are the function's own
-        return found
-
-    for _ in range(2):
-        seen.clear()
-        found = F.reduce(look)
-        assert sorted(seen) == list(range(25))
-        assert found.tolist() == [[v, D[v].sum()] for v in range(25)], "in the order of the vertices"
-    np.testing.assert_array_equal(F.closure(), D)
 
 
 def test_what_has_no_numbers_or_no_order() -> None:

@@ -27,6 +27,7 @@ from semiring.kernels.cpu.sparse import fronts
 from semiring.operands.read import read
 from semiring.solvers import cycles, sparse_substitution
 from semiring.solvers.sparse_factors import SparseFactors
+from semiring.solvers.sparse_substitution import Substitution
 
 inf = np.inf
 ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
@@ -94,7 +95,7 @@ def factors(graph: Graph, T: sr.Semiring, data: st.DataObject) -> SparseFactors:
     if method == "given":
         method = np.array(data.draw(st.permutations(range(A.n))), np.int64)
     leaf, merge = data.draw(st.sampled_from([0, 2, 32])), data.draw(st.booleans())
-    return SparseFactors(A, analyse(A.indptr, A.indices, method=method, leaf=leaf, merge=merge))
+    return SparseFactors(Substitution(A, analyse(A.indptr, A.indices, method=method, leaf=leaf, merge=merge)))
 
 
 def expected_closure(S: oracle.Algebra, array: np.ndarray) -> list | None:
@@ -151,7 +152,7 @@ def test_answers_are_the_oracles(name: str, dtype: np.dtype) -> None:
         if pairs:
             told = np.asarray(F.weight(*(list(ends) for ends in zip(*pairs, strict=True))))
             oracle.assert_same(S, [[expected[v][w]] for v, w in pairs], stored(S, told[:, None], dtype), text)
-        part = F._by_rows(np.array(some, np.int64), np.array(others, np.int64))
+        part = F._by.by_rows(np.array(some, np.int64), np.array(others, np.int64))
         np.testing.assert_array_equal(part, got[:, others], text)
         if oracle.fits(S, plus, array.dtype):
             table = stored(S, np.asarray(F.rows(some, targets=others, reflexive=False)), dtype)
@@ -250,7 +251,7 @@ def test_operands_of_a_product_that_does_not_commute_keep_their_sides(whole: boo
     dense = dense[np.ix_(new, new)]
     rows, columns = np.nonzero(dense != T.zero_in(dense.dtype))
     A = read(Graph(rows, columns, n, dense[rows, columns]), T)
-    F = SparseFactors(A, analyse(A.indptr, A.indices, leaf=32 if whole else 2))
+    F = SparseFactors(Substitution(A, analyse(A.indptr, A.indices, leaf=32 if whole else 2)))
     expected = sr.closure(dense, T)
     np.testing.assert_array_equal(np.asarray(F.closure()), expected)
     np.testing.assert_array_equal(F.solve(expected[:, :3]), sr.matmul(expected, expected[:, :3], T))
@@ -341,9 +342,9 @@ def test_threads_change_no_bit() -> None:
     found = []
     for threads in (1, 2, 3):
         out = np.empty((700, 700))
-        F._fronts.rows(sources, out, thread_count=threads)
+        F._by.fronts.rows(sources, out, thread_count=threads)
         X = np.ascontiguousarray(out[:, :130])
-        F._fronts.columns(X, thread_count=threads)
+        F._by.fronts.columns(X, thread_count=threads)
         found.append((out, X))
     for out, X in found[1:]:
         assert (out == found[0][0]).all() and (found[0][1] == X).all()
@@ -469,8 +470,8 @@ def test_what_one_structure_needs_is_worked_out_once() -> None:
     A = grid(12)
     F = sr.factor(A, sr.min_plus)
     again = F.refactor(np.arange(A.nnz) + 1.0)
-    assert again._fronts.layout is F._fronts.layout
-    assert again._fronts.threads == again.plan.threads and f"{again.plan.threads} threads" in again.plan.place
+    assert again._by.fronts.layout is F._by.fronts.layout
+    assert again._by.fronts.threads == again.plan.threads and f"{again.plan.threads} threads" in again.plan.place
     assert again.plan.seconds == F.plan.seconds
     F.plan.seconds.clear()  # a plan is its caller's own
     assert again.plan.seconds and again.refactor(np.ones(A.nnz)).plan.seconds == again.plan.seconds

@@ -10,8 +10,8 @@ from gpu.host import Array
 from solvers.test_elimination_gpu import gpu, roads
 
 import semiring as sr
-from semiring.solvers import all_rows, eccentricity, reductions
-from semiring.solvers.sparse_factors_gpu import lowering_on_gpu, tile_of
+from semiring.solvers import eccentricity, engines_gpu, reductions
+from semiring.solvers.sparse_substitution import stable_closure
 
 __all__ = ["gpu"]
 
@@ -65,7 +65,7 @@ def test_reductions(pair: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> N
             assert (found == expected).all()
         for module in (eccentricity, reductions):  # by rows instead
             monkeypatch.setattr(module, "summaries", lambda _: None)
-        monkeypatch.setattr(all_rows, "ON_GPU", 8 * 120 * 7)
+        monkeypatch.setattr(engines_gpu, "BLOCK_BYTES", 8 * 120 * 7)
     sizes: list[int] = []
 
     def farthest(vertices: np.ndarray, rows: Any) -> Any:
@@ -87,11 +87,11 @@ def test_rounding_that_looks_like_a_cycle_is_settled(gpu: Any) -> None:
 
 def test_a_dense_closure_answers_where_factors_are_unstable(pair: tuple[Any, Any]) -> None:
     there, here = pair
-    there._closed = there._dense_closure(there.lowering)
+    there._by.closed = there._by.engine.put(there.lowering, stable_closure(there._A))
     assert (there.rows([4, 2], reflexive=False) == here.rows([4, 2], reflexive=False)).all()
     assert same(there.rows([4, 2], targets=[1, 2]), here.rows([4, 2], targets=[1, 2]))
 
 
 def test_floats_stay_as_they_are(pair: tuple[Any, Any]) -> None:
-    low = lowering_on_gpu(pair[0]._A)
-    assert low.is_identity and low.dtype == np.float64 and tile_of(low) == 16
+    low = engines_gpu.Gpus().lowering(pair[0]._A, room=True)
+    assert low.is_identity and low.dtype == np.float64 and engines_gpu.tile_of(low) == 16

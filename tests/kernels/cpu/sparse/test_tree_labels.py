@@ -15,6 +15,7 @@ from semiring.algorithms.sparse.analysis import analyse
 from semiring.graphs.graph import Graph
 from semiring.operands.read import read
 from semiring.solvers.sparse_factors import SparseFactors
+from semiring.solvers.sparse_substitution import Substitution
 
 CASES = [
     ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "f2"), ("max_plus", "f8"),
@@ -53,7 +54,7 @@ def factors(name: str, dtype: str | None, n: int, degree: float, seed: int, **ho
         edges = edges[place[edges[:, 0]] < place[edges[:, 1]]]
     T = matrices_of_counts if name == "matrices" else sr.catalogue[name]
     A = read(Graph(edges[:, 0], edges[:, 1], n, values(name, dtype, len(edges), rng)), T)
-    return SparseFactors(A, analyse(A.indptr, A.indices, **how))
+    return SparseFactors(Substitution(A, analyse(A.indptr, A.indices, **how)))
 
 
 def same(found: np.ndarray, expected: np.ndarray) -> None:
@@ -98,8 +99,8 @@ def test_long_labels_reach_beyond_whole_vectors() -> None:
     for n in (15, 16, 17, 31, 33, 70):
         rng = np.random.default_rng(n)
         i, j = np.nonzero(~np.eye(n, dtype=bool))
-        F = SparseFactors(A := read(Graph(i, j, n, rng.integers(1, 99, len(i)).astype("f4")), sr.min_plus),
-                          analyse(A.indptr, A.indices))
+        A = read(Graph(i, j, n, rng.integers(1, 99, len(i)).astype("f4")), sr.min_plus)
+        F = SparseFactors(Substitution(A, analyse(A.indptr, A.indices)))
         same(F._of_pairs(i, j), F.rows(range(n))[i, j])
 
 
@@ -108,5 +109,5 @@ def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     sources, targets = np.random.default_rng(4).integers(0, F.n, (2, 300))
     one = F.weight(sources, targets)
     for threads in (1, 3):
-        F._fronts.threads, F._labels = threads, None
+        F._by.fronts.threads, F._by.labels = threads, None
         np.testing.assert_array_equal(F.weight(sources, targets), one)

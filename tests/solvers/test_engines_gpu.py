@@ -15,8 +15,8 @@ from solvers.test_sparse_factors_gpu import same
 
 import semiring as sr
 from semiring.operands.device import Device as DeviceArray
-from semiring.solvers import all_rows, eccentricity, reductions
-from semiring.solvers.sparse_factors_gpus import SpreadSparseFactors
+from semiring.solvers import eccentricity, engines_gpu, reductions
+from semiring.solvers.sparse_substitution import stable_closure
 
 __all__ = ["gpu", "gpus"]
 
@@ -25,7 +25,7 @@ __all__ = ["gpu", "gpus"]
 def pair(gpus: Any, request: Any) -> tuple[Any, Any]:
     gpus("min_plus")
     F = sr.factor(roads(), sr.min_plus, devices=request.param)
-    assert type(F) is SpreadSparseFactors
+    assert F.devices is not None
     return F, sr.factor(roads(), sr.min_plus)
 
 
@@ -71,7 +71,7 @@ def test_new_weights_and_pickles_are_on_the_same_gpus(pair: tuple[Any, Any]) -> 
     again = there.refactor(weights)
     assert again.devices == there.devices and (again.closure() == here.refactor(weights).closure()).all()
     again = pickle.loads(pickle.dumps(there))
-    assert type(again) is SpreadSparseFactors and again.devices == there.devices
+    assert again.devices == there.devices
     assert (again.row(7) == here.row(7)).all()
 
 
@@ -88,7 +88,7 @@ def test_reductions(pair: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> N
             assert (found == expected).all()
         for module in (eccentricity, reductions):  # by rows instead
             monkeypatch.setattr(module, "summaries", lambda _: None)
-        monkeypatch.setattr(all_rows, "ON_GPU", 8 * 120 * 7)
+        monkeypatch.setattr(engines_gpu, "BLOCK_BYTES", 8 * 120 * 7)
     places: set[int] = set()
 
     def farthest(vertices: np.ndarray, rows: Any) -> Any:
@@ -102,12 +102,13 @@ def test_reductions(pair: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_dense_closure_answers_where_factors_are_unstable(pair: tuple[Any, Any]) -> None:
     there, here = pair
-    with there._first():
-        there._closed = there._dense_closure(there.lowering)
+    by = there._by
+    with by.engine.current():
+        by.closed = by.engine.put(by.lowering, stable_closure(by.A))
     assert (there.rows([4, 2], reflexive=False) == here.rows([4, 2], reflexive=False)).all()
     assert same(there.rows([4, 2], targets=[1, 2]), here.rows([4, 2], targets=[1, 2]))
     assert (there.closure() == here.closure()).all()
-    assert (there.on_host(True, lambda part: None) == here.closure()).all()
+    assert (by.engine.on_host(by, True, None) == here.closure()).all()
     assert there.reduce("mean") == pytest.approx(here.reduce("mean"))
     assert all((a[1] == b[1]).all() for a, b in zip(there.blocks(50), here.blocks(50), strict=True))
 
@@ -117,8 +118,8 @@ def test_rounding_that_looks_like_a_cycle_is_settled_on_every_gpu(gpus: Any) -> 
     w = 0.1 + 0.2
     edges = sr.as_graph([("a", "b", w), ("b", "a", -0.3)])  # their sum is a rounding away from nothing
     there, here = sr.factor(edges, sr.min_plus, devices=3), sr.factor(edges, sr.min_plus, device="gpu")
-    for part in there._fronts.parts:
-        assert (part.pivots == here._fronts.pivots).all()
+    for part in there._by.fronts.parts:
+        assert (part.pivots == here._by.fronts.pivots).all()
     assert (there.closure().to_numpy() == here.closure().to_numpy()).all()
 
 
