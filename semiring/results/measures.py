@@ -18,10 +18,9 @@ from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.read import operand
 from semiring.operands.sparse import Sparse
-from semiring.solvers import eccentricity
-from semiring.solvers.all_rows import ascends, require_numbers
-from semiring.solvers.eccentricity import DIAMETER, EACH, RADIUS, Measure
+from semiring.solvers import eccentricity, reductions
 from semiring.solvers.fronts import analysis_of
+from semiring.solvers.reductions import ascends, require_numbers
 from semiring.solvers.search import form_of
 from semiring.solvers.sparse_factors import SparseFactors
 from semiring.solvers.sparse_substitution import Substitution
@@ -62,8 +61,8 @@ def eccentricities(A: Any, S: Semiring | str | None = None) -> np.ndarray:
     whose bounds differ: F. W. Takes, W. A. Kosters, Computing the eccentricity distribution of large graphs (2013). The
     bounds hold over every closed semiring in which ⊕ is the minimum or the maximum. Rows come from sparse factors, or,
     where a breadth-first search has a level of more than a quarter of all vertices, so that elimination fills in, from
-    searches, if no edge is better than one and ⊗ commutes. `SparseFactors.eccentricities` answers from factors that are
-    kept.
+    searches, if no edge is better than one and ⊗ commutes. Factors that are kept answer without eliminating again, as
+    ``F.reduce("eccentricities")`` does.
 
     Examples
     --------
@@ -71,7 +70,7 @@ def eccentricities(A: Any, S: Semiring | str | None = None) -> np.ndarray:
     >>> sr.eccentricities([("a", "b", 3.0), ("b", "c", 4.0), ("c", "a", 9.0)], sr.min_plus)
     array([ 7., 13., 12.])
     """
-    return np.asarray(_measured("eccentricities", A, S, EACH))
+    return np.asarray(_measured("eccentricities", A, S))
 
 
 def diameter(A: Any, S: Semiring | str | None = None) -> Any:
@@ -105,7 +104,7 @@ def diameter(A: Any, S: Semiring | str | None = None) -> Any:
     >>> sr.diameter(A, sr.min_plus), sr.radius(A, sr.min_plus)
     (13.0, 7.0)
     """
-    return _measured("diameter", A, S, DIAMETER)
+    return _measured("diameter", A, S)
 
 
 def radius(A: Any, S: Semiring | str | None = None) -> Any:
@@ -138,7 +137,7 @@ def radius(A: Any, S: Semiring | str | None = None) -> Any:
     >>> sr.radius([("a", "b", 3.0), ("b", "a", 4.0)], sr.min_plus)
     3.0
     """
-    return _measured("radius", A, S, RADIUS)
+    return _measured("radius", A, S)
 
 
 class Estimate(NamedTuple):
@@ -255,29 +254,24 @@ def _estimate(sums: np.ndarray, n: int) -> Estimate:
     return Estimate(float(mean), float(np.sqrt((1 - k / n) * squares)), k)
 
 
-def _measured(verb: str, A: Any, S: Semiring | str | None, measure: Measure) -> Any:
-    S = algebra_for(verb, (A,), S)
-    came = operand(A, S)
-    return eccentricity.shown(came, _found(came, S, measure))
-
-
-def _found(came: Operand, S: Semiring, measure: Measure) -> Any:
-    """Eccentricities, or one of them, in the dtype of the data."""
-    n = order_of_one(came.shape, came.what)
-    ascends(S, came.dtype)
-    if came.factors is not None and isinstance(came.factors, SparseFactors):
-        return eccentricity.measured(came.factors._by, measure)
+def _measured(what: str, A: Any, S: Semiring | str | None) -> Any:
+    S = algebra_for(what, (A,), S)
+    came, measure = operand(A, S), reductions.EXTREMES[what]
+    order_of_one(came.shape, came.what)
+    ascending = ascends(S, came.dtype)
+    if isinstance(came.factors, SparseFactors):
+        return came.factors.reduce(what)
     if came.kind != "sparse":
         closed = compute(Task("closure", S, (on_host(came),), options()))
-        return eccentricity.of_closure(np.array(getattr(closed, "array", closed)), S, measure)
+        found = reductions.of_closure(np.array(getattr(closed, "array", closed)), S, measure)
+        return reductions.shown(came, found)
     given = as_sparse(on_host(came))
-    if not n:
-        return measure.of(np.empty(0, given.dtype), S.zero_in(given.dtype), True)
-    if _fills_in(given):
+    if given.n and _fills_in(given):
         form = form_of(given)
         if form.bounded and S.commutative and form.low.kind == "numba" and eccentricity.applies(given):
-            return eccentricity.searched(given, form, measure)
-    return eccentricity.measured(Substitution(given, analysis_of(given)), measure)
+            found = eccentricity.by_searches(given, form, measure, ascending)
+            return reductions.shown(came, measure.of(found, S.zero_in(given.dtype), ascending))
+    return reductions.reduce(Substitution(given, analysis_of(given)), what)
 
 
 def _fills_in(given: Sparse) -> bool:

@@ -25,16 +25,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from semiring.algebra.semiring import Semiring
 from semiring.kernels.cpu.sparse.structure import is_symmetric
 from semiring.kernels.lowering.sums import as_floats, from_floats
 from semiring.machine.pieces import ranges, share
 from semiring.machine.threads import thread_count
-from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
 from . import costs
-from .all_rows import ascends, best_possible, by_vertex, summaries, without_own
 from .search import Form, Search, form_of, on_the_host, some_rows, turned_around
 
 if TYPE_CHECKING:
@@ -76,60 +73,20 @@ class Measure(NamedTuple):
         return (found.max() if self.worst == ascending else found.min()).item()
 
 
-def measured(F: Substitution, measure: Measure) -> Any:
-    """Eccentricities from factors.
-
-    Where ⊗ rounds, sums of the same weights that differ in the last places alone are not told apart.
-    """
-    S, dtype = F.lowering.algebra, F.lowering.dtype
-    ascending = ascends(S, dtype)
-    bounds = None
+def by_factors(F: Substitution, measure: Measure, ascending: bool) -> np.ndarray | None:
+    """Eccentricities from rows of factors; None where bounds do not decide sooner than all rows do."""
     looks = _affordable_looks(F)
-    if looks >= FEWEST and applies(F.A):
-        bounds = decided(Bounds(RowsOfFactors(F), ascending), measure.choice, looks)
-    found = _from_all_rows(F, ascending) if bounds is None else bounds.eccentricities(measure)
-    return measure.of(found, S.zero_in(dtype), ascending)
+    if looks < FEWEST or not applies(F.A):
+        return None
+    bounds = decided(Bounds(RowsOfFactors(F), ascending), measure.choice, looks)
+    return None if bounds is None else bounds.eccentricities(measure)
 
 
-def shown(given: Operand, found: Any) -> Any:
-    """Eccentricities, or one of them, as the caller gets them."""
-    return given.as_shown(found) if isinstance(found, np.ndarray) else given.number(given.dtype.type(found))
-
-
-def searched(given: Sparse, form: Form, measure: Measure) -> Any:
+def by_searches(given: Sparse, form: Form, measure: Measure, ascending: bool) -> np.ndarray:
     """Eccentricities from searches, of a graph to which bounds apply: at the worst one from every vertex."""
-    ascending = ascends(given.S, given.dtype)
     bounds = decided(Bounds(RowsOfSearches(given, form), ascending), measure.choice)
     assert bounds is not None  # every look leaves fewer vertices unknown
-    return measure.of(bounds.eccentricities(measure), given.S.zero_in(given.dtype), ascending)
-
-
-def _from_all_rows(F: Substitution, ascending: bool) -> np.ndarray:
-    """The eccentricities from every row of the closure."""
-    zero = F.lowering.algebra.zero_in(F.lowering.dtype)
-    if (found := summaries(F)) is not None:
-        extreme = found[:, 3 if ascending else 2]
-        return np.where(found[:, 1] > 0, extreme, zero).astype(F.lowering.dtype)
-
-    return by_vertex(F, lambda vertices, rows: _worst(vertices, rows, zero, ascending), dtype=F.lowering.dtype)
-
-
-def of_closure(closed: np.ndarray, S: Semiring, measure: Measure) -> Any:
-    """Eccentricities from a whole closure, which is written over."""
-    zero, ascending = S.zero_in(closed.dtype), ascends(S, closed.dtype)
-    found = _worst(np.arange(len(closed)), closed, zero, ascending) if len(closed) else closed.reshape(0)
-    return measure.of(found, zero, ascending)
-
-
-def _worst(vertices: np.ndarray, rows: Any, zero: Any, ascending: bool) -> Any:
-    """The worst of each row beside its own vertex; zero where there is nothing else."""
-    xp = without_own(vertices, rows, zero)
-    others = xp.where(rows == zero, best_possible(rows.dtype, ascending), rows)
-    found = others.max(axis=1) if ascending else others.min(axis=1)
-    return xp.where((rows != zero).any(axis=1), found, rows.dtype.type(zero))
-
-
-# Bounds
+    return bounds.eccentricities(measure)
 
 
 def decided(bounds: Bounds, choice: Choice, looks: int | None = None) -> Bounds | None:

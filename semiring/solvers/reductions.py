@@ -11,24 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.errors import SemiringError
+from semiring.algebra.semiring import Semiring
+from semiring.errors import LawError, SemiringError
 from semiring.graphs.texts import clip_repr
 from semiring.operands.devices import is_on_gpu, module_of, to_host
+from semiring.operands.operand import Operand
 
-from .all_rows import (
-    ascends,
-    best_possible,
-    by_vertex,
-    require_numbers,
-    summaries,
-    without_own,
-)
-from .eccentricity import EACH, measured
+from .eccentricity import DIAMETER, EACH, RADIUS, Measure, by_factors
 from .engines import Reduction
 
 if TYPE_CHECKING:
     from .sparse_substitution import Substitution
 
+EXTREMES = {"eccentricities": EACH, "diameter": DIAMETER, "radius": RADIUS}
 OPTIONS = {"histogram": "bins", "nearest": "k"}  # of those that have one
 
 
@@ -38,15 +33,16 @@ def reduce(F: Substitution, what: str | Reduction, /, **options: Any) -> Any:
     Parameters
     ----------
     F : Substitution
-    what : {"mean", "eccentricities", "histogram", "nearest"} or callable
-        See the functions of these names. A callable takes the numbers of some vertices, shape (k,), and their rows,
-        shape (k, n), CuPy's where the factors are on a GPU, and returns an array of k values or rows; the answer holds
-        them in the order of the vertices.
+    what : {"mean", "eccentricities", "diameter", "radius", "histogram", "nearest"} or callable
+        A callable takes the numbers of some vertices, shape (k,), and their rows, shape (k, n), CuPy's where the
+        factors are on a GPU, and returns an array of k values or rows; the answer holds them in the order of the
+        vertices.
     **options
         For the function.
     """
     functions: dict[str, Callable[..., Any]] = {
-        "mean": mean, "eccentricities": partial(measured, measure=EACH), "histogram": histogram, "nearest": nearest
+        "mean": mean, **{name: partial(extremes, measure=measure) for name, measure in EXTREMES.items()},
+        "histogram": histogram, "nearest": nearest,
     }
     if not callable(what) and not (isinstance(what, str) and what in functions):
         raise SemiringError(f"unknown reduction {clip_repr(what)}: it is one of {', '.join(functions)}, or a function")
@@ -56,6 +52,47 @@ def reduce(F: Substitution, what: str | Reduction, /, **options: Any) -> Any:
         if option != takes:
             raise SemiringError(f"reduce: {name} has no option {option!r}; it has {takes or 'none'}")
     return by_vertex(F, what) if callable(what) else functions[what](F, **options)
+
+
+def extremes(F: Substitution, measure: Measure) -> Any:
+    """Eccentricities, or the worst or the best of them: by bounds from few rows, or from all.
+
+    Where ⊗ rounds, sums of the same weights that differ in the last places alone are not distinguished.
+    """
+    S, dtype = F.lowering.algebra, F.lowering.dtype
+    ascending = ascends(S, dtype)
+    found = by_factors(F, measure, ascending)
+    return shown(F.A, measure.of(_from_all_rows(F, ascending) if found is None else found, S.zero_in(dtype), ascending))
+
+
+def shown(given: Operand, found: Any) -> Any:
+    """Eccentricities, or one of them, as the caller gets them."""
+    return given.as_shown(found) if isinstance(found, np.ndarray) else given.number(given.dtype.type(found))
+
+
+def _from_all_rows(F: Substitution, ascending: bool) -> np.ndarray:
+    """The eccentricities from every row of the closure."""
+    zero = F.lowering.algebra.zero_in(F.lowering.dtype)
+    if (found := summaries(F)) is not None:
+        extreme = found[:, 3 if ascending else 2]
+        return np.where(found[:, 1] > 0, extreme, zero).astype(F.lowering.dtype)
+
+    return by_vertex(F, lambda vertices, rows: _worst(vertices, rows, zero, ascending), dtype=F.lowering.dtype)
+
+
+def of_closure(closed: np.ndarray, S: Semiring, measure: Measure) -> Any:
+    """Eccentricities from a whole closure, which is written over."""
+    zero, ascending = S.zero_in(closed.dtype), ascends(S, closed.dtype)
+    found = _worst(np.arange(len(closed)), closed, zero, ascending) if len(closed) else closed.reshape(0)
+    return measure.of(found, zero, ascending)
+
+
+def _worst(vertices: np.ndarray, rows: Any, zero: Any, ascending: bool) -> Any:
+    """The worst of each row beside its own vertex; zero where there is nothing else."""
+    xp = without_own(vertices, rows, zero)
+    others = xp.where(rows == zero, best_possible(rows.dtype, ascending), rows)
+    found = others.max(axis=1) if ascending else others.min(axis=1)
+    return xp.where((rows != zero).any(axis=1), found, rows.dtype.type(zero))
 
 
 def mean(F: Substitution) -> float:
@@ -87,7 +124,6 @@ def _may_hide(dtype: np.dtype, zero: Any) -> bool:
     return dtype.kind != "f" or not np.isinf(zero)
 
 
-
 def histogram(F: Substitution, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]:
     """How many pairs there are of what weight.
 
@@ -111,22 +147,21 @@ def histogram(F: Substitution, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]:
         return rows[(rows != zero) & xp.isfinite(rows)] if rows.dtype.kind == "f" else rows[rows != zero]
 
     if np.ndim(bins) == 0:
-        extremes: list[tuple[float, float]] = []
+        ends: list[tuple[float, float]] = []
 
         def look(vertices: np.ndarray, rows: np.ndarray) -> None:
             some = others(vertices, rows)
             if some.size:
-                extremes.append((float(some.min()), float(some.max())))
+                ends.append((float(some.min()), float(some.max())))
 
         F.engine.each_block(F, look)
-        low = min((least for least, _ in extremes), default=0.0)
-        high = max((most for _, most in extremes), default=1.0)
+        low = min((least for least, _ in ends), default=0.0)
+        high = max((most for _, most in ends), default=1.0)
         bins = np.histogram_bin_edges(np.array([low, high]), bins=bins)
     edges = np.asarray(bins, float)
     counts: list[np.ndarray] = []
     F.engine.each_block(F, lambda vertices, rows: counts.append(_counted(others(vertices, rows), edges)))
     return np.sum(counts, axis=0) if counts else np.zeros(len(edges) - 1, int), edges
-
 
 
 def _counted(values: Any, edges: np.ndarray) -> np.ndarray:
@@ -216,3 +251,65 @@ def _nearest_on_gpu(
     missing = xp.arange(k)[None] >= (rows != zero).sum(axis=1)[:, None]
     picked = xp.where(missing, number(zero), xp.take_along_axis(rows, order, axis=1))
     return to_host(xp.where(missing, -1, order)), to_host(picked)
+
+
+def by_vertex(F: Substitution, function: Reduction, dtype: Any = None) -> np.ndarray:
+    """What a function returns for each row, in the order of the vertices.
+
+    Raises
+    ------
+    SemiringError
+        When it does not return a value for each row: one for all of a block would depend on which rows those are.
+    """
+    parts: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def look(vertices: np.ndarray, rows: Any) -> None:
+        part = np.asarray(to_host(function(vertices, rows)))
+        if part.shape[:1] != vertices.shape:
+            raise SemiringError(f"reduce: the function must return a value, or a row, for each of the {len(vertices)} "
+                                f"rows that it is given, and what it returned has shape {part.shape}")
+        parts.append((vertices, part))
+
+    F.engine.each_block(F, look)
+    if not parts:
+        return np.empty(0, dtype or float)
+    first = parts[0][1]
+    out = np.empty((F.n, *first.shape[1:]), dtype or np.result_type(*{part.dtype for _, part in parts}))
+    for vertices, part in parts:
+        out[vertices] = part
+    return out
+
+
+def summaries(F: Substitution) -> np.ndarray | None:
+    """Total, number, least and most of each row where compiled code can find them on the way, else None."""
+    found = F.fronts.summaries() if F.closed is None else None
+    return None if found is None else to_host(found)
+
+
+def require_numbers(S: Semiring, dtype: np.dtype) -> None:
+    if dtype.kind not in "fiu":
+        raise SemiringError(f"the elements of {S.name} are not numbers: reduce, of sparse factors, takes a function "
+                            "of rows instead")
+
+
+def ascends(S: Semiring, dtype: np.dtype) -> bool:
+    """Whether less is better."""
+    require_numbers(S, dtype)
+    if S.traced is None or not S.traced.add.is_plain("minimum", "maximum"):
+        raise LawError(f"{S.name} does not order its elements: ⊕ must be the minimum or the maximum")
+    return S.traced.add.is_plain("minimum")
+
+
+def best_possible(dtype: np.dtype, ascending: bool) -> Any:
+    """A number that is never the worst."""
+    if dtype.kind == "f":
+        return dtype.type(-np.inf if ascending else np.inf)
+    limits = np.iinfo(dtype)
+    return dtype.type(limits.min if ascending else limits.max)
+
+
+def without_own(vertices: np.ndarray, rows: Any, zero: Any) -> Any:
+    """Write zero where a vertex meets itself; NumPy, or CuPy for rows on a GPU."""
+    xp = module_of(rows)
+    rows[xp.arange(len(rows)), xp.asarray(vertices)] = zero
+    return xp

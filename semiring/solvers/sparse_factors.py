@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from pathlib import Path
-from shutil import disk_usage
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -16,18 +14,17 @@ from semiring.algorithms.sparse.analysis import Analysis
 from semiring.errors import SemiringError
 from semiring.kernels.build import code_of
 from semiring.kernels.lowering.base import Lowering
-from semiring.machine.memory import in_words
 from semiring.operands.dense import Dense
-from semiring.operands.devices import to_host
 from semiring.operands.read import operand
 from semiring.operands.sparse import Sparse
 
-from . import costs, eccentricity, reductions, saving
+from . import costs, reductions
 from .costs import SparsePlan
 from .factored import Factored
 from .forms import told
 from .fronts import walk_by_fronts
 from .pairs import Labels, Pairs
+from .saving import BLOCK, Saving
 from .search import answered, positions
 from .sparse_substitution import Substitution
 from .task import options
@@ -35,10 +32,8 @@ from .task import options
 if TYPE_CHECKING:
     from semiring.graphs.tables import Table
 
-BLOCK = 256  # rows that `blocks` and `save` take at once, unless told otherwise
 
-
-class SparseFactors(Factored, Pairs):
+class SparseFactors(Factored, Pairs, Saving):
     """A sparse matrix eliminated once in a fill-reducing order; made by `semiring.factor`.
 
     Vertices are called by name where the matrix had names, else by number. Factors on a GPU give rows, blocks and
@@ -374,129 +369,29 @@ class SparseFactors(Factored, Pairs):
         for some, block in self._by.engine.stream(self._by, parts, reflexive):
             yield some, self._A.as_shown(block)
 
-    def save(self, path: str | Path, *, reflexive: bool = True, rows: int = BLOCK) -> np.memmap:
-        """The closure straight into a .npy file, which is then mapped into memory; it may be larger than memory.
-
-        Parameters
-        ----------
-        path : path
-            Taken as it is; a file that is there is overwritten.
-        reflexive : bool
-            Whether the empty walk counts.
-        rows : int
-            Rows that are computed at once.
-
-        Returns
-        -------
-        memmap, shape (n, n)
-
-        Raises
-        ------
-        SemiringError
-            When the disk has no room for it, `rows` is not a whole number of at least 1, or a result has no place in
-            the dtype.
-        OSError
-            When the file cannot be written.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import scipy.sparse as sp
-        >>> import semiring as sr
-        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     F.save(Path(folder) / "distances.npy").tolist()
-        [[0.0, 2.0], [3.0, 0.0]]
-        """
-        path, rows = Path(path), whole_number(rows, "rows", 1)  # before what is there is overwritten
-        reflexive = truth_value(reflexive, "reflexive")
-        size, free = self.n * self.n * self._A.dtype.itemsize, disk_usage(path.absolute().parent).free
-        if size > free:
-            raise SemiringError(f"{path} needs {in_words(size)} and the disk has {in_words(free)} left")
-        out = np.lib.format.open_memmap(path, mode="w+", dtype=self._A.dtype, shape=(self.n, self.n))
-        order = self.analysis.order
-        parts = [order[i : i + rows] for i in range(0, self.n, rows)]
-        for vertices, block in self._by.engine.stream(self._by, parts, reflexive):
-            out[vertices] = to_host(block)
-        out.flush()
-        return out
-
-    def save_factors(self, path: str | Path) -> None:
-        """The factors into a file, from which `semiring.open_factors` has them in another process, without eliminating.
-
-        Parameters
-        ----------
-        path : path
-            The file is written whole or not at all; one that is there is replaced.
-
-        Raises
-        ------
-        SemiringError
-            For factors on a GPU and of Python objects, an algebra that cannot be told from others, and names that are
-            not texts, numbers or tuples.
-        OSError
-            When the file cannot be written.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import scipy.sparse as sp
-        >>> import semiring as sr
-        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     F.save_factors(Path(folder) / "roads.factors")
-        ...     sr.open_factors(Path(folder) / "roads.factors").row(0)
-        array([0., 2.])
-        """
-        saving.write_factors(self, path)
-
-    def save_analysis(self, path: str | Path) -> None:
-        """The order and the structure alone into a file, for any weights on the same edges; finding them costs most.
-
-        Parameters
-        ----------
-        path : path
-            As of `save_factors`.
-
-        Raises
-        ------
-        SemiringError
-            When `path` is not the name of a file.
-        OSError
-            When the file cannot be written.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import scipy.sparse as sp
-        >>> import semiring as sr
-        >>> A = sp.csr_array([[0, 2.0], [3.0, 0]])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     sr.factor(A, sr.min_plus).save_analysis(Path(folder) / "roads.analysis")
-        ...     analysis = sr.open_analysis(Path(folder) / "roads.analysis")
-        >>> sr.factor(2 * A, sr.min_plus, order=analysis).row(0)
-        array([0., 4.])
-        """
-        saving.write_analysis(self.analysis, path)
-
     def reduce(self, what: str | Callable[[np.ndarray, np.ndarray], Any], **options: Any) -> Any:
         """Something about all pairs without holding them; see `semiring.solvers.reductions`.
 
         Parameters
         ----------
-        what : {"mean", "eccentricities", "histogram", "nearest"} or callable
-            A callable takes the vertices of a block and their rows, and returns a value (or a row) for each; it may
-            be called by several threads at once.
+        what : {"mean", "eccentricities", "diameter", "radius", "histogram", "nearest"} or callable
+            A vertex's eccentricity is the worst weight to another that it reaches, or zero of the algebra where it
+            reaches none; the diameter is the worst of them, and the radius the best. They need few rows where bounds
+            are predicted to decide, as on road networks. A callable takes the vertices of a block and their rows, and
+            returns a value (or a row) for each; it may be called by several threads at once.
         **options
             ``bins`` of the histogram; ``k`` of the nearest.
 
         Returns
         -------
         number, ndarray of shape (n,) or (n, …), or tuple of arrays
-            As the reduction says.
+            As the reduction says. Where ⊗ rounds, eccentricities that differ by less than 16 units in the last place
+            are not distinguished.
 
         Raises
         ------
+        LawError
+            For eccentricities and nearest vertices, when ⊕ is neither the minimum nor the maximum.
         SemiringError
             For an unknown reduction, one that has no meaning in the algebra, and an option that it does not have or
             lacks, or a value that is not an element.
@@ -506,98 +401,10 @@ class SparseFactors(Factored, Pairs):
         >>> import scipy.sparse as sp
         >>> import semiring as sr
         >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
-        >>> float(F.reduce("mean")), F.reduce("eccentricities").tolist()
-        (2.5, [2.0, 3.0])
+        >>> float(F.reduce("mean")), F.reduce("eccentricities").tolist(), F.reduce("diameter")
+        (2.5, [2.0, 3.0], 3.0)
         """
         return reductions.reduce(self._by, what, **options)
-
-    def eccentricities(self) -> np.ndarray:
-        """For every vertex the worst weight to another that it reaches: with min_plus its eccentricity.
-
-        The same as ``reduce("eccentricities")``: by bounds from few rows where these are predicted to decide sooner
-        than all rows do, which road networks do some thirty times as fast.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            Of A's dtype, in the order of the vertices; zero of the algebra where a vertex reaches no other. Where ⊗
-            rounds, weights are rounded as in rows of A*, and those that differ by less than 16 units in the last place
-            are not told apart.
-
-        Raises
-        ------
-        LawError
-            When ⊕ is neither the minimum nor the maximum.
-        SemiringError
-            When the elements are not numbers, or a result has no place in the dtype.
-
-        Notes
-        -----
-        F. W. Takes, W. A. Kosters, Computing the eccentricity distribution of large graphs (2013). Their bounds hold
-        over every closed semiring in which ⊕ is the minimum or the maximum: d(v, u) ≤ e(v) ≤ d(v, u) ⊗ e(u), with ≤
-        for "no worse than", where u and v reach each other. Edges may have any direction and sign.
-
-        Examples
-        --------
-        >>> import scipy.sparse as sp
-        >>> import semiring as sr
-        >>> F = sr.factor(sp.csr_array([[0, 2.0, 0], [3.0, 0, 1.0], [0, 0, 0]]), sr.min_plus)
-        >>> F.eccentricities()
-        array([ 3.,  3., inf])
-        """
-        return eccentricity.shown(self._A, eccentricity.measured(self._by, eccentricity.EACH))
-
-    def diameter(self) -> Any:
-        """The worst weight of a pair with a path: with min_plus the longest of all shortest paths.
-
-        By bounds from few rows, as `eccentricities`: tens of rows of a million on a road network.
-
-        Returns
-        -------
-        number
-            Zero of the algebra where no vertex reaches another.
-
-        Raises
-        ------
-        LawError
-            When ⊕ is neither the minimum nor the maximum.
-        SemiringError
-            When the elements are not numbers, or a result has no place in the dtype.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> F = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("c", "a", 9.0)]), sr.min_plus)
-        >>> F.diameter(), F.radius()
-        (13.0, 7.0)
-        """
-        return eccentricity.shown(self._A, eccentricity.measured(self._by, eccentricity.DIAMETER))
-
-    def radius(self) -> Any:
-        """The best eccentricity of a vertex that reaches another: with min_plus that of a centre.
-
-        By bounds from few rows, as `eccentricities`.
-
-        Returns
-        -------
-        number
-            Zero of the algebra where no vertex reaches another.
-
-        Raises
-        ------
-        LawError
-            When ⊕ is neither the minimum nor the maximum.
-        SemiringError
-            When the elements are not numbers, or a result has no place in the dtype.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> F = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "a", 4.0)]), sr.min_plus)
-        >>> F.radius()
-        3.0
-        """
-        return eccentricity.shown(self._A, eccentricity.measured(self._by, eccentricity.RADIUS))
 
     def _solution(self, right: Dense) -> Any:
         return self._by.solution(right)

@@ -245,7 +245,7 @@ DOORS: dict[str, Callable[[Any, sr.Semiring, sr.Matrix, Path], Any]] = {
     "nearest": lambda A, S, M, f: sr.nearest(A, S, ["Dale"]).weights,
     "measures": lambda A, S, M, f: [sr.eccentricities(A, S), sr.diameter(A, S), sr.radius(A, S)],
     "factors": lambda A, S, M, f: (lambda F: [F.weight("Dale", "Ayr"), F.weight(["Dale"], ["Ayr"]), F.row("Dale"),
-                                              F.eccentricities(), F.diameter()])(sr.factor(A, S)),
+                                              F.reduce("eccentricities"), F.reduce("diameter")])(sr.factor(A, S)),
     "a file of NumPy's": lambda A, S, M, f: (sr.write_matrix(f / "m.npy", M), np.load(f / "m.npy"))[1],
     **{ending: lambda A, S, M, f, ending=ending: (sr.write_matrix(f / f"m{ending}", M), list(map(int, re.findall(
         r"\d{15,}", (f / f"m{ending}").read_text(encoding="utf-8")))))[1]

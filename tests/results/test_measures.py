@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.results import measures
-from semiring.solvers import eccentricity
+from semiring.solvers import eccentricity, reductions
 from semiring.solvers.sparse_factors import SparseFactors
 
 inf = np.inf
@@ -84,22 +84,22 @@ def test_large_graphs_of_every_kind(kind: str, name: str) -> None:
 
 def test_who_finds_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    for name in ("searched", "measured", "of_closure"):
-        whole = getattr(eccentricity, name)
-        monkeypatch.setattr(eccentricity, name, lambda *a, name=name, whole=whole: asked.append(name) or whole(*a))
+    for module, name in ((eccentricity, "by_searches"), (reductions, "by_factors"), (reductions, "of_closure")):
+        whole = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, name=name, whole=whole: asked.append(name) or whole(*a))
     social, roads = sr.random_graph(1500, "rmat", degree=8, seed=1), sr.random_graph(1500, "grid")
     for A, S in ((social, sr.min_plus), (roads, sr.min_plus), (np.ones((4, 4)), sr.min_plus)):
         sr.diameter(A, S)
-    assert asked == ["searched", "measured", "of_closure"]
+    assert asked == ["by_searches", "by_factors", "of_closure"]
     asked.clear()
     F = sr.factor(social, sr.min_plus)
     assert isinstance(F, SparseFactors)
-    assert sr.diameter(F, sr.min_plus) == F.diameter() and asked == ["measured", "measured"]
+    assert sr.diameter(F, sr.min_plus) == F.reduce("diameter") and asked == ["by_factors", "by_factors"]
 
 
 @pytest.mark.usefixtures("searched")
 def test_edges_better_than_one_are_left_to_factors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eccentricity, "searched", None)
+    monkeypatch.setattr(eccentricity, "by_searches", None)
     A = [("a", "b", -1.0), ("b", "c", 3.0), ("c", "a", 1.0)]
     assert sr.eccentricities(A, sr.min_plus).tolist() == [2, 4, 1]
     with pytest.raises(sr.NoClosureError, match="improving"):

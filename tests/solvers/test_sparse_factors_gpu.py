@@ -10,7 +10,7 @@ from gpu.host import Array
 from solvers.test_elimination_gpu import gpu, roads
 
 import semiring as sr
-from semiring.solvers import eccentricity, engines_gpu, reductions
+from semiring.solvers import engines_gpu, reductions
 from semiring.solvers.sparse_substitution import stable_closure
 
 __all__ = ["gpu"]
@@ -63,8 +63,7 @@ def test_reductions(pair: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> N
             assert all((found == expected).all() for found, expected in pairs)
         for found, expected in zip(there.reduce("nearest", k=4), here.reduce("nearest", k=4), strict=True):
             assert (found == expected).all()
-        for module in (eccentricity, reductions):  # by rows instead
-            monkeypatch.setattr(module, "summaries", lambda _: None)
+        monkeypatch.setattr(reductions, "summaries", lambda _: None)  # by rows instead
         monkeypatch.setattr(engines_gpu, "BLOCK_BYTES", 8 * 120 * 7)
     sizes: list[int] = []
 
