@@ -335,47 +335,6 @@ def bits_of_bytes(typing: Any, address: Any) -> Any:
     return types.uint64(types.int64), generate
 
 
-def _interleaved(builder: ir.IRBuilder, left: Any, right: Any, first: int, count: int) -> Any:
-    """Elements ``first:first + count`` of two vectors in turn."""
-    order = [ir.IntType(32)(i) for k in range(first, first + count) for i in (k, left.type.count + k)]
-    return builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(ir.IntType(32), 2 * count), order))
-
-
-@intrinsic
-def store_turned(typing: Any, rows: Any, words: Any, places: Any, index: Any) -> Any:
-    """Eight words of a table, a column of bytes each, into eight rows from `index` on.
-
-    At `places` are the numbers of words, from `index` on those that are taken, and at `rows` the addresses of packed
-    buffers. The words are interleaved byte by byte, then two bytes at a time, and four: a dozen instructions that
-    transpose 8 × 8 bytes, and one store for each row.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        number, word, eight = ir.IntType(32), ir.IntType(64), ir.VectorType(ir.IntType(8), 8)
-
-        def read(kind: Any, address: Any, i: Any) -> Any:
-            value = builder.load(builder.gep(builder.inttoptr(address, kind.as_pointer()), [i], inbounds=True))
-            _tag(builder, value, OUTSIDE)
-            return value
-
-        def cast(vectors: list[Any], bits: int) -> list[Any]:
-            return [builder.bitcast(v, ir.VectorType(ir.IntType(bits), 128 // bits)) for v in vectors]
-
-        rows, words, places, index = arguments
-        chosen = [builder.sext(read(number, places, builder.add(index, word(i))), word) for i in range(8)]
-        given = [builder.bitcast(read(word, words, place), eight) for place in chosen]
-        pairs = cast([_interleaved(builder, given[i], given[i + 1], 0, 8) for i in (0, 2, 4, 6)], 16)
-        fours = cast([_interleaved(builder, pairs[i], pairs[i + 1], k, 4) for i in (0, 2) for k in (0, 4)], 32)
-        turned = cast([_interleaved(builder, fours[i], fours[i + 2], k, 2) for i in (0, 1) for k in (0, 2)], 64)
-        for r in range(8):
-            address = builder.add(read(word, rows, word(r)), index)
-            part = builder.extract_element(turned[r // 2], number(r % 2))
-            _tag(builder, builder.store(part, builder.inttoptr(address, word.as_pointer()), align=1), ROW_0)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64, types.int64), generate
-
-
 @intrinsic
 def prefetch(typing: Any, address: Any) -> Any:
     """Begin to bring the line of memory at `address` into the caches; there need not be any memory."""

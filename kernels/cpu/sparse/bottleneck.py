@@ -34,7 +34,7 @@ from .edge_numbers import MOST, NUMBER, EdgeNumbers
 from .structure import pieces_of
 
 VERTEX = np.dtype(np.int32)
-LOOPS = {"bottleneck_loops.py": ("merge", "lay_out", "count_places", "search"), "bottleneck_rows.py": ("write_rows",)}
+LOOPS = "merge", "lay_out", "count_places", "search", "write_rows"
 SHARE = 2  # of all pairs, one in so many may be searched: beyond that lines are searched together in less time
 COMPILE = 0.35  # seconds to compile one of the loops, with what it calls
 SEARCHES, ROWS = Pace(), Pace()
@@ -44,15 +44,12 @@ LEAF = int(np.iinfo(VERTEX).max)  # the level of a vertex by itself
 
 
 def _names() -> list[str]:
-    names = []
-    for file, loops in LOOPS.items():
-        path = Path(__file__).with_name(file)
-        begin = stem(path.stem, path.read_text(encoding="utf-8"))
-        names += [f"{begin}.{loop}" for loop in loops]
-    return names
+    loops = Path(__file__).with_name("bottleneck_loops.py")
+    begin = stem(loops.stem, loops.read_text(encoding="utf-8"))
+    return [f"{begin}.{name}" for name in LOOPS]
 
 
-CODE = Code(_names, shared=True, number=sum(map(len, LOOPS.values())), each=COMPILE)
+CODE = Code(_names, shared=True, number=len(LOOPS), each=COMPILE)
 
 
 class Components(NamedTuple):
@@ -146,8 +143,6 @@ def next_hops(
     >>> next_hops(3, *path) is None  # of 9 pairs 6 are searched
     True
     """
-    from .bottleneck_rows import GROUP  # it loads Numba
-
     tree = components(n, tails, heads, ranks)
     searched = tree.searched
     if SHARE * int(searched.sum()) > n * n:
@@ -156,7 +151,7 @@ def next_hops(
     names[tree.start[:n]] = np.arange(n)
     both = _Edges.of(n, tree.start[:n], tails, heads, ranks)
     places = np.concatenate([[0], np.cumsum(searched)])
-    found = np.zeros(int(places[-1]) + GROUP, VERTEX)
+    found = np.empty(int(places[-1]), VERTEX)
     _search(tree, both, names, places, found, threads)
     numbered = rows is not None and int(np.diff(rows.offsets).max(initial=0)) <= MOST
     return _rows(tree, names, places, found, rows if numbered else None, threads)
@@ -250,7 +245,7 @@ def _rows(
     tree: Components, names: np.ndarray, places: np.ndarray, found: np.ndarray, edges: Rows | None, threads: int | None
 ) -> EdgeNumbers | np.ndarray:
     """Next hops of all pairs from those of vertices to components."""
-    from .bottleneck_rows import WORKSPACE, write_rows  # it loads Numba
+    from .bottleneck_loops import write_rows  # it loads Numba
 
     n = len(names)
     P = np.empty((n, n), VERTEX if edges is None else NUMBER)
@@ -260,7 +255,7 @@ def _rows(
     shared += [*rows, P.ctypes.data]
 
     def part(first: int, last: int) -> None:
-        _memory, place = scratch(WORKSPACE * (n + 4))
+        _memory, place = scratch(20 * n + 8)
         write_rows(first, last, n, *shared, place)
 
     part(0, 0)

@@ -13,9 +13,12 @@ from numba import int64
 
 from semiring.kernels.cpu.bits.vectors import compiled
 from semiring.kernels.cpu.compile import raw
+from semiring.kernels.cpu.compile.raw import ROW_0, ROW_1, ROW_2
 
 fetch: Any = raw.fetch  # a type checker would ask the callers for the typing context
 put: Any = raw.put
+load: Any = raw.load
+store: Any = raw.store
 select: Any = raw.select
 NONE = -1
 FAR = np.int32(np.iinfo(np.int32).max)  # the key of a vertex that was not reached
@@ -187,3 +190,71 @@ def breadth_first(
                 if block == stop or fetch(np.int32, active, BLOCK * block) == n:
                     break
         first, rounds = last, rounds + step
+
+
+@compiled
+def write_rows(
+    first: int, last: int, n: int, above: int, start: int, size: int, children: int, child: int, base: int, names: int,
+    places: int, found: int, offsets: int, columns: int, P: int, workspace: int,
+) -> None:
+    """Rows of the vertices at ``first:last`` in the tree's order: the vertex after each on the way to every other.
+
+    All vertices of a component lie behind the same one, and the next row differs in which components these are as far
+    as the least one that holds both vertices. ``child[children[x]:children[x + 1]]`` are the components of which x is
+    made. With `offsets` and `columns` of all edges P takes their numbers, a byte each, in place of vertices. Workspace:
+    n places, for each a vertex and where it is found, and n numbers.
+    """
+    known, hops, sources, numbers = workspace, workspace + 4 * n, workspace + 8 * n, workspace + 16 * n
+    for v in range(n):
+        put(np.int32, known, v, np.int32(0))
+    put(np.int32, hops, 0, np.int32(NONE))
+    shared = int64(NONE)  # the component in which what is known has to change
+    for p in range(first, last):
+        v = int64(fetch(np.int32, names, p))
+        if p > first:
+            below = int64(fetch(np.int32, names, p - 1))
+            shared = int64(fetch(np.int32, above, below))
+            while shared >= 0 and fetch(np.int32, start, shared) + fetch(np.int32, size, shared) <= p:
+                below, shared = shared, int64(fetch(np.int32, above, shared))
+            if shared < 0:  # what was known is not to be reached from here
+                for q in range(fetch(np.int32, start, below), p):
+                    put(np.int32, known, int64(fetch(np.int32, names, q)), np.int32(0))
+        own, whole = v, int64(fetch(np.int32, above, v))
+        count = int64(1)
+        if whole >= 0:
+            before, after = fetch(np.int64, children, whole), fetch(np.int64, children, whole + 1)
+            count = fetch(np.int32, base, whole) + after - before - 1
+        while whole >= 0:
+            before, after = fetch(np.int64, children, whole), fetch(np.int64, children, whole + 1)
+            begin, place = int64(fetch(np.int32, start, whole)), int64(fetch(np.int32, base, whole))
+            for y in range(before, after):
+                c = int64(fetch(np.int32, child, y))
+                if c != own:
+                    inside = int64(fetch(np.int32, start, c))
+                    width = int64(fetch(np.int32, size, c))
+                    moved = begin + select(inside < p, width, 0)
+                    put(np.int64, sources, place, fetch(np.int64, places, c) - moved)
+                    for q in range(inside, inside + width):
+                        put(np.int32, known, int64(fetch(np.int32, names, q)), np.int32(place))
+                    place += 1
+            if whole == shared:
+                break
+            own, whole = whole, int64(fetch(np.int32, above, whole))
+        put(np.int32, known, v, np.int32(0))
+        for j in range(1, count):
+            put(np.int32, hops, j, fetch(np.int32, found, fetch(np.int64, sources, j) + p))
+        if offsets == 0:
+            row = P + 4 * n * v
+            for t in range(n):
+                place = int64(load(np.int32, known, 0, t, ROW_1))
+                store(np.int32, row, 0, t, ROW_0, load(np.int32, hops, 0, place, ROW_2))
+            continue
+        begin = fetch(np.int64, offsets, v)
+        for e in range(begin, fetch(np.int64, offsets, v + 1)):
+            put(np.int32, numbers, int64(fetch(np.int32, columns, e)), np.int32(e - begin))
+        for j in range(1, count):
+            put(np.int32, hops, j, fetch(np.int32, numbers, int64(fetch(np.int32, hops, j))))
+        row = P + n * v
+        for t in range(n):
+            place = int64(load(np.int32, known, 0, t, ROW_1))
+            store(np.int8, row, 0, t, ROW_0, np.int8(load(np.int32, hops, 0, place, ROW_2)))

@@ -32,7 +32,6 @@ from semiring.kernels.cpu.compile.raw import (
     record_dtype,
     select,
     store,
-    store_turned,
     take,
     wide_vectors,
 )
@@ -261,30 +260,7 @@ def test_whole_registers_are_asked_for() -> None:
     assert '"prefer-vector-width"="512"' in text
 
 
-@compiled
-def turned(rows: Any, words: Any, places: Any, count: Any) -> None:
-    for index in range(0, count, 8):
-        prefetch(words + index)
-        store_turned(rows, words, places, index)
-
-
-@pytest.mark.parametrize("shift", [0, 3])
-def test_words_are_stored_as_columns_of_bytes(shift: int) -> None:
-    """Rows need not begin where words do."""
-    rng, count = np.random.default_rng(0), 24
-    words = rng.integers(0, 2**64, 9, dtype=np.uint64)
-    places = rng.integers(0, 9, count, dtype=np.int32)
-    out = np.zeros((8, count + 5), u1)
-    rows = np.array([row.ctypes.data + shift for row in out])
-    turned(*(a.ctypes.data for a in (rows, words, places)), count)
-    assert (out[:, shift : shift + count] == words[places].view(u1).reshape(count, 8).T).all()
-    assert not out[:, :shift].any() and not out[:, shift + count :].any()
-
-
 def test_memory_that_is_asked_for_need_not_exist() -> None:
-    rows, words, places = np.zeros(8, i8), np.zeros(1, np.uint64), np.zeros(0, np.int32)
-    turned(*(a.ctypes.data for a in (rows, words, places)), 0)
-
     @compiled
     def ask(address: Any) -> None:
         prefetch(address)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -64,7 +62,7 @@ def test_they_are_those_of_the_general_way(seed: int, n: int, degree: float, val
 
 @pytest.mark.parametrize(("degree", "values"), [(0.3, 1000), (0.9, 3), (1.1, 1000), (3.0, 5)])
 @pytest.mark.parametrize(("n", "threads"), [(203, 3), (300, 16)])
-def test_rows_of_several_parts_and_of_trees_that_end_within_a_group(
+def test_rows_of_several_parts_and_of_forests(
     n: int, threads: int, degree: float, values: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Parts begin anywhere in the tree; few edges make forests, with trees of one vertex, of few, and of most."""
@@ -143,4 +141,4 @@ def test_components_are_those_of_each_level(seed: int, n: int, degree: float, va
 
 
 def test_their_names_on_disk() -> None:
-    assert [name.rpartition(".")[2] for name in CODE._names()] == list(chain(*LOOPS.values()))
+    assert [name.rpartition(".")[2] for name in CODE._names()] == list(LOOPS)
