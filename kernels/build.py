@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .cpu.bits.choose import CODE
+from .cpu.compile.cache import Function
 from .cpu.compile.price import Code
 from .interface import ElementKernel, Kernel
 from .lowering.base import Lowering
@@ -39,9 +40,9 @@ def sparse_kernel(lowering: Lowering, purpose: str = "rows") -> SparseKernel | S
         return SparseObjectKernel(lowering)
     if not lowering.compiled:
         return rows.RowsKernel(lowering, code_of(lowering, purpose))
-    from .cpu.sparse.product import sparse_kernel
+    from .cpu.sparse.product import SparseKernel
 
-    return sparse_kernel(lowering)
+    return SparseKernel.of(lowering)
 
 
 def element_kernel(lowering: Lowering, purpose: str) -> ElementKernel:
@@ -51,27 +52,52 @@ def element_kernel(lowering: Lowering, purpose: str) -> ElementKernel:
     return dense.ArrayKernel(lowering, code_of(lowering, purpose))
 
 
-# What compiled code of an algebra is for, the module that names its functions (by `names_of`, or as it says), and
-# NumPy's time for such work.
-PURPOSES: dict[str, tuple[str, Callable[[Lowering, float, float], float]]] = {
-    "blocks": ("dense.engine", dense.seconds),
-    "rows": ("sparse.product", rows.seconds),
-    "substitution": ("sparse.substitution", rows.seconds),
-    "fronts": ("sparse.fronts", fronts.seconds),
-    "search": ("sparse.search", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
-    "buckets": ("sparse.buckets", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
-    "levels": ("sparse.levels", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
-    "trees": ("sparse.trees", lambda lowering, rounds, terms: terms * TREE_EDGE),
-    "trees of hubs": ("sparse.trees:names_of_hubs", lambda lowering, rounds, terms: terms * TREE_EDGE),
-    "walks": ("sparse.walks", lambda lowering, rounds, terms: rounds * WALK_STEP + terms * WALK_TERM),
-    "predecessors": (
-        "sparse.predecessors", lambda lowering, rounds, terms: rounds * TREE_VERTEX + terms * TREE_EDGE
-    ),
-    "winners": ("sparse.winners", lambda lowering, rounds, terms: rounds * WINNER_STEP + terms * WINNER_TERM),
-    "pairs": ("sparse.tree_labels", lambda lowering, rounds, terms: rounds * PAIR),
-    "sweep": ("sparse.sweeps", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
-}
-FUNCTIONS = {"blocks": 2, "fronts": 5, "walks": 2, "pairs": 4}  # that such work needs, where it is more than one
+def _linear(step: float, term: float) -> Callable[[Lowering, float, float], float]:
+    """NumPy's seconds for work of so many steps and terms."""
+    return lambda lowering, rounds, terms: rounds * step + terms * term
+
+
+class Purpose(NamedTuple):
+    """What compiled code of an algebra is for.
+
+    Attributes
+    ----------
+    source : str
+        A module of `kernels/cpu` and, after a colon, a class there. Its `code` gives the compiled functions that most
+        of the work needs for a lowering, and the class's `seldom` those that some needs besides.
+    seconds : callable
+        What NumPy takes for so many steps of k, and so many terms ⊗ in all, of a lowering.
+    number : int
+        How many functions `code` gives where ⊗ commutes.
+    form : {"products", "factors", "searches"}
+        The lowering that such work takes: that of products, that of factors, or that of searches.
+    fits : callable
+        Whether sparse matrices over an algebra, in such a lowering, may need it.
+    """
+
+    source: str
+    seconds: Callable[[Lowering, float, float], float]
+    number: int = 1
+    form: str = "searches"
+    fits: Callable[[Lowering], bool] = lambda low: low.algebra.selective
+
+    def code(self, lowering: Lowering) -> list[Function]:
+        """The compiled functions that most of the work needs."""
+        found: list[Function] = self._owner.code(lowering)
+        return found
+
+    def seldom(self, lowering: Lowering) -> list[Function]:
+        """Those that some of it needs besides."""
+        found: list[Function] = self._owner.seldom(lowering) if ":" in self.source else []
+        return found
+
+    @property
+    def _owner(self) -> Any:
+        module, _, name = self.source.partition(":")
+        found = import_module(f"semiring.kernels.cpu.{module}")
+        return getattr(found, name) if name else found
+
+
 SETTLE = 2.5e-4  # seconds in which `semiring.algorithms.labels` settles a vertex
 LABEL = 2e-8  # and looks at a label
 WINNER_STEP = 2e-5  # seconds in which NumPy takes a step of k for a strip, and keeps which terms won
@@ -81,6 +107,35 @@ WALK_TERM = 2e-9  # and those for a term of the row that it needs
 PAIR = 2e-4  # seconds in which rows of factors, at some columns only, tell the element of a pair
 TREE_VERTEX = 2e-5  # seconds in which `semiring.algorithms.trees` reaches a vertex by itself
 TREE_EDGE = 3e-7  # seconds in which `semiring.algorithms.trees` looks at an edge for one line
+
+
+def closes(low: Lowering) -> bool:
+    """Whether there are closures over an algebra, and not only products."""
+    return not low.algebra.product_only
+
+
+def sums_numbers(low: Lowering) -> bool:
+    """Whether ⊗ is a sum of single machine numbers, and ⊕ their minimum or maximum: then searches use buckets."""
+    return low.kind == "numba" and low.algebra.is_tropical and len(low.components) == 1
+
+
+PURPOSES = {
+    "blocks": Purpose("dense.engine", dense.seconds, 2, "products", lambda low: False),
+    "rows": Purpose("sparse.product:SparseKernel", rows.seconds, 1, "products", lambda low: True),
+    "substitution": Purpose("sparse.substitution:SubstitutionKernel", rows.seconds, 1, "products", closes),
+    "fronts": Purpose("sparse.fronts", fronts.seconds, 5, "factors", closes),
+    "pairs": Purpose("sparse.tree_labels", _linear(PAIR, 0.0), 3, "factors", closes),
+    "walks": Purpose("sparse.walks", _linear(WALK_STEP, WALK_TERM), 2, "factors"),
+    "search": Purpose("sparse.search:CpuSearchKernel", _linear(SETTLE, LABEL),
+                      fits=lambda low: low.algebra.selective and not sums_numbers(low)),
+    "buckets": Purpose("sparse.buckets:CpuBucketKernel", _linear(SETTLE, LABEL), fits=sums_numbers),
+    "levels": Purpose("sparse.levels:CpuLevelKernel", _linear(SETTLE, LABEL)),
+    "sweep": Purpose("sparse.sweeps:CpuSweepKernel", _linear(SETTLE, LABEL), 2),
+    "trees": Purpose("sparse.trees:TreeKernel", _linear(0.0, TREE_EDGE)),
+    "trees of hubs": Purpose("sparse.trees:HubTreeKernel", _linear(0.0, TREE_EDGE)),
+    "predecessors": Purpose("sparse.predecessors:PredecessorKernel", _linear(TREE_VERTEX, TREE_EDGE)),
+    "winners": Purpose("sparse.winners:WinnersKernel", _linear(WINNER_STEP, WINNER_TERM), fits=lambda low: False),
+}
 
 
 def affordable(lowering: Lowering, rounds: float, terms: float, purpose: str = "blocks") -> Lowering:
@@ -102,7 +157,7 @@ def affordable(lowering: Lowering, rounds: float, terms: float, purpose: str = "
     if code.bought:
         return lowering
     packed = lowering.kind == "packed"
-    predicted = bits.seconds(rounds, terms) if packed else PURPOSES[purpose][1](lowering, rounds, terms)
+    predicted = bits.seconds(rounds, terms) if packed else PURPOSES[purpose].seconds(lowering, rounds, terms)
     return lowering if code.repays(predicted) else lowering.interpreted
 
 
@@ -116,13 +171,7 @@ def code_of(lowering: Lowering, purpose: str = "blocks") -> Code:
 
 @lru_cache(1024)
 def _code(keyed: _Keyed, purpose: str) -> Code:
-    def names() -> list[str]:
-        module, _, function = PURPOSES[purpose][0].partition(":")
-        names_of = getattr(import_module(f"semiring.kernels.cpu.{module}"), function or "names_of")
-        found: list[str] = names_of(keyed.lowering)
-        return found
-
-    return Code(names, number=FUNCTIONS.get(purpose, 1))
+    return Code.of(partial(PURPOSES[purpose].code, keyed.lowering), number=PURPOSES[purpose].number)
 
 
 class _Keyed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -126,7 +126,7 @@ class BitsKernel:
     align = WORD
 
     def __init__(self, code: Code | None = None):
-        self._code, self.threads = code, 1
+        self.threads, self._renting = 1, nullcontext if code is None else code.renting
 
     @property
     def place(self) -> str:
@@ -140,9 +140,8 @@ class BitsKernel:
 
     def multiply_add(self, C: PackedRows, A: PackedRows, B: PackedRows) -> None:
         """C ← C ⊕ A ⊗ B; C overlaps neither A nor B."""
-        began = perf_counter()
-        multiply_add(C, A, B)
-        self._took(began)
+        with self._renting():
+            multiply_add(C, A, B)
 
     def multiply(self, C: PackedRows, A: PackedRows, B: PackedRows) -> None:
         """C ← A ⊗ B; C overlaps neither A nor B."""
@@ -166,14 +165,9 @@ class BitsKernel:
 
     def close_plus(self, D: PackedRows) -> int:
         """D ← D⁺ = D ⊗ D*: what Warshall's algorithm leaves; −1."""
-        began = perf_counter()
-        close_plus(D)
-        self._took(began)
+        with self._renting():
+            close_plus(D)
         return -1
-
-    def _took(self, began: float) -> None:
-        if self._code is not None:
-            self._code.spent += perf_counter() - began
 
     def closes_whole(self, n: int) -> bool:
         """Whether `close` is the best way to close a whole matrix of this order."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from time import perf_counter
 
 import numpy as np
 
@@ -40,43 +39,40 @@ class RowsKernel:
         """C ← A ⊗ B, or C ⊕ A ⊗ B; C does not overlap B. Mirrored, each term is b ⊗ a."""
         if not accumulate:
             self._operations.clear(C)
-        began = perf_counter()
-        for rows, entries in by_rank(A.offsets):
-            some, factors = C[rows], (A.values[entries, None], B[A.columns[entries]])
-            self._operations.accumulate(some, *(factors[::-1] if mirrored else factors))
-            C[rows] = some
-        self._code.spent += perf_counter() - began
+        with self._code.renting():
+            for rows, entries in by_rank(A.offsets):
+                some, factors = C[rows], (A.values[entries, None], B[A.columns[entries]])
+                self._operations.accumulate(some, *(factors[::-1] if mirrored else factors))
+                C[rows] = some
 
     def dense_times(self, C: np.ndarray, A: np.ndarray, B: Rows, *, accumulate: bool = False) -> None:
         """C ← A ⊗ B, or C ⊕ A ⊗ B, with a dense A."""
         if not accumulate:
             self._operations.clear(C)
-        began = perf_counter()
-        offsets, rows, order = transposed(B.offsets, B.columns, B.width)
-        values = B.values[order]
-        for columns, entries in by_rank(offsets):
-            some = C[:, columns]
-            self._operations.accumulate(some, A[:, rows[entries]], values[entries])
-            C[:, columns] = some
-        self._code.spent += perf_counter() - began
+        with self._code.renting():
+            offsets, rows, order = transposed(B.offsets, B.columns, B.width)
+            values = B.values[order]
+            for columns, entries in by_rank(offsets):
+                some = C[:, columns]
+                self._operations.accumulate(some, A[:, rows[entries]], values[entries])
+                C[:, columns] = some
 
     def times_sparse(self, A: Rows, B: Rows) -> Rows:
         """A ⊗ B in compressed rows, every entry that has a term; entries may be zero."""
-        began = perf_counter()
-        left, right = (A.offsets, A.columns), (B.offsets, B.columns)
-        offsets, columns = product_structure(left, right, B.width)
-        rows, found, a, b = terms_of(left, right)
-        keys = rows * max(B.width, 1) + found
-        order = np.argsort(keys, kind="stable")
-        keys, a, b = keys[order], a[order], b[order]
-        starts = np.concatenate([np.flatnonzero(np.diff(keys, prepend=-1)), [len(keys)]])
-        values = np.empty(len(columns), A.values.dtype)
-        self._operations.clear(values)
-        for entries, terms in by_rank(starts):
-            some = values[entries]
-            self._operations.accumulate(some, A.values[a[terms]], B.values[b[terms]])
-            values[entries] = some
-        self._code.spent += perf_counter() - began
+        with self._code.renting():
+            left, right = (A.offsets, A.columns), (B.offsets, B.columns)
+            offsets, columns = product_structure(left, right, B.width)
+            rows, found, a, b = terms_of(left, right)
+            keys = rows * max(B.width, 1) + found
+            order = np.argsort(keys, kind="stable")
+            keys, a, b = keys[order], a[order], b[order]
+            starts = np.concatenate([np.flatnonzero(np.diff(keys, prepend=-1)), [len(keys)]])
+            values = np.empty(len(columns), A.values.dtype)
+            self._operations.clear(values)
+            for entries, terms in by_rank(starts):
+                some = values[entries]
+                self._operations.accumulate(some, A.values[a[terms]], B.values[b[terms]])
+                values[entries] = some
         return Rows(offsets, columns, values, B.width)
 
 

@@ -111,9 +111,9 @@ class Levels:
         if not low.is_identity:
             A = Rows(A.offsets, A.columns, low.encode(A.values, True), A.width)
         if low.compiled and low.kind != "objects":
-            from semiring.kernels.cpu.sparse.substitution import substitution_kernel
+            from semiring.kernels.cpu.sparse.substitution import SubstitutionKernel
 
-            substitution_kernel(low).substitute(work, A, mirrored)
+            SubstitutionKernel.of(low).substitute(work, A, mirrored)
         else:
             kernel = sparse_kernel(low, PURPOSE)
             for begin, end in zip(self.bounds[1:-1].tolist(), self.bounds[2:].tolist(), strict=True):

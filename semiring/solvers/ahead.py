@@ -12,7 +12,7 @@ from semiring.algorithms.sparse.analysis import analyse
 from semiring.algorithms.sparse.costs import work_of
 from semiring.algorithms.sparse.ordering import spread
 from semiring.algorithms.sparse.pattern import symmetric, transposed
-from semiring.kernels.build import code_of
+from semiring.kernels.build import PURPOSES, code_of
 from semiring.kernels.cpu.compile.beside import if_missing
 from semiring.kernels.cpu.compile.plain import Rehearsal
 from semiring.kernels.cpu.compile.price import when
@@ -44,8 +44,6 @@ def with_another_process(low: Lowering, A: Sparse, answer: bool) -> Iterator[Non
 
 def steps(low: Lowering) -> list[Callable[[], object]]:
     """What compiles the analysis of a structure, a look at the elements, and the elimination that follows."""
-    from semiring.kernels.cpu.sparse import fronts
-
     vertices = np.arange(SIDE * SIDE)
     ends = np.stack([vertices + 1, vertices + SIDE], 1)  # a grid whose rows are joined at their ends
     inside = ends < len(vertices)
@@ -58,4 +56,4 @@ def steps(low: Lowering) -> list[Callable[[], object]]:
         _ = found.children, found.lowest, found.depths
         found.stack_layout(1, 1)
     scanning = [partial(scan, np.zeros((1, 1), low.dtype))] if low.dtype.char in SCANNED else []
-    return [*rehearsal.steps(), *scanning, *fronts.steps(low)]
+    return [*rehearsal.steps(), *scanning, *(function.make for function in PURPOSES["fronts"].code(low))]

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from math import prod
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,9 @@ from semiring.algebra.laws import choose, full, is_nan
 from semiring.errors import LawError, SemiringError
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, code_of
+from semiring.kernels.cpu.compile.price import Renting
 from semiring.kernels.cpu.sparse.structure import product_structure, transpose
-from semiring.kernels.cpu.sparse.winners import winners_kernel
+from semiring.kernels.cpu.sparse.winners import WinnersKernel
 from semiring.kernels.facts import together
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import STRIP, operations
@@ -72,10 +72,8 @@ def offer(task: Task) -> Plan:
     terms = float(prod(shape.full)) * shape.depth
     if isinstance(A, Sparse):
         terms = float(A.nnz) * shape.full[-1]
-    # Records, and what is sparse on the right, are left to NumPy.
-    compiles = low.kind == "numba" and low.storage.names is None and not isinstance(B, Sparse)
     steps = float(shape.depth) * max(prod(shape.full) // STRIP, 1)
-    low = affordable(low, steps, terms, "winners") if compiles else low.interpreted
+    low = affordable(low, steps, terms, "winners") if _compiles(low, B) else low.interpreted
     run: Callable[[Plan], Any] = partial(_run, task, A, B, shape)
     if isinstance(A, Sparse) and isinstance(B, Sparse):
         run = partial(_sparse, task, A, B)
@@ -128,6 +126,11 @@ def _run_on_gpu(task: Task, shape: Product, plan: Plan) -> tuple[Any, Any]:
     return product_of(left, right, result), which
 
 
+def _compiles(low: Lowering, B: Operand) -> bool:
+    """Whether there is compiled code: records, and what is sparse on the right, are left to NumPy."""
+    return low.kind == "numba" and low.storage.names is None and not isinstance(B, Sparse)
+
+
 class Best:
     """The best terms so far, and which they are.
 
@@ -163,13 +166,11 @@ def _run(task: Task, A: Operand, B: Operand, shape: Product, plan: Plan) -> tupl
     if low.compiled and low.kind == "numba":
         values, found = _compiled(low, a, b, shape)
     else:
-        began = perf_counter()
         best = Best(low, shape.full)
         fold: Any = _sparse_dense if isinstance(A, Sparse) else _dense_sparse if isinstance(B, Sparse) else _dense
-        fold(best, a, b)
+        with Renting(*([code_of(low, "winners")] if _compiles(low, B) else [])):
+            fold(best, a, b)
         values, found = best.values, best.which
-        if low.kind == "numba" and low.storage.names is None and not isinstance(B, Sparse):
-            code_of(low.in_machine_code, "winners").spent += perf_counter() - began
     result = low.decode(values).reshape(shape.final)
     if task.options.check:
         refuse_overflow(low, result)
@@ -191,7 +192,7 @@ def _in_storage(low: Lowering, X: Operand, shape: tuple[int, ...]) -> Any:
 
 def _compiled(low: Lowering, a: Any, b: np.ndarray, shape: Product) -> tuple[np.ndarray, np.ndarray]:
     """Of compressed rows and an array, or of two stacks, matrix by matrix."""
-    kernel = winners_kernel(low)
+    kernel = WinnersKernel.of(low)
     if isinstance(a, Rows):
         return kernel.multiply(a, np.ascontiguousarray(b))
     values, which = np.empty(shape.full, low.storage), np.empty(shape.full, NONE.dtype)

@@ -28,8 +28,7 @@ from semiring.algorithms.sparse.costs import (
     work_of,
 )
 from semiring.algorithms.sparse.ordering import NARROW
-from semiring.kernels.build import PURPOSES, affordable, code_of
-from semiring.kernels.cpu.sparse.buckets import suits
+from semiring.kernels.build import PURPOSES, affordable, code_of, sums_numbers
 from semiring.kernels.cpu.sparse.sweeps import LANES
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.fronts import TOGETHER
@@ -308,7 +307,7 @@ def search_times(low: Lowering, A: Sparse | Analysis, count: int, alike: bool) -
     sweep = sweep_seconds(A.n, A.spread, going, max(LANES // size, 1), rate, size)
     return Searches(
         ALONE + settle_seconds(A.n, A.nnz, going, rate) + written,
-        ALONE + bucket_seconds(A.n, A.nnz, going, rate) + written if suits(low) else np.inf, sweep + written,
+        ALONE + bucket_seconds(A.n, A.nnz, going, rate) + written if sums_numbers(low) else np.inf, sweep + written,
         ALONE + level_seconds(A.nnz, going, rate) + written if alike else np.inf,
     )
 

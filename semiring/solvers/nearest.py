@@ -11,8 +11,8 @@ from semiring.algebra.laws import full
 from semiring.errors import GraphError
 from semiring.graphs.names import is_hashable
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import affordable
-from semiring.kernels.cpu.sparse.buckets import bucket_kernel, suits
+from semiring.kernels.build import affordable, sums_numbers
+from semiring.kernels.cpu.sparse.buckets import CpuBucketKernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.operand import Operand, order_of_one
@@ -39,7 +39,7 @@ def offer(task: Task) -> Plan:
         raise GraphError("nearest needs at least one place")
     matrix = as_sparse(on_host(given))
     form = form_of(matrix)
-    if form.bounded and suits(form.low):
+    if form.bounded and sums_numbers(form.low):
         low = affordable(form.low, float(n), float(n) ** 2, "buckets")
         if low.compiled:
             run = partial(_in_buckets, matrix, starts)
@@ -59,7 +59,7 @@ def _plan(task: Task, method: str, low: Lowering, place: str, work: float, run: 
 def _in_buckets(given: Sparse, starts: np.ndarray, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     low, form = plan.lowering, form_of(given)
     stored = Search(given.S, given, form).stored
-    found = bucket_kernel(low).nearest(stored, starts, float(form.facts.largest))
+    found = CpuBucketKernel.of(low).nearest(stored, starts, float(form.facts.largest))
     if found is None:
         return _by_predecessors(first_offer(_from_a_root(given, starts)), given, starts, plan)
     x = low.decode(found)

@@ -18,7 +18,7 @@ from semiring import __version__
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import NoClosureError, SemiringError
 from semiring.graphs.texts import shown
-from semiring.kernels.build import affordable, code_of
+from semiring.kernels.build import affordable
 from semiring.kernels.facts import Facts, together
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words, require
@@ -163,8 +163,7 @@ def _attempt(task: Task, given: Operand, method: str, saved: dict[str, Any] | No
         low = on_gpu(task.S, given.dtype, facts, n)
     else:
         low = given.lowering(facts, n, packed=False)
-        if not code_of(low).bought:
-            low = affordable(low, n, float(n) ** 3)
+        low = affordable(low, n, float(n) ** 3)
     schedule = SCHEDULES[method]
     if saved is None:
         cut, made, plan = planned(n, low, o.storing, o.tile, schedule)

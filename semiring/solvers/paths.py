@@ -18,9 +18,8 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.errors import LawError, NoClosureError, SemiringError
-from semiring.kernels.build import code_of
+from semiring.kernels.build import code_of, sums_numbers
 from semiring.kernels.cpu.compile.price import when
-from semiring.kernels.cpu.sparse.buckets import suits
 from semiring.kernels.cpu.sparse.edge_numbers import MOST, NUMBER, EdgeNumbers
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.convert import as_sparse, on_device, on_host
@@ -103,7 +102,7 @@ def _ending_searches(S: Semiring, o: Options, given: Sparse, bound: np.ndarray, 
     if not asked:
         known = found.seconds if isinstance(found, PredictedPlan) else {}
         rival = min(known.values(), default=dense_seconds(n, costs.lowering_rates(found.lowering)))
-        purpose = "levels" if given.alike else "buckets" if suits(form.low) else "search"
+        purpose = "levels" if given.alike else "buckets" if sums_numbers(form.low) else "search"
         if form.low.kind != "numba" or not code_of(form.low, purpose).repays(rival):
             return None
     form = on_the_host(turned, form, n, True, True)

@@ -28,7 +28,7 @@ from semiring.algorithms.blocks import UndefinedStar
 from semiring.algorithms.r_kleene import close_by_halves
 from semiring.errors import NoClosureError, SemiringError, SemiringWarning
 from semiring.graphs.texts import clip_repr, shown
-from semiring.kernels.build import affordable, code_of
+from semiring.kernels.build import affordable
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
@@ -572,7 +572,7 @@ def _lowering(world: Any, S: Semiring, given: Given, facts: Facts, gpu: Gpu | No
     low = choose(S, given.dtype, facts, given.n, in_place=False, packed=False)
     if low.kind != "numba":
         return low
-    if world.rank == 0 and not code_of(low).bought:
+    if world.rank == 0:
         low = affordable(low, given.n, float(given.n) ** 3)
     return low.in_machine_code if world.bcast(low.compiled) else low.interpreted
 

@@ -10,7 +10,7 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import NoClosureError, SemiringError
-from semiring.kernels.build import affordable, code_of
+from semiring.kernels.build import affordable
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
@@ -80,8 +80,7 @@ def _closed(connection: Ray, given: Dense, method: str, asked: Options) -> Any:
     if low.kind != "numba":
         raise SemiringError(f"{S.name}: these {given.dtype} are computed on as {low.name}, which workers do not send "
                             "each other: leave out on=")
-    if not code_of(low).bought:
-        low = affordable(low, n, float(n) ** 3)
+    low = affordable(low, n, float(n) ** 3)
     require(2 * low.matrix_bytes(n), "the tiles in Ray's store, and the answer,", "use sr.connect('mpi')")
     side = asked.tile or max(LEAST_SIDE, min(SIDE, n // ROUNDS // 16 * 16))
     made = program(SCHEDULES[method], n, side, EVERYTHING)

@@ -14,7 +14,7 @@ import numpy as np
 from semiring.algorithms import labels
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import SemiringError
-from semiring.kernels.build import affordable, code_of
+from semiring.kernels.build import affordable
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.interface import BitKernel, Kernel, StackKernel
@@ -59,8 +59,7 @@ def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
             "closure", task.S, given.shape, fields.METHOD, low, "", n**3, 3 * low.matrix_bytes(n),
             partial(_run, task, given, facts, exists), None, {"method": "(1 − A)⁻¹ with exchange of rows"},
         )
-    if not code_of(low).bought:
-        low = affordable(low, n, float(n) ** 2 * prod(given.shape[:-1]))
+    low = affordable(low, n, float(n) ** 2 * prod(given.shape[:-1]))
     method, tile, reasons, work, memory = schedule(low, given.shape, method, o.tile, o.overwrite, o.reflexive)
     return Plan(
         "closure", task.S, given.shape, method, low, "", work, memory, partial(_run, task, given, facts, exists), None,

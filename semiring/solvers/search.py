@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -27,12 +26,13 @@ from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.names import is_hashable, position_of
 from semiring.graphs.tables import Table
-from semiring.kernels.build import affordable, code_of
-from semiring.kernels.cpu.compile.price import Code
-from semiring.kernels.cpu.sparse.buckets import bucket_kernel, suits
-from semiring.kernels.cpu.sparse.levels import level_kernel
+from semiring.kernels.build import affordable, code_of, sums_numbers
+from semiring.kernels.cpu.compile.price import Code, Renting
+from semiring.kernels.cpu.sparse.buckets import CpuBucketKernel
+from semiring.kernels.cpu.sparse.levels import CpuLevelKernel
+from semiring.kernels.cpu.sparse.search import CpuSearchKernel
 from semiring.kernels.cpu.sparse.structure import transpose
-from semiring.kernels.cpu.sparse.sweeps import sweep_kernel
+from semiring.kernels.cpu.sparse.sweeps import CpuSweepKernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers, python_integers
@@ -270,24 +270,20 @@ class Search:
             stored = None  # it is larger than anything that the storage was chosen for
         if low.kind == "objects" or not low.compiled:
             values = self.stored.values if low.kind == "objects" else self.given.values
-            began = perf_counter()
             bound = stored if low.kind == "objects" else limit
-            found = [self._searched(int(s), values, predecessors, bound) for s in starts]
-            for code in self.form.codes:
-                code.spent += perf_counter() - began
+            with Renting(*self.form.codes):
+                found = [self._searched(int(s), values, predecessors, bound) for s in starts]
             return _stacked(found, low, self.given.shape[0])
-        from semiring.kernels.cpu.sparse.search import search_kernel
-
         if self.form.alike:
             known = self.given.prepared or self.given.of_graph or len(starts) >= SEVERAL
             both_ways = known and self.given.both_ways
-            return low.decode(level_kernel(low).levels(self.stored, starts, stored, both_ways))
+            return low.decode(CpuLevelKernel.of(low).levels(self.stored, starts, stored, both_ways))
         if self.form.together and not predecessors:
-            return low.decode(sweep_kernel(low).sweep(self.stored, starts))
+            return low.decode(CpuSweepKernel.of(low).sweep(self.stored, starts))
         if self.form.buckets:
             largest = float(self.form.facts.largest)
-            return low.decode(bucket_kernel(low).rows(self.stored, starts, largest, stored))
-        kernel = search_kernel(low)
+            return low.decode(CpuBucketKernel.of(low).rows(self.stored, starts, largest, stored))
+        kernel = CpuSearchKernel.of(low)
         if self.form.bounded:
             return low.decode(kernel.settle(self.stored, starts, stored))
         X, _, failed = kernel.correct(self.stored, starts, False)
@@ -301,8 +297,6 @@ class Search:
 
     def _looked_at(self, starts: np.ndarray, unsure: np.ndarray, predecessors: bool) -> Iterator[tuple[int, Walks]]:
         """The rows of some sources again, of which a cycle that they reach improves, unless that is rounding."""
-        from semiring.kernels.cpu.sparse.search import search_kernel
-
         low, S, values = self.form.low, self.S, self.given.values
         if not S.may_diverge:
             for i in unsure.tolist():
@@ -314,14 +308,14 @@ class Search:
             values = python_integers(S, values.dtype, low.reason).encode(values, True)
         graph, first = self._graph(values), unsure[:1]
         if first.size:  # where it is not a matter of rounding, the compiled search has found the cycle already
-            _, P, failed = search_kernel(low).correct(self.stored, starts[first], True)
+            _, P, failed = CpuSearchKernel.of(low).correct(self.stored, starts[first], True)
             cycle = None if P is None else cycle_of(P[0], int(failed[0]))
             if cycle is not None and truly_improves(graph, S, cycle):
                 raise self._improving(graph, cycle, cycle_weight(graph, S, cycle))
         if unsure.size and low.storage.kind == values.dtype.kind and values.dtype.kind in "fV" and rounds(values):
             T = S.over(values.dtype)
             stored = low.encode(worse(T, values), True)
-            _, P, failed = search_kernel(low).correct(replace(self.stored, values=stored), starts[unsure], True)
+            _, P, failed = CpuSearchKernel.of(low).correct(replace(self.stored, values=stored), starts[unsure], True)
             assert P is not None
             for i, before in zip(unsure[failed < 0].tolist(), P[failed < 0], strict=True):
                 yield i, Walks(along_tree(graph, T, [int(starts[i])], before), before)
@@ -365,7 +359,7 @@ def on_the_host(
     """
     machine = form.low.kind == "numba" and form.bounded
     alike = machine and given.alike
-    buckets = machine and not alike and suits(form.low)
+    buckets = machine and not alike and sums_numbers(form.low)
     purpose = "levels" if alike else "buckets" if buckets else "search"
     low = affordable(form.low, float(sources) * given.n, float(sources) * given.n**2, purpose)
     many = sources > 1 and not predecessors and not limited

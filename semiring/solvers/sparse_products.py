@@ -13,7 +13,7 @@ import numpy as np
 
 from semiring.errors import LawError, SemiringError
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import affordable, code_of, sparse_kernel
+from semiring.kernels.build import affordable, sparse_kernel
 from semiring.kernels.choose import only_form
 from semiring.kernels.facts import Facts, together
 from semiring.kernels.lowering.base import Lowering
@@ -70,8 +70,7 @@ def offer(task: Task) -> Plan:
         if plan is not None:
             return plan
     low = plain_form(S, dtype, _facts([A, B, *C], o.check), 3)
-    if not code_of(low, "rows").bought:
-        low = affordable(low, *_steps(A, B, shape), "rows")
+    low = affordable(low, *_steps(A, B, shape), "rows")
     size = 0 if both else shape.full[0] * shape.full[1] * dtype.itemsize
     nnz = sum(X.nnz for X in (A, B) if isinstance(X, Sparse))
     run = partial(_sparse, task, low, A, B) if both else partial(_dense, task, low, A, B, C[0] if C else None, shape)
@@ -94,8 +93,7 @@ def _looking(task: Task, A: Sparse, B: Dense, C: list[Operand], shape: Product) 
     if low.kind != "numba" or not low.is_identity or not (known(S, A.dtype).everything or not check):
         return None
     entries = len(A.given.columns)
-    if not code_of(low, "rows").bought:
-        low = affordable(low, entries / max(A.n, 1), float(entries))
+    low = affordable(low, entries / max(A.n, 1), float(entries), "rows")
     if not low.compiled:
         return None
     return Plan(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -19,11 +18,12 @@ from semiring.errors import LawError, SemiringError
 from semiring.graphs.texts import quoted
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import PURPOSES, affordable, code_of
+from semiring.kernels.cpu.compile.price import Renting
 from semiring.kernels.cpu.sparse import bottleneck
 from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
-from semiring.kernels.cpu.sparse.predecessors import predecessor_kernel
+from semiring.kernels.cpu.sparse.predecessors import PredecessorKernel
 from semiring.kernels.cpu.sparse.structure import is_symmetric, transpose
-from semiring.kernels.cpu.sparse.trees import purpose_of, tree_kernel
+from semiring.kernels.cpu.sparse.trees import kernel_for
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.comparing import only_compares
 from semiring.kernels.lowering.objects import python_integers
@@ -118,7 +118,7 @@ def best_trees(
         _refuse_false_walks(given, X, roots, P, backwards)
         return P
     entering = graph.rows if backwards else transpose(graph.rows)
-    compiled, hop = purpose_of(entering)
+    compiled, makes = kernel_for(entering)
     low = affordable(low, float(len(roots)), float(graph.nnz) * len(roots), compiled)
     x, its = (X, roots) if P is None else (X[left], roots[left])
     found: Any
@@ -127,7 +127,7 @@ def best_trees(
         decoded = x[:] if isinstance(x, Encoded) else x
         found, lost, guessed = _by_numpy(low, S, entering, leaving, decoded, its, bounded, backwards, purpose)
     else:
-        kernel = tree_kernel(low, exchange=backwards and not S.commutative, hop=hop)
+        kernel = makes.of(low, exchange=backwards and not S.commutative)
         stored = Rows(entering.offsets, entering.columns, low.encode(entering.values, True), n)
         encoded = _in_storage(low, x)
         order = analysis_of(given).order if isinstance(given, Sparse) and is_analysed(given) else None
@@ -314,7 +314,7 @@ def _from_a_search(
         return None, np.arange(len(roots))
     stored = Rows(A.offsets, A.columns, low.encode(A.values, True), A.width)
     values = X if low.is_identity else low.encode(X, True)
-    P, finished = predecessor_kernel(low).rows(stored, values, roots, bounded, cut)
+    P, finished = PredecessorKernel.of(low).rows(stored, values, roots, bounded, cut)
     return P, np.flatnonzero(~finished)
 
 
@@ -327,7 +327,7 @@ def _by_components(given: Sparse, low: Lowering) -> EdgeNumbers | np.ndarray | N
     if low.kind != "numba" or not is_symmetric(rows):
         return None
     code, shared = code_of(low, "trees"), bottleneck.CODE
-    other = LINE * n * n if code.at_hand else PURPOSES["trees"][1](low, float(n), float(given.nnz) * n)
+    other = LINE * n * n if code.at_hand else PURPOSES["trees"].seconds(low, float(n), float(given.nnz) * n)
     if not shared.repays(other):
         shared.spent += other
         return None
@@ -364,7 +364,7 @@ def origins_of(given: Sparse, x: np.ndarray, starts: np.ndarray) -> np.ndarray |
     if low.kind == "objects" or not low.compiled:
         return None
     stored = Rows(A.offsets, A.columns, low.encode(A.values, True), n)
-    return predecessor_kernel(low).origins(stored, x if low.is_identity else low.encode(x, True), starts)
+    return PredecessorKernel.of(low).origins(stored, x if low.is_identity else low.encode(x, True), starts)
 
 
 def _by_numpy(
@@ -375,18 +375,16 @@ def _by_numpy(
     if may_leave(S, values.dtype):  # an edge that is not taken may lead out of the dtype
         whole = python_integers(S, values.dtype, low.reason)
         values, X, T = whole.encode(values, True), whole.encode(X, True), S.over(object)
-    began = perf_counter()
     edges = trees.Edges(entering.offsets, entering.columns, values, (leaving.offsets, leaving.columns))
     step = max(ALL // max(len(entering.offsets), 1), 1)
     parts, lost, guessed = [np.empty((0, X.shape[1]), np.int32)], [], []
-    for begin in range(0, len(roots), step):
-        some = slice(begin, begin + step)
-        P, missing, guesses = trees.predecessors(edges, T, X[some], roots[some], bounded, backwards)
-        parts.append(P)
-        lost += [(begin + i, v) for i, v in missing]
-        guessed += [begin + i for i in guesses]
-    if low.kind == "numba":
-        code_of(low.in_machine_code, purpose).spent += perf_counter() - began
+    with Renting(*([code_of(low, purpose)] if low.kind == "numba" else [])):
+        for begin in range(0, len(roots), step):
+            some = slice(begin, begin + step)
+            P, missing, guesses = trees.predecessors(edges, T, X[some], roots[some], bounded, backwards)
+            parts.append(P)
+            lost += [(begin + i, v) for i, v in missing]
+            guessed += [begin + i for i in guesses]
     return np.concatenate(parts), lost, np.array(guessed, np.int64)
 
 

@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from semiring.algebra.by_name import algebra
+from semiring.algebra.laws import full
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import code_of, kernel, sparse_kernel
+from semiring.kernels.build import PURPOSES, code_of, kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.beside import begin
 from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.cpu.dense.scan import SCANNED, scan
 from semiring.kernels.cpu.sparse import bottleneck
-from semiring.kernels.cpu.sparse.buckets import bucket_kernel, suits
-from semiring.kernels.cpu.sparse.edge_numbers import NUMBER, EdgeNumbers
-from semiring.kernels.cpu.sparse.search import INDEX
-from semiring.kernels.cpu.sparse.structure import goes_both_ways, state_of, transposed
-from semiring.kernels.cpu.sparse.trees import tree_kernel
+from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
+from semiring.kernels.cpu.sparse.structure import goes_both_ways, product_structure, state_of, transposed
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
 
 from .acyclic import levels_of
 from .ahead import steps as elimination_steps
-from .forms import plain_form
-from .fronts import analysis_of, lowering_of
-from .search import Form, Search, form_of
-from .sparse_factors import SparseFactors
-from .sparse_substitution import Substitution
-from .trees import best_trees, takes_the_worse
+from .fronts import lowering_of
+from .search import form_of
+from .trees import takes_the_worse
 
 Step = Callable[[], object]
 
@@ -109,83 +103,41 @@ def _steps_for(S: Semiring, dtype: np.dtype, sparse: bool) -> Iterator[Step]:
         yield from _sparse_steps(S, dtype)
 
 
-def _elements(S: Semiring, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    """An array of the algebra's zero."""
-    result = np.empty(shape, dtype)
-    result[...] = S.zero_in(dtype)
-    return result
-
-
-def _encoded(low: Lowering, order: int) -> Any:
-    return low.encode(_elements(low.algebra, low.dtype, (order, order)), True)
+def _encoded(low: Lowering) -> Any:
+    return low.encode(full(np.empty((1, 1), low.dtype), low.algebra.zero_in(low.dtype)), True)
 
 
 def _multiply(low: Lowering) -> None:
-    kernel(low).multiply(_encoded(low, 1), _encoded(low, 1), _encoded(low, 1))
+    kernel(low).multiply(_encoded(low), _encoded(low), _encoded(low))
 
 
 def _close(low: Lowering) -> None:
-    kernel(low).close(_encoded(low, 1))
+    kernel(low).close(_encoded(low))
 
 
 def _sparse_steps(S: Semiring, dtype: np.dtype) -> Iterator[Step]:
-    offsets, columns = np.array([0, 1, 1]), np.array([1], np.int32)
-    given = Sparse(Rows(offsets, columns, _elements(S, dtype, (1,)), 2), S, "A")
-    low = choose(S, dtype, Facts(largest=1), 2, in_place=False, packed=False)
-    rows, engine = given.stored(low, True), sparse_kernel(low)
-    yield partial(state_of, offsets, columns, 2)
-    yield partial(transposed, offsets, columns, 2)
-    yield partial(goes_both_ways, rows)
-    yield lambda: engine.times_dense(_encoded(low, 2), rows, _encoded(low, 2))
-    yield lambda: engine.dense_times(_encoded(low, 2), _encoded(low, 2), rows)
-    yield lambda: engine.times_sparse(rows, rows)
-    if S.product_only:
-        return
-    yield from elimination_steps(lowering_of(given, room=True))
-    yield lambda: _factors(given).rows([0])
-    yield lambda: _factors(given).weight(0, 1)
-    if S.selective:
-        yield lambda: _factors(given)._walk(0, 1)
-    yield lambda: levels_of(given.rows, np.array([1, 0])).substitute(low, _encoded(low, 2), False)
-    if S.selective:
-        yield from _search_steps(given)
-
-
-def _factors(given: Sparse) -> SparseFactors:
-    return SparseFactors(Substitution(given, analysis_of(given, "natural"), check=False))
-
-
-def _search_steps(given: Sparse) -> Iterator[Step]:
-    form = form_of(given)
-    one_by_one = "buckets" if form.bounded and suits(form.low) else "search"
-    ways: dict[str, dict[str, Any]] = {
-        one_by_one: {"buckets": one_by_one == "buckets"}, "sweep": {"together": True}, "levels": {"alike": True},
+    """What sparse matrices with one edge, whose value is zero, would compile for each purpose."""
+    rows = Rows(np.array([0, 1, 1]), np.array([1], np.int32), full(np.empty(1, dtype), S.zero_in(dtype)), 2)
+    given = Sparse(rows, S, "A")
+    forms = {
+        "products": choose(S, dtype, Facts(largest=1), 2, in_place=False, packed=False),
+        "factors": lowering_of(given, room=True), "searches": form_of(given).low,
     }
-    for purpose, way in ways.items():
-        if purpose == one_by_one or form.bounded:
-            yield partial(_search, given, replace(form, **way), purpose)
-    if one_by_one == "buckets":  # which edges as good as one, as this is, do without
-        yield lambda: bucket_kernel(form.low).in_buckets.pass_buckets.made()
-    row = _elements(given.S, given.dtype, (1, 2))
-    row[0, 0] = given.S.one_in(given.dtype)
-    for backwards in (False, True):  # by rows of a search, and for any values
-        yield partial(best_trees, given, row, np.array([0]), backwards=backwards)
-        for purpose, hop in (("trees", NUMBER), ("trees of hubs", INDEX)):
-            for part, function in (("module", "grow"), ("rounds", "settle_vertex"), ("rounds", "reach_rest")):
-                yield partial(_tree_code, given, backwards, purpose, hop, part, function)
-    for axis, shape in enumerate([(2, 1), (1, 2)]):
-        yield EdgeNumbers(np.zeros(shape, np.int8), np.array([0, 1, 2]), np.zeros(2, np.int32), axis).vertices
-    if takes_the_worse(given.S):
+    edges = rows.offsets, rows.columns
+    yield partial(state_of, *edges, 2)
+    yield partial(transposed, *edges, 2)
+    yield partial(goes_both_ways, rows)
+    yield partial(product_structure, edges, edges, 2)
+    if not S.product_only:
+        yield from elimination_steps(forms["factors"])
+        yield partial(levels_of, rows, np.array([1, 0]))
+    if S.selective:
+        for axis, shape in enumerate([(2, 1), (1, 2)]):
+            yield EdgeNumbers(np.zeros(shape, np.int8), np.array([0, 1, 2]), np.zeros(2, np.int32), axis).vertices
+    if takes_the_worse(S):
         yield partial(bottleneck.next_hops, 0, *np.empty((3, 0), np.int32))
-
-
-def _tree_code(given: Sparse, backwards: bool, purpose: str, hop: np.dtype, part: str, function: str) -> None:
-    low = plain_form(given.S, given.dtype, given.facts, 3 * given.n + 3)
-    if low.kind == "numba" and code_of(low, purpose).repays(0.0):
-        kernel = tree_kernel(low, exchange=backwards and not given.S.commutative, hop=hop)
-        getattr(getattr(kernel, part), function).made()
-
-
-def _search(given: Sparse, form: Form, purpose: str) -> None:
-    code_of(form.low, purpose).repays(0.0)
-    Search(given.S, given, form).rows(np.array([0]), False)
+    for name, purpose in PURPOSES.items():
+        low = forms[purpose.form]
+        if low.kind == "numba" and purpose.fits(low):
+            code_of(low, name).repays(0.0)
+            yield from (function.make for function in (*purpose.code(low), *purpose.seldom(low)))

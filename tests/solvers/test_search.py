@@ -19,7 +19,7 @@ from scipy.sparse import csgraph
 
 import semiring as sr
 from semiring.api import closure_rows
-from semiring.kernels.cpu.sparse.search import CpuSearchKernel, search_kernel
+from semiring.kernels.cpu.sparse.search import CpuSearchKernel
 from semiring.operands.convert import as_sparse
 from semiring.operands.devices import gpu_name
 from semiring.operands.read import read
@@ -204,7 +204,7 @@ def test_results_do_not_depend_on_the_threads() -> None:
     given_ = as_sparse(read(random_graph(400, 1600, 5), sr.min_plus))
     search = Search(sr.min_plus, given_, form_of(given_))
     sources = np.arange(0, 400, 3)
-    text = search_kernel(search.form.low).program
+    text = CpuSearchKernel.of(search.form.low).program
     assert search.form.bounded
     one = CpuSearchKernel(text, 1).settle(search.stored, sources)
     many = CpuSearchKernel(text, 5).settle(search.stored, sources)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.cpu.sparse import structure
-from semiring.kernels.cpu.sparse.product import SparseKernel, sparse_kernel
+from semiring.kernels.cpu.sparse.product import SparseKernel
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.lowering.general import general
 from semiring.operands.convert import as_sparse
@@ -135,7 +135,7 @@ def test_results_do_not_depend_on_the_threads(threads: int) -> None:
     random = np.random.default_rng(3)
     A = sp.random_array((3000, 2500), density=0.004, random_state=random, format="csr")
     B = random.random((2500, 65))
-    K = SparseKernel(sparse_kernel(general(sr.plus_times, np.dtype("f8"))).program, threads)
+    K = SparseKernel(SparseKernel.of(general(sr.plus_times, np.dtype("f8"))).program, threads)
     rows = compressed(A, sr.plus_times).rows
     C = np.empty((3000, 65))
     K.times_dense(C, rows, B)
@@ -185,7 +185,7 @@ def test_records_multiply_as_compressed_rows() -> None:
     for i in range(2):
         part = slice(rows.offsets[i], rows.offsets[i + 1])
         A[i, rows.columns[part]] = rows.values[part]
-    K = sparse_kernel(general(S, A.dtype))
+    K = SparseKernel.of(general(S, A.dtype))
     expected = sr.matmul(A, A, S)
     C = np.empty_like(A)
     K.times_dense(C, rows, A)

@@ -310,8 +310,8 @@ def test_ties_break_alike_whatever_searches(
             return
         with monkeypatch.context() as patch:
             if heap:
-                patch.setattr(search, "suits", lambda low: False)
-                patch.setattr(nearest, "suits", lambda low: False)
+                patch.setattr(search, "sums_numbers", lambda low: False)
+                patch.setattr(nearest, "sums_numbers", lambda low: False)
             expected = [tree_by_the_rule(A, T, X[s], s, bounded) for s in sources]
             rows, before = sr.closure_rows(G, S, sources, predecessors=True)
             assert rows.tolist() == shown(X)[sources].tolist() and before.tolist() == expected

@@ -7,21 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from semiring.kernels.blocks.bits import AnyRows, PackedRows
-from semiring.kernels.cpu.compile.cache import stem
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.numpy import bits
 from semiring.machine.threads import thread_count
 
 TYPICAL = "pack_rows", "unpack_rows", "multiply_rows", "close_diagonal"  # what most work with packed bits needs
 
-
-def _names() -> list[str]:
-    loops = Path(__file__).with_name("loops.py")
-    begin = stem(loops.stem, loops.read_text(encoding="utf-8"))
-    return [f"{begin}.{name}" for name in TYPICAL]
-
-
-CODE = Code(_names, shared=True, number=len(TYPICAL))  # of all functions on packed bits
+CODE = Code.of_loops(Path(__file__).with_name("loops.py"), TYPICAL)  # of all functions on packed bits
 
 
 def pack(matrix: PackedRows, array: np.ndarray, threads: int | None = None) -> None:

@@ -21,6 +21,7 @@ from contextlib import suppress
 from math import inf
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from semiring.errors import SemiringWarning
 
@@ -134,6 +135,33 @@ def _run(key: str, text: str, directory: Path | None) -> ModuleType:
         del sys.modules[module.__name__]
         raise
     return module
+
+
+class Function(NamedTuple):
+    """A function of a generated module, which is compiled when it is first needed.
+
+    Parameters
+    ----------
+    module, text : str
+        Name and text of the module, as `load` takes them.
+    name : str
+    shown : bool
+        As for `load`.
+    """
+
+    module: str
+    text: str
+    name: str
+    shown: bool = True
+
+    @property
+    def on_disk(self) -> str:
+        """The name under which its machine code is kept."""
+        return f"{stem(self.module, self.text)}.{self.name}"
+
+    def make(self) -> object:
+        """Compile it now, or load it from the disk."""
+        return getattr(load(self.module, self.text, shown=self.shown), self.name).made()
 
 
 class Entries:

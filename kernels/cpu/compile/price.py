@@ -20,12 +20,13 @@ from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
 
 from semiring.errors import SemiringError, SemiringWarning
 
-from .cache import cache_directory, keep_rents, kept_rents
+from .cache import Function, cache_directory, keep_rents, kept_rents, stem
 
 IMPORT = 0.35  # seconds to import Numba
 COMPILE = 0.7  # seconds to compile a function
@@ -121,6 +122,21 @@ class Code:
         self._missing: int | None = None  # functions that are not on disk
         self._before = 0.0  # seconds that earlier processes took for their work
 
+    @classmethod
+    def of(cls, functions: Callable[[], Iterable[Function]], shared: bool = False, number: int = 1) -> Code:
+        """That of functions of generated modules."""
+        return cls(lambda: [function.on_disk for function in functions()], shared, number)
+
+    @classmethod
+    def of_loops(cls, file: Path, functions: tuple[str, ...], each: float = COMPILE) -> Code:
+        """That of functions in a module of the library, which all algebras share."""
+
+        def names() -> list[str]:
+            begin = stem(file.stem, file.read_text(encoding="utf-8"))
+            return [f"{begin}.{name}" for name in functions]
+
+        return cls(names, True, len(functions), each)
+
     @property
     def at_hand(self) -> bool:
         """Whether none has to be compiled: this process has them, or an earlier one kept them on disk."""
@@ -144,10 +160,12 @@ class Code:
 
     def rent(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Have NumPy do a piece of the work by a function."""
-        began = perf_counter()
-        result = function(*arguments)
-        self.spent += perf_counter() - began
-        return result
+        with self.renting():
+            return function(*arguments)
+
+    def renting(self) -> Renting:
+        """A context within which NumPy does a piece of the work."""
+        return Renting(self)
 
     def rents(self) -> dict[str, float]:
         """Seconds that this process and those before it took for the work of each function that is not on disk."""
@@ -160,6 +178,23 @@ class Code:
             self._missing, self._before = _look(self._names, self._number)
         imported = 0.0 if "numba" in sys.modules or not self._missing else IMPORT
         return imported + self._missing * self._each
+
+
+class Renting:
+    """A context within which NumPy does work that some code could do."""
+
+    __slots__ = "_began", "_codes"
+
+    def __init__(self, *codes: Code):
+        self._codes = codes
+
+    def __enter__(self) -> None:
+        self._began = perf_counter()
+
+    def __exit__(self, error: object, *_: object) -> None:
+        if error is None:  # work that fails is not paid for
+            for code in self._codes:
+                code.spent += perf_counter() - self._began
 
 
 def _look(names: Callable[[], Iterable[str]], number: int = 1) -> tuple[int, float]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.kernels.cpu.compile.cache import Function
 from semiring.kernels.cpu.compile.program import (
     Geometry,
     Program,
@@ -259,9 +260,10 @@ class DenseKernel(ArrayBlocks, CpuKernel):
         return n <= self.tile
 
 
-def names_of(lowering: Lowering) -> list[str]:
-    """The names under which the compiled functions of a lowering are kept on disk."""
-    return operations(program(lowering)).names("multiply", "close_pivots")
+def code(lowering: Lowering) -> list[Function]:
+    """The compiled functions of products and, where there are stars, of closures."""
+    bare = lowering.algebra.product_only
+    return operations(program(lowering)).code("multiply", *([] if bare else ["close_pivots"]))
 
 
 _thread_count = threads.thread_count

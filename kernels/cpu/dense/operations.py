@@ -70,10 +70,9 @@ class Operations:
         """One element of a product."""
         return self._address("total")
 
-    def names(self, *functions: str) -> list[str]:
-        """The names under which functions are kept on disk."""
-        stem = cache.stem(*self._text)
-        return [f"{stem}.{function}" for function in functions]
+    def code(self, *functions: str) -> list[cache.Function]:
+        """What is compiled for some of them."""
+        return [cache.Function(*self._text, function) for function in functions]
 
     @property
     def _text(self) -> tuple[str, str]:

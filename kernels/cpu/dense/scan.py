@@ -6,7 +6,6 @@ import functools
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,9 +71,7 @@ def scan(array: np.ndarray, thread_count: int | None = None) -> Facts:
     if code.bought or code.repays(by_numpy.seconds(array.size)):
         nan, *rest = _compiled(array, thread_count)
     else:
-        began = perf_counter()
-        nan, *rest = by_numpy.scan(array)
-        code.spent += perf_counter() - began
+        nan, *rest = code.rent(by_numpy.scan, array)
     top, bottom, negative_zero, fraction, least, greatest = rest
     place = tuple(map(int, np.unravel_index(np.isnan(array).argmax(), array.shape))) if nan else None
     return Facts(place, top, bottom, least, greatest, negative_zero, not fraction)
@@ -133,7 +130,7 @@ SCANNED = frozenset(_KEYS)  # characters of the dtypes that can be looked at
 
 @functools.cache
 def _code(char: str) -> Code:
-    return Code(lambda: [f"{cache.stem(*_source(char))}.scan"], shared=True)
+    return Code.of(lambda: [cache.Function(*_source(char), "scan", shown=False)], shared=True)
 
 
 def _source(char: str) -> tuple[str, str]:

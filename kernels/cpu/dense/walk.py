@@ -53,7 +53,7 @@ class Walk:
     def __init__(self, words: tuple[np.dtype, ...]):
         self.words = words
         self._product, self._close = (
-            Code(functools.partial(self.names, function), shared=True) for function in ("product", "close")
+            Code.of(functools.partial(self.code, function), shared=True) for function in ("product", "close")
         )
 
     @functools.cached_property
@@ -65,10 +65,9 @@ class Walk:
     def _text(self) -> tuple[str, str]:
         return f"blocks_{name_of(self.words)}", shared_source(self.words, TEMPLATE, text_of(TEMPLATE))
 
-    def names(self, *functions: str) -> list[str]:
-        """The names under which functions are kept on disk."""
-        stem = cache.stem(*self._text)
-        return [f"{stem}.{function}" for function in functions]
+    def code(self, *functions: str) -> list[cache.Function]:
+        """What is compiled for ``product`` and ``close``, or one of them."""
+        return [cache.Function(*self._text, function, shown=False) for function in functions]
 
     def compiles_product(self, plan: Tiling, steps: int) -> bool:
         """Whether machine code walks over a product, whose tiles take so many steps."""

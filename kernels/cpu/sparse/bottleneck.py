@@ -24,7 +24,6 @@ from typing import NamedTuple
 import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.compile.cache import stem
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.cpu.compile.rounds import Pace
 from semiring.machine.pieces import parts_worth, ranges, share
@@ -42,14 +41,7 @@ BEGIN = 16  # vertices whose search takes as long as to begin one
 NONE = -1
 LEAF = int(np.iinfo(VERTEX).max)  # the level of a vertex by itself
 
-
-def _names() -> list[str]:
-    loops = Path(__file__).with_name("bottleneck_loops.py")
-    begin = stem(loops.stem, loops.read_text(encoding="utf-8"))
-    return [f"{begin}.{name}" for name in LOOPS]
-
-
-CODE = Code(_names, shared=True, number=len(LOOPS), each=COMPILE)
+CODE = Code.of_loops(Path(__file__).with_name("bottleneck_loops.py"), LOOPS, each=COMPILE)
 
 
 class Components(NamedTuple):

@@ -12,7 +12,7 @@ E. V. Denardo, B. L. Fox, Shortest-route methods 1: reaching, pruning, and bucke
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
@@ -20,11 +20,11 @@ import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, program
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import scratch
 
-from .search import CpuSearchKernel, address, text_of
+from .kernel import comparing
+from .search import CpuSearchKernel, address
 
 TEMPLATE = Path(__file__).with_name("buckets_template.py")
 VERTEX = 16  # bytes, as in the template
@@ -39,7 +39,12 @@ class CpuBucketKernel(CpuSearchKernel):
     @cached_property
     def in_buckets(self) -> ModuleType:
         """The compiled module: ``pass_buckets``."""
-        return cache.load(*text_of(self.program, TEMPLATE))
+        return cache.load(*comparing(self.program, TEMPLATE))
+
+    @classmethod
+    def code(cls, lowering: Lowering) -> list[cache.Function]:
+        """The compiled functions that most work needs."""
+        return [cache.Function(*comparing(cls.program_of(lowering), TEMPLATE), "pass_buckets")]
 
     def rows(self, A: Rows, sources: np.ndarray, largest: float, limit: np.ndarray | None = None) -> np.ndarray:
         """What `settle` finds; rows for which buckets take long are settled.
@@ -99,11 +104,6 @@ class CpuBucketKernel(CpuSearchKernel):
         return X, finished
 
 
-def suits(low: Lowering) -> bool:
-    """Whether labels are single numbers, and ⊗ a sum under min or max."""
-    return low.kind == "numba" and low.algebra.is_tropical and len(low.components) == 1
-
-
 def width_of(A: Rows, largest: float) -> float:
     """How much labels in a bucket may differ by; 0 where buckets do not suit the weights.
 
@@ -120,19 +120,3 @@ def width_of(A: Rows, largest: float) -> float:
     light = len(sizes) * A.shape[0] // (2 * max(len(A.values), 1))  # one edge for every second vertex
     width = max(float(sizes[min(light, len(sizes) // 2)]), float(largest) / (LARGEST_RING // 2))
     return width if np.isfinite(1 / width) else 0.0
-
-
-def names_of(lowering: Lowering) -> list[str]:
-    """The name under which the compiled function is kept on disk."""
-    return [f"{cache.stem(*text_of(program(lowering), TEMPLATE))}.pass_buckets"]
-
-
-@lru_cache(1024)
-def bucket_kernel(lowering: Lowering) -> CpuBucketKernel:
-    """The kernel of a lowering of machine numbers."""
-    return _kernel(program(lowering))
-
-
-@lru_cache(256)
-def _kernel(text: Program) -> CpuBucketKernel:
-    return CpuBucketKernel(text)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from semiring.kernels.cpu.compile.cache import stem
 from semiring.kernels.cpu.compile.price import Code
 from semiring.machine.pieces import parts_worth, ranges, share
 from semiring.machine.threads import thread_count
@@ -23,14 +22,7 @@ LOOK = 1.5e-9  # seconds in which NumPy finds a vertex from a number
 STRIP = 1 << 16  # numbers that NumPy looks at together
 NONE = -1
 
-
-def _names() -> list[str]:
-    loops = Path(__file__).with_name("edge_numbers_loops.py")
-    begin = stem(loops.stem, loops.read_text(encoding="utf-8"))
-    return [f"{begin}.{name}" for name in ("name_rows", "name_lines")]
-
-
-CODE = Code(_names, shared=True, number=2, each=0.3)
+CODE = Code.of_loops(Path(__file__).with_name("edge_numbers_loops.py"), ("name_rows", "name_lines"), each=0.3)
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,33 +70,20 @@ def _source(components: tuple[np.dtype, ...], section: str) -> tuple[str, str]:
     return f"fronts_{section.lower()}_{name_of(components)}", shared_source(components, TEMPLATE, text)
 
 
-def names_of(lowering: Lowering) -> list[str]:
-    """The names under which the compiled functions of most closures are kept on disk."""
-    components, functions = words_of(lowering.components), dense_kernel(lowering).operations
-    needed = ("Elimination", "eliminate"), ("Rows", "solve_rows")
-    return [
-        *functions.names("multiply", "close_pivots", "add_scattered"),
-        *(exchanged_operations(lowering).names("multiply") if exchanged_operations(lowering) is not functions else []),
-        *(f"{cache.stem(*_source(components, section))}.{name}" for section, name in needed),
-    ]
-
-
-def steps(lowering: Lowering) -> list[Callable[[], object]]:
-    """What compiles the functions of `names_of`, in the order in which a closure asks for them."""
+def code(lowering: Lowering) -> list[cache.Function]:
+    """The compiled functions of most closures, in the order in which a closure asks for them."""
     components, first, second = words_of(lowering.components), dense_kernel(lowering).operations, exchanged_operations
     return [
-        lambda: first.multiply,
-        lambda: first.close_pivots,
-        lambda: first.add_scattered,
-        lambda: _module(components, "Elimination").eliminate.made(),
-        lambda: second(lowering).multiply,
-        lambda: _module(components, "Rows").solve_rows.made(),
+        *first.code("multiply", "close_pivots", "add_scattered"),
+        cache.Function(*_source(components, "Elimination"), "eliminate", shown=False),
+        *([] if second(lowering) is first else second(lowering).code("multiply")),
+        cache.Function(*_source(components, "Rows"), "solve_rows", shown=False),
     ]
 
 
-def names_of_walks(lowering: Lowering) -> list[str]:
-    """The name under which the function that walks back along a row is kept on disk."""
-    return [f"{cache.stem(*_source(words_of(lowering.components), 'Walks'))}.walk_back"]
+def code_of_walks(lowering: Lowering) -> cache.Function:
+    """The compiled function that walks back along a row."""
+    return cache.Function(*_source(words_of(lowering.components), "Walks"), "walk_back", shown=False)
 
 
 class Planes:

@@ -11,21 +11,18 @@ and to make it takes longer than a search.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, program
-from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import scratch
 
-from .search import CpuSearchKernel, address, text_of
+from .search import CpuSearchKernel, address
 
 
 class CpuLevelKernel(CpuSearchKernel):
     """Best walks along edges of one value, for one semiring in one storage type; see `CpuSearchKernel`."""
+
+    needs = ("pass_levels",)
 
     def levels(
         self, A: Rows, sources: np.ndarray, limit: np.ndarray | None = None, both_ways: bool = False
@@ -42,19 +39,3 @@ class CpuLevelKernel(CpuSearchKernel):
 
         self._share("pass_levels", rows, len(sources), len(A.columns) + n)
         return X
-
-
-def names_of(lowering: Lowering) -> list[str]:
-    """The name under which the compiled function is kept on disk."""
-    return [f"{cache.stem(*text_of(program(lowering)))}.pass_levels"]
-
-
-@lru_cache(1024)
-def level_kernel(lowering: Lowering) -> CpuLevelKernel:
-    """The kernel of a lowering of machine numbers."""
-    return _kernel(program(lowering))
-
-
-@lru_cache(256)
-def _kernel(text: Program) -> CpuLevelKernel:
-    return CpuLevelKernel(text)

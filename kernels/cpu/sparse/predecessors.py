@@ -11,29 +11,21 @@ The compiled loops are generated for each semiring, from predecessors_template.p
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, program
-from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import scratch
 
 from .kernel import RowsKernel
-from .search import INDEX, text_of
-
-TEMPLATE = Path(__file__).with_name("predecessors_template.py")
+from .search import INDEX
 
 
 class PredecessorKernel(RowsKernel):
     """Predecessors of rows that a search found, for one semiring in one storage type; see `RowsKernel`."""
 
-    @property
-    def _text(self) -> tuple[str, str]:
-        return text_of(self.program, TEMPLATE)
+    template, needs = Path(__file__).with_name("predecessors_template.py"), ("lead",)
 
     def rows(
         self, A: Rows, X: np.ndarray, sources: np.ndarray, bounded: bool, cut: bool
@@ -96,19 +88,3 @@ class PredecessorKernel(RowsKernel):
 
         self._share("lead", lines, count, float(len(A.columns) + n))
         return P, finished
-
-
-def names_of(lowering: Lowering) -> list[str]:
-    """The name under which the compiled function is kept on disk."""
-    return [f"{cache.stem(*text_of(program(lowering), TEMPLATE))}.lead"]
-
-
-@lru_cache(1024)
-def predecessor_kernel(lowering: Lowering) -> PredecessorKernel:
-    """The kernel of a lowering of machine numbers."""
-    return _kernel(program(lowering))
-
-
-@lru_cache(256)
-def _kernel(text: Program) -> PredecessorKernel:
-    return PredecessorKernel(text)

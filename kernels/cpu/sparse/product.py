@@ -8,28 +8,27 @@ equal work.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache, partial
+from functools import partial
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, program, source
+from semiring.kernels.cpu.compile.cache import Function
+from semiring.kernels.cpu.compile.program import Program, source
 from semiring.kernels.cpu.compile.rounds import Pace, share_in_rounds
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.pieces import ranges, share
-from semiring.machine.threads import scratch, thread_count
+from semiring.machine.threads import scratch
 
+from .kernel import RowsKernel
 from .structure import pieces_of, product_structure, product_work, transpose
 
-TEMPLATE = Path(__file__).with_name("product_template.py")
 PANEL = 512  # columns that a row of sums has at most: it stays in the first-level cache
 STRIP = 64  # rows of a dense left operand that are turned into columns at once
 
 
-class SparseKernel:
+class SparseKernel(RowsKernel):
     """Products with compressed rows, for one semiring in one storage type.
 
     Parameters
@@ -39,14 +38,21 @@ class SparseKernel:
         As for `CpuKernel`. Results do not depend on it.
     """
 
+    template, needs = Path(__file__).with_name("product_template.py"), ("times_dense",)
+
     def __init__(self, program: Program, threads: int | None = None):
-        self.program, self.dtype, self.threads = program, program.dtype, thread_count(threads)
+        super().__init__(program, threads)
         self._dense_pace, self._sparse_pace = Pace(), Pace()
 
-    @cached_property
-    def module(self) -> ModuleType:
-        """The compiled module: ``times_dense``, ``times_vector``, ``times_vector_looking``, ``times_sparse``."""
-        return cache.load(*source_of(self.program))
+    @classmethod
+    def text_of(cls, text: Program) -> tuple[str, str]:
+        return f"sparse_{text.name}", source(text, cls.template)
+
+    @classmethod
+    def seldom(cls, lowering: Lowering) -> list[Function]:
+        """Products with vectors and with other sparse matrices."""
+        text = cls.text_of(cls.program_of(lowering))
+        return [Function(*text, name) for name in ("times_vector", "times_sparse")]
 
     def times_dense(
         self, C: np.ndarray, A: Rows, B: np.ndarray, *, accumulate: bool = False, mirrored: bool = False
@@ -59,7 +65,7 @@ class SparseKernel:
         if B.strides[1] == B.itemsize or not B.size:
             for left, right in ranges(B.shape[1], -(-B.shape[1] // PANEL)):
                 to, panel = C[:, left:right], B[:, left:right]
-                self._share(A, right - left, partial(self._dense, to, A, panel, accumulate, mirrored))
+                self._in_rounds(A, right - left, partial(self._dense, to, A, panel, accumulate, mirrored))
             return
         for left, right in ranges(B.shape[1], -(-B.shape[1] // STRIP)):
             strip = np.ascontiguousarray(B[:, left:right])
@@ -96,7 +102,7 @@ class SparseKernel:
             look(begin + first * size, address, *addresses, int(accumulate), 0, last - first, A.width, len(A.columns),
                  failed.ctypes.data, 1)
 
-        self._share(A, 1, rows)
+        self._in_rounds(A, 1, rows)
         if out is not c:
             c[...] = out
         return not failed[0]
@@ -120,7 +126,7 @@ class SparseKernel:
             return
         for top, bottom in strips:
             part = np.ascontiguousarray(A[top:bottom].T)
-            self._share(T, bottom - top, partial(self._dense, C[top:bottom].T, T, part, accumulate, True))
+            self._in_rounds(T, bottom - top, partial(self._dense, C[top:bottom].T, T, part, accumulate, True))
 
     def times_sparse(self, A: Rows, B: Rows) -> Rows:
         """A ⊗ B in compressed rows, every entry that has a term; entries may be zero."""
@@ -152,13 +158,13 @@ class SparseKernel:
         out = np.ascontiguousarray(c)
         addresses = [array.ctypes.data for array in (out, A.offsets, A.columns, A.values, b)]
         times_vector = self.module.times_vector.made()
-        self._share(A, 1, lambda first, last: times_vector(
+        self._in_rounds(A, 1, lambda first, last: times_vector(
             *addresses, int(accumulate), int(mirrored), first, last, 1
         ))
         if out is not c:
             c[...] = out
 
-    def _share(self, A: Rows, width: int, function: Callable[[int, int], None]) -> None:
+    def _in_rounds(self, A: Rows, width: int, function: Callable[[int, int], None]) -> None:
         """Call a function with ranges of rows that cover A, on the threads, round by round."""
         work = _work(A)
         for first, last in self._dense_pace.rounds(work, width):
@@ -169,24 +175,3 @@ def _work(A: Rows) -> np.ndarray:
     """The work in all rows before each: an entry costs as much as a row, which counts where entries are few."""
     rows = len(A.offsets) - 1
     return A.offsets if A.offsets[-1] >= 2 * rows else A.offsets + np.arange(rows + 1)
-
-
-def source_of(text: Program) -> tuple[str, str]:
-    """Name and text of the generated module."""
-    return f"sparse_{text.name}", source(text, TEMPLATE)
-
-
-def names_of(lowering: Lowering) -> list[str]:
-    """The name under which the compiled function that most products need is kept on disk."""
-    return [f"{cache.stem(*source_of(program(lowering)))}.times_dense"]
-
-
-@lru_cache(1024)
-def sparse_kernel(lowering: Lowering) -> SparseKernel:
-    """The kernel of a lowering of machine numbers."""
-    return _kernel(program(lowering))
-
-
-@lru_cache(256)
-def _kernel(text: Program) -> SparseKernel:
-    return SparseKernel(text)

@@ -7,46 +7,15 @@ for sums, levels.py for edges of one value, and sweeps.py for many sources at on
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, program, source
-from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import scratch
 
 from .kernel import RowsKernel
 
-TEMPLATE = Path(__file__).with_name("search_template.py")
-COMPARING = '''\
-@inline
-def differs(x, y):
-    return DIFFERS
-
-
-@inline
-def better(t, x):
-    """Whether t improves x: x ⊕ t ≠ x."""
-    return differs(as_element(ELEMENT, plus(x, t)), x)
-
-
-@inline
-def extend(x, a, unit):
-    """x ⊗ a in the element's own types."""
-    return as_element(ELEMENT, times(x, a, unit))
-
-
-@inline
-def bound_of(limit):
-    """The element at an address; without one zero, than which nothing is worse."""
-    return fetch(ELEMENT, limit, 0) if limit else as_element(ELEMENT, ZERO)
-
-
-'''
 INDEX = np.dtype(np.int32)  # of predecessors
 PASSES = 8  # times that an edge is looked at where labels are corrected, about
 
@@ -54,9 +23,7 @@ PASSES = 8  # times that an edge is looked at where labels are corrected, about
 class CpuSearchKernel(RowsKernel):
     """Best walks from many sources, for one semiring in one storage type; see `RowsKernel`."""
 
-    @property
-    def _text(self) -> tuple[str, str]:
-        return text_of(self.program)
+    template, needs = Path(__file__).with_name("search_template.py"), ("settle",)
 
     def settle(self, A: Rows, sources: np.ndarray, limit: np.ndarray | None = None) -> np.ndarray:
         """The rows of A* for the sources; no edge may be better than 1.
@@ -126,19 +93,6 @@ class CpuSearchKernel(RowsKernel):
         return np.empty((count, A.shape[0]), A.values.dtype)
 
 
-
-def text_of(text: Program, template: Path = TEMPLATE) -> tuple[str, str]:
-    """Name and text of the generated module of a template that compares elements."""
-    parts = [f"(x[{i}] != y[{i}])" for i in range(len(text.components))]
-    prelude = text.prelude + COMPARING.replace("DIFFERS", " | ".join(parts) if len(parts) > 1 else "x != y")
-    return f"{template.stem.removesuffix('_template')}_{text.name}", source(replace(text, prelude=prelude), template)
-
-
-def names_of(lowering: Lowering) -> list[str]:
-    """The name under which the compiled function that most searches need is kept on disk."""
-    return [f"{cache.stem(*text_of(program(lowering)))}.settle"]
-
-
 def address(limit: np.ndarray | None) -> int:
     """Where an element lies; 0 where there is none."""
     return 0 if limit is None else limit.ctypes.data
@@ -146,14 +100,3 @@ def address(limit: np.ndarray | None) -> int:
 
 def aligned(size: int) -> int:
     return -(-size // 64) * 64
-
-
-@lru_cache(1024)
-def search_kernel(lowering: Lowering) -> CpuSearchKernel:
-    """The kernel of a lowering of machine numbers."""
-    return _kernel(program(lowering))
-
-
-@lru_cache(256)
-def _kernel(text: Program) -> CpuSearchKernel:
-    return CpuSearchKernel(text)

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.compile.cache import stem
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.cpu.compile.rounds import Pace
 from semiring.kernels.numpy import structure as by_numpy
@@ -27,14 +26,7 @@ PART = 1 << 16  # indices that are looked at, and then narrowed, while they are 
 WORK = 1 << 15  # steps that repay handing a part of the work to another thread
 TYPICAL = "inspect", "scatter", "union_of_rows"  # what most work with compressed rows needs
 
-
-def _names() -> list[str]:
-    loops = Path(__file__).with_name("structure_loops.py")
-    begin = stem(loops.stem, loops.read_text(encoding="utf-8"))
-    return [f"{begin}.{name}" for name in TYPICAL]
-
-
-CODE = Code(_names, shared=True, number=len(TYPICAL))
+CODE = Code.of_loops(Path(__file__).with_name("structure_loops.py"), TYPICAL)
 UNIONS = Pace()
 
 

@@ -5,24 +5,21 @@ Rows are passed once, in their order, and each takes what the rows before it hav
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, program
-from semiring.kernels.lowering.base import Lowering
 from semiring.machine.pieces import ranges, share
 from semiring.machine.threads import scratch
 
-from .product import PANEL, SparseKernel, source_of
+from .product import PANEL, SparseKernel
 
 LEAST = 16  # columns that repay a pass over the matrix by a thread of its own
 
 
 class SubstitutionKernel(SparseKernel):
     """Substitution, for one semiring in one storage type; see `SparseKernel`."""
+
+    needs = ("substitute",)
 
     def substitute(self, X: np.ndarray, A: Rows, mirrored: bool = False) -> None:
         """X ← X ⊕ A ⊗ X row after row; each row of A has entries in columns before its own only.
@@ -48,19 +45,3 @@ class SubstitutionKernel(SparseKernel):
 
         parts = min(self.threads, -(-columns // LEAST))
         share(panel, ranges(columns, max(parts, -(-columns // PANEL))), self.threads)
-
-
-def names_of(lowering: Lowering) -> list[str]:
-    """The name under which the compiled function is kept on disk."""
-    return [f"{cache.stem(*source_of(program(lowering)))}.substitute"]
-
-
-@lru_cache(1024)
-def substitution_kernel(lowering: Lowering) -> SubstitutionKernel:
-    """The kernel of a lowering of machine numbers."""
-    return _kernel(program(lowering))
-
-
-@lru_cache(256)
-def _kernel(text: Program) -> SubstitutionKernel:
-    return SubstitutionKernel(text)

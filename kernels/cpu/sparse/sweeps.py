@@ -16,17 +16,12 @@ efficient multi-source graph traversal (2014).
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, program
-from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import scratch
 
-from .search import INDEX, PASSES, CpuSearchKernel, text_of
+from .search import INDEX, PASSES, CpuSearchKernel
 
 LANES = 256  # bytes of the labels of a vertex that stand side by side
 NARROWEST = 8  # sources that are searched from together, though threads could share them
@@ -36,6 +31,8 @@ MOST = 64  # times that the edges may be relaxed; by then settling vertices woul
 
 class CpuSweepKernel(CpuSearchKernel):
     """Best walks from many sources at once, for one semiring in one storage type; see `CpuSearchKernel`."""
+
+    needs = "settle", "sweep"
 
     def sweep(self, A: Rows, sources: np.ndarray) -> np.ndarray:
         """What `settle` finds, for several sources at once; rows for which that takes long are settled."""
@@ -80,20 +77,3 @@ class CpuSweepKernel(CpuSearchKernel):
         offsets = np.concatenate([[0], np.cumsum(lengths[order])])
         entries = np.repeat(A.offsets[order] - offsets[:-1], lengths[order]) + np.arange(offsets[-1])
         return places, Rows(offsets, places[A.columns[entries]], A.values[entries], n)
-
-
-def names_of(lowering: Lowering) -> list[str]:
-    """The names under which the compiled functions that it needs are kept on disk."""
-    stem = cache.stem(*text_of(program(lowering)))
-    return [f"{stem}.{name}" for name in ("settle", "sweep")]
-
-
-@lru_cache(1024)
-def sweep_kernel(lowering: Lowering) -> CpuSweepKernel:
-    """The kernel of a lowering of machine numbers."""
-    return _kernel(program(lowering))
-
-
-@lru_cache(256)
-def _kernel(text: Program) -> CpuSweepKernel:
-    return CpuSweepKernel(text)

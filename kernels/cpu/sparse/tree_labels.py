@@ -44,13 +44,13 @@ def _module(components: tuple[np.dtype, ...]) -> ModuleType:
     return cache.load(*_source(components), shown=False)
 
 
-def names_of(lowering: Lowering) -> list[str]:
-    """The names under which the compiled functions for pairs are kept on disk."""
+def code(lowering: Lowering) -> list[cache.Function]:
+    """The compiled functions for pairs."""
     functions, exchanged = dense_kernel(lowering).operations, exchanged_operations(lowering)
     return [
-        *functions.names("add_multiples", "total"),
-        *(exchanged.names("add_multiples") if exchanged is not functions else []),
-        f"{cache.stem(*_source(words_of(lowering.components)))}.between",
+        *functions.code("add_multiples", "total"),
+        *(exchanged.code("add_multiples") if exchanged is not functions else []),
+        cache.Function(*_source(words_of(lowering.components)), "between", shown=False),
     ]
 
 

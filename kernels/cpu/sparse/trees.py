@@ -7,9 +7,10 @@ are generated for each semiring, from trees_template.py; from tree_rounds_templa
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,10 +23,11 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import scratch
 
 from .edge_numbers import MOST, NUMBER, EdgeNumbers
-from .kernel import RowsKernel
-from .search import INDEX, aligned, text_of
+from .kernel import RowsKernel, comparing
+from .search import INDEX, aligned
 
-SURE, ROUNDS, HOPS = (Path(__file__).with_name(f"{name}_template.py") for name in ("trees", "tree_rounds", "tree_hops"))
+ROUNDS, HOPS = (Path(__file__).with_name(f"{name}_template.py") for name in ("tree_rounds", "tree_hops"))
+REST = "settle_vertex", "reach_rest"
 LANES = 32  # lines that stand side by side when they are copied
 WIDE = 4096  # and when they do already, so that they are read a few pages at a time
 ROOM = 1 << 20  # bytes of copied values that a thread's cache holds
@@ -35,39 +37,57 @@ BITS = 64 << 20  # bytes of what is known of edges: a bit for each line
 
 
 class TreeKernel(RowsKernel):
-    """Predecessors for one semiring in one storage type; see `RowsKernel`.
+    """Predecessors for one semiring in one storage type, as numbers of edges; see `RowsKernel`.
 
-    Parameters
-    ----------
-    program, threads
-    hop : {NUMBER, INDEX}
-        As predecessors are kept: as numbers of edges, of which no vertex may have more than `MOST`, or as vertices.
-    monotone : bool
-        Whether what is no better is known to have products that are no better, to the bit: see `is_monotone`.
+    No vertex may have more than `MOST` edges. The program is that of `program_of`.
     """
 
-    def __init__(
-        self, program: Program, threads: int | None = None, hop: np.dtype = NUMBER, monotone: bool = False
-    ):
+    template, needs = Path(__file__).with_name("trees_template.py"), ("grow",)
+    hop: ClassVar[np.dtype] = NUMBER  # as which predecessors are kept
+
+    def __init__(self, program: Program, threads: int | None = None):
         super().__init__(program, threads)
-        self._hop, self._monotone = hop, monotone
         self._size = sum(component.itemsize for component in program.components)
+
+    @classmethod
+    def program_of(cls, lowering: Lowering) -> Program:
+        """Its text knows how predecessors are kept, and whether what is no better has products that are no better."""
+        given, hop = program(lowering), cls.hop
+        constants = f"HOP, HOP_BYTES, MONOTONE = np.{hop.name}, {hop.itemsize}, {is_monotone(lowering)}\n\n\n"
+        name = given.name if hop == NUMBER else f"{given.name}_{hop.name}"
+        return replace(given, name=name, prelude=constants + given.prelude)
+
+    @classmethod
+    def text_of(cls, text: Program) -> tuple[str, str]:
+        return cls._text_of(text, cls.template)
+
+    @classmethod
+    def _text_of(cls, text: Program, template: Path) -> tuple[str, str]:
+        _name, begin = comparing(text, HOPS)
+        return f"{template.stem.removesuffix('_template')}_{text.name}", begin + below(template)
+
+    @classmethod
+    def seldom(cls, lowering: Lowering) -> list[cache.Function]:
+        """What few graphs need, and the same for walks that lead to the roots where ⊗ does not commute."""
+        given = cls.program_of(lowering)
+        parts = (cls.template, cls.needs), (ROUNDS, REST)
+        return [
+            cache.Function(*cls._text_of(text, template), name)
+            for text in ([given] if lowering.algebra.commutative else [given, exchanged(given)])
+            for template, names in parts for name in names
+        ]
 
     @cached_property
     def rounds(self) -> ModuleType:
         """The compiled module of what few graphs need."""
-        return cache.load(*_text(self.program, self._hop, self._monotone, ROUNDS))
+        return cache.load(*self._text_of(self.program, ROUNDS))
 
     @cached_property
-    def _rest(self) -> tuple[int, int]:
+    def _rest(self) -> tuple[int, ...]:
         """Where its functions lie."""
         from semiring.kernels.cpu.compile.jit import address_of  # it imports Numba
 
-        return address_of(self.rounds.settle_vertex), address_of(self.rounds.reach_rest)
-
-    @property
-    def _text(self) -> tuple[str, str]:
-        return _text(self.program, self._hop, self._monotone)
+        return tuple(address_of(getattr(self.rounds, name)) for name in REST)
 
     def predecessors(
         self, entering: Rows, leaving: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool, tied: bool = False,
@@ -104,7 +124,7 @@ class TreeKernel(RowsKernel):
         count, n = X.shape
         plain = len(self.program.components) == 1 and X.itemsize == self._size  # fields of records lie in turn
         across = plain and X.strides[0] == X.itemsize < X.strides[1]
-        P = np.empty((n, count), self._hop).T if across else np.empty((count, n), self._hop)
+        P = np.empty((n, count), self.hop).T if across else np.empty((count, n), self.hop)
         lost, guessed = np.empty(count, np.int64), np.zeros(count, bool)
         parts = self.threads if count >= 2 * LANES * self.threads else 1
         most = (TIED if tied or not bounded else WIDE) if across else min(LANES, ROOM // max(n * self._size, 1))
@@ -133,18 +153,14 @@ class TreeKernel(RowsKernel):
 
         edges = len(entering.columns) + n
         self._share("grow", lines, -(-count // width), float(width * edges))
-        numbers = self._hop == NUMBER
+        numbers = self.hop == NUMBER
         return EdgeNumbers(P, entering.offsets, entering.columns) if numbers else P, lost, guessed
 
 
-def names_of(lowering: Lowering) -> list[str]:
-    """The name under which the compiled function is kept on disk."""
-    return [f"{cache.stem(*_text(program(lowering), NUMBER, is_monotone(lowering)))}.grow"]
+class HubTreeKernel(TreeKernel):
+    """The same with predecessors as vertices, which may have any number of edges."""
 
-
-def names_of_hubs(lowering: Lowering) -> list[str]:
-    """The same where a vertex has more than `MOST` edges."""
-    return [f"{cache.stem(*_text(program(lowering), INDEX, is_monotone(lowering)))}.grow"]
+    hop = INDEX
 
 
 def is_monotone(lowering: Lowering) -> bool:
@@ -155,29 +171,7 @@ def is_monotone(lowering: Lowering) -> bool:
     return [c.kind for c in lowering.components] == ["f"] and lowering.mul.is_plain("add", "multiply")
 
 
-def purpose_of(entering: Rows) -> tuple[str, np.dtype]:
-    """What compiled code is for that makes trees along such edges, and as what it keeps them."""
+def kernel_for(entering: Rows) -> tuple[str, type[TreeKernel]]:
+    """What compiled code is for that makes trees along such edges, and which kernel that is."""
     hubs = int(np.diff(entering.offsets).max(initial=0)) > MOST
-    return ("trees of hubs", INDEX) if hubs else ("trees", NUMBER)
-
-
-def _text(text: Program, hop: np.dtype, monotone: bool, template: Path = SURE) -> tuple[str, str]:
-    """Name and text of the module that keeps predecessors as some dtype."""
-    constants = f"HOP, HOP_BYTES, MONOTONE = np.{hop.name}, {hop.itemsize}, {monotone}\n\n\n"
-    _name, begin = text_of(replace(text, prelude=constants + text.prelude), HOPS)
-    name = f"{template.stem.removesuffix('_template')}_{text.name}"
-    return name if hop == NUMBER else f"{name}_{hop.name}", begin + below(template)
-
-
-@lru_cache(1024)
-def tree_kernel(lowering: Lowering, *, exchange: bool = False, hop: np.dtype = NUMBER) -> TreeKernel:
-    """The kernel of a lowering of machine numbers; with the operands of ⊗ exchanged, for walks that lead to the roots.
-
-    `hop` is as for `TreeKernel`.
-    """
-    return _kernel(program(lowering), exchange, hop, is_monotone(lowering))
-
-
-@lru_cache(256)
-def _kernel(text: Program, exchange: bool, hop: np.dtype, monotone: bool) -> TreeKernel:
-    return TreeKernel(exchanged(text) if exchange else text, None, hop, monotone)
+    return ("trees of hubs", HubTreeKernel) if hubs else ("trees", TreeKernel)

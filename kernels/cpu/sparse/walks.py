@@ -12,15 +12,15 @@ from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.program import Program, program
 from semiring.kernels.lowering.base import Lowering
 
-from .fronts import names_of_walks
-from .search import text_of
+from .fronts import code_of_walks
+from .kernel import comparing
 
 TEMPLATE = Path(__file__).with_name("walks_template.py")
 
 
-def names_of(lowering: Lowering) -> list[str]:
-    """The names under which the compiled functions are kept on disk."""
-    return [f"{cache.stem(*text_of(program(lowering), TEMPLATE))}.last_edge", *names_of_walks(lowering)]
+def code(lowering: Lowering) -> list[cache.Function]:
+    """The compiled functions."""
+    return [cache.Function(*comparing(program(lowering), TEMPLATE), "last_edge"), code_of_walks(lowering)]
 
 
 @lru_cache(1024)
@@ -33,4 +33,4 @@ def last_edge(lowering: Lowering) -> int:
 def _address(text: Program) -> int:
     from semiring.kernels.cpu.compile.jit import address_of  # it imports Numba
 
-    return address_of(cache.load(*text_of(text, TEMPLATE)).last_edge)
+    return address_of(cache.load(*comparing(text, TEMPLATE)).last_edge)

@@ -6,20 +6,15 @@ winners_template.py; elements are machine numbers, records of which are left to 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, program
-from semiring.kernels.lowering.base import Lowering
 
 from .kernel import RowsKernel
-from .search import INDEX, text_of
+from .search import INDEX
 
-TEMPLATE = Path(__file__).with_name("winners_template.py")
 ROOM = 1 << 18  # bytes of B's columns that stay in a thread's cache
 NARROWEST = 64  # columns that are worth a pass over A's rows
 
@@ -27,9 +22,7 @@ NARROWEST = 64  # columns that are worth a pass over A's rows
 class WinnersKernel(RowsKernel):
     """Products and their winners for one semiring in one storage type; see `RowsKernel`."""
 
-    @property
-    def _text(self) -> tuple[str, str]:
-        return text_of(self.program, TEMPLATE)
+    template, needs = Path(__file__).with_name("winners_template.py"), ("multiply",)
 
     def multiply(self, A: Rows, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A ⊗ B, and the least k of the terms that each entry is; −1 where it is zero.
@@ -58,19 +51,3 @@ class WinnersKernel(RowsKernel):
         each = float(len(A.columns)) / max(rows, 1) * width
         self._share("multiply", part, rows, each)
         return C, which
-
-
-def names_of(lowering: Lowering) -> list[str]:
-    """The name under which the compiled function is kept on disk."""
-    return [f"{cache.stem(*text_of(program(lowering), TEMPLATE))}.multiply"]
-
-
-@lru_cache(1024)
-def winners_kernel(lowering: Lowering) -> WinnersKernel:
-    """The kernel of a lowering of machine numbers."""
-    return _kernel(program(lowering))
-
-
-@lru_cache(256)
-def _kernel(text: Program) -> WinnersKernel:
-    return WinnersKernel(text)

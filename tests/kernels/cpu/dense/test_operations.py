@@ -177,7 +177,7 @@ def test_each_is_compiled_when_it_is_asked_for() -> None:
     case = CASES["or-and-uint8"]
     found = Operations(case.program)
     assert found.multiply == found.multiply != 0
-    assert found.names("multiply", "close_pivots")[1].endswith(".close_pivots")
+    assert found.code("multiply", "close_pivots")[1].on_disk.endswith(".close_pivots")
     assert operations(case.program) is operations(case.program)
     assert not found.module.add_scattered.signatures
 

@@ -96,8 +96,8 @@ class TestWhichOfThem:
         assert not new.compiles_close(1, 1), "each function has a price of its own"
 
     def test_what_is_on_disk_is_used_at_once(self, new: Walk, tmp_path: Path) -> None:
-        for name in new.names("product", "close"):
-            (tmp_path / f"{name}.nbi").touch()
+        for function in new.code("product", "close"):
+            (tmp_path / f"{function.on_disk}.nbi").touch()
         assert new.compiles_product(*self.plan(new, 1))
         assert new.compiles_close(1, 1)
 

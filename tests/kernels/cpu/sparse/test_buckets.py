@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.build import sums_numbers
 from semiring.kernels.cpu.compile.program import program
 from semiring.kernels.cpu.sparse import buckets
-from semiring.kernels.cpu.sparse.buckets import CpuBucketKernel, bucket_kernel, names_of, suits, width_of
+from semiring.kernels.cpu.sparse.buckets import CpuBucketKernel, width_of
 from semiring.kernels.lowering.general import general
 
 inf = float("inf")
@@ -64,13 +65,13 @@ def test_rows_are_those_of_settling(name: str, dtype: str, weights: list[Any], m
 
 def test_integers_are_their_own_size() -> None:
     low = sr.plan(np.array([[0, 3], [200, 0]], np.int32), sr.min_plus).lowering
-    assert suits(low)
+    assert sums_numbers(low)
     A = compressed(4, {(0, 1): 3, (1, 2): 200, (0, 2): 204, (2, 3): 5}, low.storage.str)
-    assert bucket_kernel(low).rows(A, np.array([0]), 204).tolist() == [[0, 3, 203, 208]]
+    assert CpuBucketKernel.of(low).rows(A, np.array([0]), 204).tolist() == [[0, 3, 203, 208]]
 
 
 def test_what_suits_and_how_wide_buckets_are() -> None:
-    assert not suits(general(sr.max_min, np.dtype("f8"))) and not suits(general(sr.viterbi, np.dtype("f8")))
+    assert not any(sums_numbers(general(S, np.dtype("f8"))) for S in (sr.max_min, sr.viterbi))
     ring = {(i, (i + 1) % 8): float(i) for i in range(8)}
     assert 0 < width_of(compressed(8, ring, "f8"), 7.0) <= 4
     assert width_of(compressed(8, {(0, 1): 0.0}, "f8"), 0.0) == 0 == width_of(compressed(8, {}, "f8"), 0.0)
@@ -80,5 +81,5 @@ def test_what_suits_and_how_wide_buckets_are() -> None:
 
 
 def test_the_name_of_the_kept_function() -> None:
-    (name,) = names_of(general(sr.min_plus, np.dtype("f8")))
-    assert name.startswith("buckets_") and name.endswith(".pass_buckets")
+    (function,) = CpuBucketKernel.code(general(sr.min_plus, np.dtype("f8")))
+    assert function.on_disk.startswith("buckets_") and function.name == "pass_buckets"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.program import program
-from semiring.kernels.cpu.sparse.levels import CpuLevelKernel, level_kernel, names_of
+from semiring.kernels.cpu.sparse.levels import CpuLevelKernel
 from semiring.kernels.lowering.general import general
 
 inf = float("inf")
@@ -79,7 +79,7 @@ def test_who_waits_looks_for_an_edge_where_a_level_has_many_of_those_left() -> N
     """Told so of edges that go one way only, it goes them backwards: that is how one sees that it looks."""
     n = 300
     A = compressed(n, {(0, v) for v in range(1, 200)} | {(v, 0) for v in range(200, n)}, 1, float)
-    kernel = level_kernel(general(sr.min_plus, np.dtype("f8")))
+    kernel = CpuLevelKernel.of(general(sr.min_plus, np.dtype("f8")))
     (row,) = kernel.levels(A, np.array([0]))
     assert (row[1:200] == 1).all() and (row[200:] == inf).all()
     (row,) = kernel.levels(A, np.array([0]), both_ways=True)
@@ -88,7 +88,7 @@ def test_who_waits_looks_for_an_edge_where_a_level_has_many_of_those_left() -> N
 
 def test_levels_of_a_path_and_without_edges() -> None:
     low = general(sr.min_plus, np.dtype("f8"))
-    kernel = level_kernel(low)
+    kernel = CpuLevelKernel.of(low)
     n = 1000
     path = compressed(n, {(v, v + 1) for v in range(n - 1)}, 0.5, float)
     X = kernel.levels(path, np.array([0, n - 1]))
@@ -103,5 +103,5 @@ def test_levels_of_a_path_and_without_edges() -> None:
 def test_what_reads_alike_is_one_kernel() -> None:
     low = general(sr.min_plus, np.dtype("f8"))
     twin = sr.Semiring("twin", add=np.minimum, mul=np.add, zero=inf, one=0, star=lambda a: np.where(a < 0, -inf, 0))
-    assert level_kernel(general(twin, np.dtype("f8"))) is level_kernel(low)
-    assert [name.rpartition(".")[2] for name in names_of(low)] == ["pass_levels"]
+    assert CpuLevelKernel.of(general(twin, np.dtype("f8"))) is CpuLevelKernel.of(low)
+    assert [function.name for function in CpuLevelKernel.code(low)] == ["pass_levels"]

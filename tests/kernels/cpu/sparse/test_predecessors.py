@@ -13,7 +13,7 @@ import semiring as sr
 from semiring.algorithms.trees import Edges, predecessors
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.program import program
-from semiring.kernels.cpu.sparse.predecessors import PredecessorKernel, names_of, predecessor_kernel
+from semiring.kernels.cpu.sparse.predecessors import PredecessorKernel
 from semiring.kernels.cpu.sparse.search import CpuSearchKernel
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.lowering.general import general
@@ -74,7 +74,7 @@ def check_origins(
 def test_values_that_no_search_leaves_are_told() -> None:
     array = np.full((3, 3), inf)
     array[0, 1] = array[1, 2] = 1.0
-    A, kernel = compressed(array, inf), predecessor_kernel(general(sr.min_plus, np.dtype("f8")))
+    A, kernel = compressed(array, inf), PredecessorKernel.of(general(sr.min_plus, np.dtype("f8")))
     X = np.array([[0, 1, 2], [0, 1, 2.5], [0, 1, 1.5], [0, 1, inf], [0.5, 1, 2]])
     P, finished = kernel.rows(A, X, np.zeros(5, np.int64), True, False)
     assert finished.tolist() == [True, False, False, False, False] and P[0].tolist() == [-1, 0, 1]
@@ -87,7 +87,7 @@ def test_many_rounds_and_none() -> None:
     """A path of edges that cost nothing, its vertices in descending order; and no vertex or edge."""
     n = 500
     A = Rows(np.concatenate([[0], np.arange(n)]), np.arange(n - 1, dtype=np.int32), np.zeros(n - 1), n)
-    kernel = predecessor_kernel(general(sr.min_plus, np.dtype("f8")))
+    kernel = PredecessorKernel.of(general(sr.min_plus, np.dtype("f8")))
     P, finished = kernel.rows(A, np.zeros((1, n)), np.array([n - 1]), True, False)
     assert finished.all() and P[0].tolist() == [*range(1, n), -1]
     for size in (0, 1):
@@ -97,5 +97,5 @@ def test_many_rounds_and_none() -> None:
 
 
 def test_their_name_on_disk() -> None:
-    (name,) = names_of(general(sr.min_plus, np.dtype("f8")))
-    assert name.startswith("predecessors_") and name.endswith(".lead")
+    (function,) = PredecessorKernel.code(general(sr.min_plus, np.dtype("f8")))
+    assert function.on_disk.startswith("predecessors_") and function.name == "lead"

@@ -15,7 +15,7 @@ from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.program import program
 from semiring.kernels.cpu.sparse import product as module
 from semiring.kernels.cpu.sparse import structure
-from semiring.kernels.cpu.sparse.product import SparseKernel, names_of, sparse_kernel
+from semiring.kernels.cpu.sparse.product import SparseKernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 
@@ -155,11 +155,11 @@ def test_results_do_not_depend_on_the_threads(monkeypatch: pytest.MonkeyPatch) -
 
 def test_what_reads_alike_is_one_kernel() -> None:
     twin = sr.Semiring("twin", add=np.minimum, mul=np.add, zero=inf, one=0, star=lambda a: np.where(a < 0, -inf, 0))
-    assert sparse_kernel(general(twin, F8)) is sparse_kernel(lowering("min_plus"))
-    assert sparse_kernel(lowering("plus_times")) is not sparse_kernel(lowering("min_plus"))
-    (name,) = names_of(general(twin, F8))
-    assert [name] == names_of(lowering("min_plus")) and name.endswith(".times_dense")
-    assert kernel("min_plus").module.__name__.endswith(name.removesuffix(".times_dense"))
+    assert SparseKernel.of(general(twin, F8)) is SparseKernel.of(lowering("min_plus"))
+    assert SparseKernel.of(lowering("plus_times")) is not SparseKernel.of(lowering("min_plus"))
+    (function,) = SparseKernel.code(general(twin, F8))
+    assert [function] == SparseKernel.code(lowering("min_plus")) and function.name == "times_dense"
+    assert kernel("min_plus").module.__name__.endswith(function.on_disk.removesuffix(".times_dense"))
 
 
 @settings(max_examples=200)

@@ -11,7 +11,7 @@ import semiring as sr
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import rounds
 from semiring.kernels.cpu.compile.program import program
-from semiring.kernels.cpu.sparse.search import CpuSearchKernel, names_of, search_kernel
+from semiring.kernels.cpu.sparse.search import CpuSearchKernel
 from semiring.kernels.lowering.general import general
 
 LOW = general(sr.min_plus, np.dtype("f8"))
@@ -148,7 +148,7 @@ def test_without_edges_or_sources() -> None:
 
 def test_what_reads_alike_is_one_kernel() -> None:
     twin = sr.Semiring("twin", add=np.minimum, mul=np.add, zero=inf, one=0, star=lambda a: np.where(a < 0, -inf, 0))
-    assert search_kernel(general(twin, np.dtype("f8"))) is search_kernel(LOW)
-    assert search_kernel(LOW) is not search_kernel(general(sr.max_plus, np.dtype("f8")))
-    (name,) = names_of(LOW)
-    assert kernel().module.__name__.endswith(name.removesuffix(".settle")) and name.endswith(".settle")
+    assert CpuSearchKernel.of(general(twin, np.dtype("f8"))) is CpuSearchKernel.of(LOW)
+    assert CpuSearchKernel.of(LOW) is not CpuSearchKernel.of(general(sr.max_plus, np.dtype("f8")))
+    (function,) = CpuSearchKernel.code(LOW)
+    assert kernel().module.__name__.endswith(function.on_disk.removesuffix(".settle")) and function.name == "settle"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.program import program
-from semiring.kernels.cpu.sparse.substitution import LEAST, SubstitutionKernel, names_of, substitution_kernel
+from semiring.kernels.cpu.sparse.substitution import LEAST, SubstitutionKernel
 from semiring.kernels.lowering.general import general
 
 F8, inf = np.dtype("f8"), np.inf
@@ -77,7 +77,6 @@ def test_threads_share_columns(columns: int) -> None:
 def test_what_reads_alike_is_one_kernel() -> None:
     low = general(sr.min_plus, F8)
     twin = sr.Semiring("twin", add=np.minimum, mul=np.add, zero=inf, one=0, star=lambda a: np.where(a < 0, -inf, 0))
-    assert substitution_kernel(general(twin, F8)) is substitution_kernel(low)
-    (name,) = names_of(low)
-    assert name == f"{name.removesuffix('.substitute')}.substitute"
-    assert kernel("min_plus").module.__name__.endswith(name.removesuffix(".substitute"))
+    assert SubstitutionKernel.of(general(twin, F8)) is SubstitutionKernel.of(low)
+    (function,) = SubstitutionKernel.code(low)
+    assert kernel("min_plus").module.__name__.endswith(function.on_disk.removesuffix(".substitute"))

@@ -12,7 +12,7 @@ from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import rounds
 from semiring.kernels.cpu.compile.program import program
 from semiring.kernels.cpu.sparse import sweeps as module
-from semiring.kernels.cpu.sparse.sweeps import CpuSweepKernel, names_of, sweep_kernel
+from semiring.kernels.cpu.sparse.sweeps import CpuSweepKernel
 from semiring.kernels.lowering.general import general
 
 LOW = general(sr.min_plus, np.dtype("f8"))
@@ -116,7 +116,7 @@ def test_other_algebras(name: str) -> None:
     A = random_rows(60, 240)
     values = np.ones(len(A.values), bool) if name == "boolean" else (A.values + 1e-3).clip(0, 1).astype("f4")
     A, every = Rows(A.offsets, A.columns, values, 60), np.arange(60)
-    engine = sweep_kernel(low)
+    engine = CpuSweepKernel.of(low)
     assert np.array_equal(engine.sweep(A, every), engine.settle(A, every))
 
 
@@ -129,7 +129,7 @@ def test_records() -> None:
     first, second = low.storage.names
     values[first], values[second] = (8 * A.values).round() / 8, 1
     A, every = Rows(A.offsets, A.columns, values, 60), np.arange(60)
-    engine = sweep_kernel(low)
+    engine = CpuSweepKernel.of(low)
     assert engine.sweep(A, every).tolist() == engine.settle(A, every).tolist()
 
 
@@ -141,5 +141,5 @@ def test_without_edges_or_sources() -> None:
 
 def test_what_reads_alike_is_one_kernel() -> None:
     twin = sr.Semiring("twin", add=np.minimum, mul=np.add, zero=inf, one=0, star=lambda a: np.where(a < 0, -inf, 0))
-    assert sweep_kernel(general(twin, np.dtype("f8"))) is sweep_kernel(LOW)
-    assert [name.rpartition(".")[2] for name in names_of(LOW)] == ["settle", "sweep"]
+    assert CpuSweepKernel.of(general(twin, np.dtype("f8"))) is CpuSweepKernel.of(LOW)
+    assert [function.name for function in CpuSweepKernel.code(LOW)] == ["settle", "sweep"]

@@ -14,18 +14,14 @@ import semiring as sr
 from semiring.algorithms.trees import Edges, predecessors
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.price import always
-from semiring.kernels.cpu.compile.program import program
 from semiring.kernels.cpu.sparse import trees
-from semiring.kernels.cpu.sparse.edge_numbers import NUMBER, EdgeNumbers
-from semiring.kernels.cpu.sparse.search import INDEX
+from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.cpu.sparse.trees import (
+    HubTreeKernel,
     TreeKernel,
     is_monotone,
-    names_of,
-    names_of_hubs,
-    purpose_of,
-    tree_kernel,
+    kernel_for,
 )
 from semiring.kernels.lowering.general import general
 
@@ -69,10 +65,10 @@ def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monk
     @settings(max_examples=30)
     @given(st.integers(0, 10**6), st.sampled_from([1, 2, 9, 40, 70]), st.sampled_from([1, 3]),
            st.sampled_from([1, 5, 32, 65, 128]), st.booleans(), st.booleans(), st.sampled_from([2.5, 7.0]),
-           st.booleans(), st.sampled_from([NUMBER, INDEX]), st.booleans())
+           st.booleans(), st.sampled_from([TreeKernel, HubTreeKernel]), st.booleans())
     def check(
         seed: int, n: int, threads: int, lanes: int, across: bool, tied: bool, degree: float, permuted: bool,
-        hop: np.dtype, lossless: bool,
+        kind: type[TreeKernel], lossless: bool,
     ) -> None:
         for width in ("LANES", "WIDE", "TIED"):
             monkeypatch.setattr(trees, width, lanes)
@@ -83,7 +79,7 @@ def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monk
         bounded = np.min(weights) >= 0
         X = np.asfortranarray(X) if across else X
         order = np.random.default_rng(seed).permutation(n) if permuted else None
-        found, lost, guessed = TreeKernel(program(low), threads, hop, is_monotone(low)).predecessors(
+        found, lost, guessed = kind(kind.program_of(low), threads).predecessors(
             entering, leaving, X, np.arange(n), bounded, tied, lossless, order
         )
         P = vertices_of(found)
@@ -91,7 +87,7 @@ def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monk
         expected, none, rows = predecessors(edges, T, X, np.arange(n), bounded)
         assert (expected == P).all() and none == [] and (lost < 0).all() and P.dtype == np.int32
         assert np.flatnonzero(guessed).tolist() == rows
-        assert isinstance(found, EdgeNumbers) == (hop == NUMBER)
+        assert isinstance(found, EdgeNumbers) == (kind is TreeKernel)
         assert P.flags.f_contiguous if across and n > 1 and not A.dtype.names else P.flags.c_contiguous
 
     check()
@@ -111,7 +107,7 @@ def test_more_lanes_than_one_strip_has(
     leaving = compressed(A, S.zero_in(A.dtype))
     entering, bounded = transpose(leaving), np.min(weights) >= 0
     assert set(np.diff(entering.offsets)) >= set(range(8))
-    kernel = tree_kernel(general(S, A.dtype))
+    kernel = TreeKernel.of(general(S, A.dtype))
     assert lanes > kernel.module.STRIP
     found, lost, guessed = kernel.predecessors(
         entering, leaving, np.asfortranarray(X[roots]), roots, bounded, tied, lossless
@@ -140,7 +136,7 @@ def test_every_number_of_edges(name: str, dtype: str, weights: list[Any]) -> Non
     assert set(np.diff(entering.offsets)) >= set(range(20))
     edges = Edges(entering.offsets, entering.columns, entering.values, (leaving.offsets, leaving.columns))
     expected, _, _ = predecessors(edges, T, X, np.arange(n), True)
-    found, _, _ = tree_kernel(general(S, A.dtype)).predecessors(
+    found, _, _ = TreeKernel.of(general(S, A.dtype)).predecessors(
         entering, leaving, np.asfortranarray(X), np.arange(n), True
     )
     assert (expected == vertices_of(found)).all()
@@ -155,7 +151,7 @@ def test_lost_walks_are_told_in_every_strip(bounded: bool) -> None:
     before = np.where(np.isfinite(A), np.arange(6)[:, None], -1)
     roots = np.random.default_rng(1).integers(0, 6, 1100)
     leaving = compressed(A, inf)
-    found, lost, guessed = tree_kernel(general(sr.min_plus, np.dtype("f4"))).predecessors(
+    found, lost, guessed = TreeKernel.of(general(sr.min_plus, np.dtype("f4"))).predecessors(
         transpose(leaving), leaving, np.asfortranarray(X[roots]), roots, bounded
     )
     assert (lost == np.where(roots == 0, 2, -1)).all() and not guessed.any()
@@ -168,7 +164,7 @@ def test_lost_walks_are_told(bounded: bool) -> None:
     A[0, 1] = A[1, 2] = A[1, 3] = 3e38
     X = np.array([[0, 3e38, inf, inf]], np.float32)
     leaving = compressed(A, inf)
-    kernel = tree_kernel(general(sr.min_plus, np.dtype("f4")))
+    kernel = TreeKernel.of(general(sr.min_plus, np.dtype("f4")))
     for order in (None, np.array([3, 1, 2, 0])):
         found, lost, guessed = kernel.predecessors(
             transpose(leaving), leaving, X, np.array([0]), bounded, order=order
@@ -182,21 +178,21 @@ def test_walks_to_the_root_are_extended_in_front() -> None:
     A[0, 1], A[0, 2], A[1, 3], A[2, 3] = 5.0, 1.0, 1.0, 2.0
     X = np.array([[5.0, 1.0, 2.0, 0.0]])  # 1 + 2 · 2 through either, and 5 + 2 · 1 through 1 is worse
     leaving = compressed(A, inf)
-    kernel = tree_kernel(general(S, np.dtype("f8")), exchange=True)
+    kernel = TreeKernel.of(general(S, np.dtype("f8")), exchange=True)
     found, _, _ = kernel.predecessors(leaving, transpose(leaving), X, np.array([3]), True)
     assert vertices_of(found).tolist() == [[2, 3, 3, -1]]
 
 
 def test_their_name_on_disk() -> None:
     low = general(sr.min_plus, np.dtype("f8"))
-    (name,), (other,) = names_of(low), names_of_hubs(low)
-    assert name.endswith(".grow") and other.endswith(".grow") and name != other
+    (one,), (other,) = TreeKernel.code(low), HubTreeKernel.code(low)
+    assert one.name == other.name == "grow" and one.on_disk != other.on_disk
 
 
 def test_what_code_is_for() -> None:
     star = Rows(np.array([0, *[0] * 127, 127]), np.arange(127, dtype=np.int32), np.ones(127), 128)
     more = Rows(np.array([0, *[0] * 128, 128]), np.arange(128, dtype=np.int32), np.ones(128), 129)
-    assert purpose_of(star) == ("trees", NUMBER) and purpose_of(more) == ("trees of hubs", INDEX)
+    assert kernel_for(star) == ("trees", TreeKernel) and kernel_for(more) == ("trees of hubs", HubTreeKernel)
 
 
 @pytest.mark.parametrize("leaves", [126, 127, 128, 300])
@@ -228,7 +224,7 @@ def test_a_best_edge_that_rounding_hides() -> None:
     expected, _, _ = predecessors(edges, sr.min_plus.over(A.dtype), X, np.arange(4), True)
     for lossless in (False, True):
         for values in (X, np.asfortranarray(X)):
-            found, _, _ = tree_kernel(low).predecessors(leaving, leaving, values, np.arange(4), True, False, lossless)
+            found, _, _ = TreeKernel.of(low).predecessors(leaving, leaving, values, np.arange(4), True, False, lossless)
             assert (vertices_of(found) == expected).all()
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,7 +14,7 @@ from semiring.algorithms.trees import Edges, walk_back
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse.fronts import Fronts
 from semiring.kernels.cpu.sparse.structure import transpose
-from semiring.kernels.cpu.sparse.walks import last_edge, names_of
+from semiring.kernels.cpu.sparse.walks import code, last_edge
 from semiring.kernels.lowering.general import general
 
 HOPS = sr.shortest_hops.default_dtype
@@ -65,5 +63,4 @@ def test_they_are_those_of_whole_rows(name: str) -> None:
 
 
 def test_the_names_on_disk() -> None:
-    names: list[Any] = names_of(general(sr.min_plus, np.dtype("f8")))
-    assert [name.rpartition(".")[2] for name in names] == ["last_edge", "walk_back"]
+    assert [function.name for function in code(general(sr.min_plus, np.dtype("f8")))] == ["last_edge", "walk_back"]

@@ -11,7 +11,7 @@ import semiring as sr
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.program import program
 from semiring.kernels.cpu.sparse import winners
-from semiring.kernels.cpu.sparse.winners import WinnersKernel, names_of
+from semiring.kernels.cpu.sparse.winners import WinnersKernel
 from semiring.kernels.lowering.general import general
 from semiring.solvers.argmax import Best, _sparse_dense
 
@@ -55,4 +55,4 @@ def test_by_the_verb(machine_code: None) -> None:
 
 
 def test_the_name_on_disk() -> None:
-    assert [name.rpartition(".")[2] for name in names_of(general(sr.min_plus, np.dtype("f8")))] == ["multiply"]
+    assert [function.name for function in WinnersKernel.code(general(sr.min_plus, np.dtype("f8")))] == ["multiply"]
