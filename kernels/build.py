@@ -64,7 +64,7 @@ class Purpose(NamedTuple):
     ----------
     source : str
         A module of `kernels/cpu` and, after a colon, a class there. Its `code` gives the compiled functions that most
-        of the work needs for a lowering, and the class's `seldom` those that some needs besides.
+        of the work needs for a lowering, and its `seldom`, if it has one, those that some needs besides.
     seconds : callable
         What NumPy takes for so many steps of k, and so many terms ⊗ in all, of a lowering.
     number : int
@@ -88,7 +88,7 @@ class Purpose(NamedTuple):
 
     def seldom(self, lowering: Lowering) -> list[Function]:
         """Those that some of it needs besides."""
-        found: list[Function] = self._owner.seldom(lowering) if ":" in self.source else []
+        found: list[Function] = getattr(self._owner, "seldom", lambda _: [])(lowering)
         return found
 
     @property

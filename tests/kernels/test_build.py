@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.kernels.build import kernel, sparse_kernel
+from semiring.kernels.build import PURPOSES, kernel, sparse_kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.bits.engine import BooleanKernel
 from semiring.kernels.cpu.bits.lowering import bit_planes
@@ -75,3 +75,19 @@ def test_objects_have_an_engine_for_each_algebra() -> None:
     assert kernel(one) is not kernel(other)
     assert kernel(one) is kernel(again)
     assert kernel(one).close(np.array([[5]], object)) == kernel(other).close(np.array([[-5]], object)) == -1
+
+
+def test_purposes_need_as_many_functions_as_they_say() -> None:
+    low = general(sr.min_plus, F8)
+    assert {name: len(purpose.code(low)) for name, purpose in PURPOSES.items()} == {
+        name: purpose.number for name, purpose in PURPOSES.items()
+    }
+    bare = general(sr.plus_min, F8)
+    assert [function.name for function in PURPOSES["blocks"].code(bare)] == ["multiply"]
+
+
+@pytest.mark.parametrize("S", [sr.min_plus, sr.max_min, sr.plus_times, sr.plus_min], ids=lambda S: S.name)
+def test_what_may_be_needed_over_an_algebra(S: sr.Semiring) -> None:
+    wanted = {name for name, purpose in PURPOSES.items() if purpose.fits(general(S, F8))}
+    assert "rows" in wanted and ("fronts" in wanted) == (not S.product_only) and ("trees" in wanted) == S.selective
+    assert ("buckets" in wanted, "search" in wanted) == (S is sr.min_plus, S is sr.max_min)

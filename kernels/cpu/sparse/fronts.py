@@ -81,6 +81,11 @@ def code(lowering: Lowering) -> list[cache.Function]:
     ]
 
 
+def seldom(lowering: Lowering) -> list[cache.Function]:
+    """What columns and single elements need besides."""
+    return [cache.Function(*_source(words_of(lowering.components), "Columns"), "turn", shown=False)]
+
+
 def code_of_walks(lowering: Lowering) -> cache.Function:
     """The compiled function that walks back along a row."""
     return cache.Function(*_source(words_of(lowering.components), "Walks"), "walk_back", shown=False)
