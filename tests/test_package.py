@@ -181,7 +181,6 @@ LATE = {
     "semiring.machine.memory": "what `info` says of memory",
     "semiring.kernels.cpu.dense.choose": "an engine, made when it first runs",
     "semiring.kernels.cpu.dense.objects": "an engine, made when it first runs",
-    "semiring.kernels.cpu.sparse.search": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.fronts": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.tree_labels": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.walks": "an engine, made when it first runs",

@@ -259,7 +259,7 @@ def least_by_numpy(low: Lowering, A: Sparse, answer: bool) -> float:
     Rows of the closure of a connected graph pass each edge, and together they meet as many vertices as is counted.
     """
     n, rows = A.n, A.n if answer else 0
-    return PURPOSES["fronts"][1](low, (FACTORING + MET * -(-rows // TOGETHER)) * n, float(rows) * A.nnz)
+    return PURPOSES["fronts"].seconds(low, (FACTORING + MET * -(-rows // TOGETHER)) * n, float(rows) * A.nnz)
 
 
 def rows_steps(analysis: Analysis, load: Work, rows: int) -> float:

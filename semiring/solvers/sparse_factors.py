@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
@@ -436,10 +435,8 @@ class SparseFactors(Factored, Pairs, Saving):
             found = walk_by_fronts(low, self._by.fronts, self._A, start, end, load.down)
             if found is not None:
                 return found
-        began = perf_counter()
-        found = super()._walk(start, end)
-        code_of(low.in_machine_code, "walks").spent += perf_counter() - began
-        return found
+        with code_of(low, "walks").renting():
+            return super()._walk(start, end)
 
     @property
     def _walks_by_parts(self) -> bool:

@@ -342,7 +342,7 @@ class Substitution:
         if self.closed is not None:
             return np.asarray(self.checked(self.closed[starts, ends]))
         self._reconsider(count, (starts, ends))
-        code = code_of(low.in_machine_code, "pairs")
+        code = code_of(low, "pairs")
         if not (code.repays(PAIR * count) and self.lowering.compiled):
             return code.rent(self._pairs_by_rows, starts, ends)
         if self.labels is None or self.labels.fronts is not self.fronts:
