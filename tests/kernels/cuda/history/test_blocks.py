@@ -27,19 +27,19 @@ KINDS = [("min_plus", "f4"), ("min_plus", "i8"), ("boolean", None), ("plus_times
          ("shortest_hops", None)]
 
 
-def refused(S: sr.Semiring, variant: Variant) -> bool:
-    return variant.hops and not S.selective
+PAIRS = [
+    pytest.param(variant, *kind, marks=() if variant in VARIANTS[:1] or kind in KINDS[:1] else pytest.mark.slow,
+                 id=f"{variant}-{kind}")
+    for variant in VARIANTS for kind in KINDS if sr.catalogue[kind[0]].selective or not variant.hops
+]
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@pytest.mark.parametrize("name, dtype", KINDS)
+@pytest.mark.parametrize("variant, name, dtype", PAIRS)
 @pytest.mark.parametrize("n", [1, 33, 70])
 def test_closures(
     play: Callable[..., Compiled], rng: np.random.Generator, variant: Variant, name: str, dtype: str | None, n: int
 ) -> None:
     S = sr.catalogue[name]
-    if refused(S, variant):
-        return
     A = closable(S, dtype_of(S, dtype), n, rng)
     kernel = PhaseKernel(without_facts(S, A.dtype), play(n).host.array(A), variant)
     katz_kider(kernel)
