@@ -215,11 +215,9 @@ def test_compiled_functions_are_called_from_python_by_address() -> None:
         function(1)
 
 
-@pytest.mark.parametrize(
-    "file", sorted(p for f in ("semiring", "kernels", "algorithms") for p in (ROOT / f).rglob("*.py")), ids=str
-)
-def test_nobody_compiles_past_it(file: Path) -> None:
-    if file.name == "jit.py":
-        return
-    text = file.read_text(encoding="utf-8")  # headers of generated modules too
-    assert not re.search(r"from numba import[^\n]*\b(n?jit|vectorize|guvectorize)\b|\bnumba\.(n?jit|vectorize)\b", text)
+def test_nobody_compiles_past_it() -> None:
+    past = re.compile(r"from numba import[^\n]*\b(n?jit|vectorize|guvectorize)\b|\bnumba\.(n?jit|vectorize)\b")
+    files = [p for f in ("semiring", "kernels", "algorithms") for p in (ROOT / f).rglob("*.py") if p.name != "jit.py"]
+    assert len(files) > 300
+    found = [str(p) for p in files if past.search(p.read_text(encoding="utf-8"))]  # headers of generated modules too
+    assert found == []
