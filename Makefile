@@ -28,7 +28,7 @@ demo: $(VENV)/has-plot
 	$(BIN)/semiring demo --plot $(PICTURE)
 
 test: $(VENV)/has-test
-	$(BIN)/python -m pytest -n auto -m 'not slow'
+	$(BIN)/python -m pytest -n auto -m 'not slow' --hypothesis-profile few
 
 test-all: $(VENV)/has-test
 	$(BIN)/python -m pytest -n auto

@@ -3,7 +3,8 @@
 By itself the library compiles an algebra when that repays, so that small tests run by NumPy. Tests whose subject is
 compiled code ask for `machine_code`; those of NumPy's engine, where it matters, for `by_numpy`.
 
-No example of a property test has a deadline: the first may compile, and machines are shared.
+No example of a property test has a deadline: the first may compile, and machines are shared. `make test` draws few
+examples, and `make test-all` as many as Hypothesis does by default.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from hypothesis import settings
 from semiring.kernels.cpu.compile import price
 
 settings.register_profile("untimed", deadline=None)
+settings.register_profile("few", deadline=None, max_examples=25)
 settings.load_profile("untimed")
 
 
