@@ -1,9 +1,9 @@
-"""The verbs: each builds a task, and all end in `semiring.solvers.task.compute`."""
+"""The verbs: each function builds a task, `verb` computes it, and `plan` shows what would be done."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
+from inspect import Parameter, Signature, signature
 from os import PathLike
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
@@ -22,7 +22,8 @@ from .operands.read import operand
 from .scale.connection import Connection
 from .scale.storing import storing, storing_or_memory
 from .solvers.plan import Plan
-from .solvers.task import Options, Task, compute, first_offer, options, own_algebra, refuse_what_has_no_meaning
+from .solvers.task import SpreadTask, Task, builder, options, own_algebra, verb
+from .solvers.ways import VERBS
 
 if TYPE_CHECKING:
     from .algorithms.sparse.analysis import Analysis
@@ -131,6 +132,7 @@ def closure(
 def closure(
     A: Any, S: Over = None, *, packed: bool = ..., on_divergence: str = ..., **others: Unpack[Closing]
 ) -> Any: ...
+@verb
 def closure(
     A: Any,
     S: Semiring | str | None = None,
@@ -284,13 +286,16 @@ def closure(
     to_file, on_gpu = None, None
     if not (out is memory is checkpoint is None and resume is False):
         to_file, on_gpu = storing_or_memory(out, memory, checkpoint, resume, device)
-    asked = options(method, reflexive, overwrite, device, tile, check, packed, progress, max_edges=max_edges,
-                    on_divergence=on_divergence, tol=tol, storing=to_file, devices=devices, gpu_memory=on_gpu)
+    asked = options(
+        method=method, reflexive=reflexive, overwrite=overwrite, device=device, tile=tile, check=check, packed=packed,
+        progress=progress, max_edges=max_edges, on_divergence=on_divergence, tol=tol, storing=to_file, devices=devices,
+        gpu_memory=on_gpu, on=on,
+    )
     if on is not None:
-        return _solver_of(on).closure(on, A, S, asked)
+        return SpreadTask(A, S, asked)
     if overwrite:
         _refuse_prepared(A)
-    return compute(Task("closure", S, (A,), asked))
+    return Task("closure", S, (A,), asked)
 
 
 def _refuse_prepared(A: Any) -> None:
@@ -315,6 +320,7 @@ def matmul(
 def matmul(
     A: Any, B: Any, S: Over = None, *, argmax: bool = ..., out: Any = ..., **others: Unpack[Multiplying]
 ) -> Any: ...
+@verb
 def matmul(
     A: Any,
     B: Any,
@@ -392,7 +398,7 @@ def matmul(
     (array([[ 3., inf]]), array([[ 1, -1]], dtype=int32))
     """
     given = (A, B) if accumulate is None else (A, B, accumulate)
-    return compute(Task("matmul", S, given, options(device=device, check=check, argmax=argmax), (out,)))
+    return Task("matmul", S, given, options(device=device, check=check, argmax=argmax), (out,))
 
 
 def prepare(A: Any, S: Semiring | str | None = None) -> Operand:
@@ -441,6 +447,7 @@ def factor(
 ) -> Factors: ...
 @overload
 def factor(A: Any, S: Over = None, **others: Unpack[Factoring]) -> Factors | StackedFactors | SparseFactors: ...
+@verb
 def factor(
     A: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True,
     order: str | Sequence[Any] | np.ndarray | Analysis = "auto", progress: Progress = False, tol: float | None = None,
@@ -509,14 +516,14 @@ def factor(
     array([0., 2., 5.])
     """
     asked = options(device=device, check=check, order=order, progress=progress, tol=tol, devices=devices)
-    made: Factors | StackedFactors | SparseFactors = compute(Task("factor", S, (A,), asked))
-    return made
+    return Task("factor", S, (A,), asked)  # type: ignore[return-value]
 
 
 @overload
 def solve(A: Any, B: np.ndarray, S: Over = None, **others: Unpack[Solving]) -> np.ndarray: ...
 @overload
 def solve(A: Any, B: Any, S: Over = None, **others: Unpack[Solving]) -> Any: ...
+@verb
 def solve(
     A: Any, B: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True,
     progress: Progress = False, left: bool = False, tol: float | None = None,
@@ -583,13 +590,14 @@ def solve(
     array([0., 3., 7.])
     """
     asked = options(device=device, check=check, progress=progress, left=left, tol=tol)
-    return compute(Task("solve", S, (A, B), asked))
+    return Task("solve", S, (A, B), asked)
 
 
 @overload
 def power(A: Kept, S: Over = None, k: int = ..., **others: Unpack[Placing]) -> Kept: ...
 @overload
 def power(A: Any, S: Over = None, k: int = ..., **others: Unpack[Placing]) -> Any: ...
+@verb
 def power(
     A: Any, S: Semiring | str | None = None, k: int | EllipsisType = ..., *, device: str | None = None,
     check: bool = True,
@@ -640,7 +648,7 @@ def power(
     if k is ...:
         raise SemiringError("power needs k, the exponent: call power(A, S, k), or power(A, k=…) if A is a Matrix "
                             "(which has its algebra)")
-    return compute(Task("power", S, (A,), options(device=device, check=check), (k,)))
+    return Task("power", S, (A,), options(device=device, check=check), (k,))
 
 
 @overload
@@ -663,6 +671,7 @@ def closure_rows(
     A: Any, S: Over = None, sources: Any = ..., *, targets: Any = ..., limit: Any = ...,
     predecessors: bool = ..., device: str | None = ..., tol: float | None = ...,
 ) -> Any: ...
+@verb
 def closure_rows(
     A: Any, S: Semiring | str | None = None, sources: Any = ..., *, targets: Any = None, limit: Any = None,
     predecessors: bool = False, device: str | None = None, tol: float | None = None,
@@ -738,7 +747,7 @@ def closure_rows(
         raise SemiringError("closure_rows needs sources: call closure_rows(A, S, sources), or closure_rows(A, "
                             "sources=…) if A is a Matrix (which has its algebra)")
     asked = options(device=device, predecessors=predecessors, tol=tol)
-    return compute(Task("rows", S, (A,), asked, (sources, targets, limit)))
+    return Task("closure_rows", S, (A,), asked, (sources, targets, limit))
 
 
 @overload
@@ -747,6 +756,7 @@ def paths(
 ) -> Paths: ...
 @overload
 def paths(A: Any, S: Any = None, **others: Unpack[Leading]) -> Paths | StackedPaths: ...
+@verb
 def paths(
     A: Any,
     S: Semiring | str | None = None,
@@ -855,28 +865,23 @@ def paths(
     (5.0, 2.0)
     """
     from .results.path_stacks import paths_of  # imported here because the other verbs do not need it and it is slow
+    from .solvers.search import positions
 
     to_file = storing(out, memory, checkpoint, resume, next_hops)
     if (out is None) != (next_hops is None):
         raise SemiringError("paths writes two files: give out= for the weights and next_hops= for the next hops")
     asked = options(method=method, device=device, progress=progress, tol=tol, storing=to_file)
-    task = _paths_task(A, S, asked, sources, targets, limit)
-    found = compute(task)  # this may change the weights of edges
-    return paths_of(task.given[0], found, task.arguments[2], limit is not None)
-
-
-def _paths_task(A: Any, S: Any, asked: Options, sources: Any, targets: Any, limit: Any) -> Task:
-    """The task of `paths`, with the targets by position."""
-    from .solvers.search import positions
-
     task = Task("paths", S, (A,), asked, (sources, limit, None))
-    given = task.given[0]
     if targets is not None:
+        given = task.given[0]
         ends = positions(targets, given.names, given.shape[-1], "targets")[1]
         task.arguments = (*task.arguments[:2], ends)
-    return task
+    # A tolerance may change the weights of edges, so that the operand is looked up when the answer is there.
+    task.finish = lambda found: paths_of(task.given[0], found, task.arguments[2], limit is not None)
+    return task  # type: ignore[return-value]
 
 
+@verb
 def path(
     A: Any, S: Semiring | str | None = None, source: Any = ..., target: Any = ..., *, tol: float | None = None
 ) -> tuple[Any, list[Any] | None]:
@@ -928,12 +933,10 @@ def path(
     if source is ... or target is ...:
         raise SemiringError("path needs a source and a target: call path(A, S, source, target), or path(A, source=…, "
                             "target=…) if A is a Matrix (which has its algebra)")
-    found: tuple[Any, list[Any] | None] = compute(
-        Task("path", S, (A,), options(tol=tol), (source, target))
-    )
-    return found
+    return Task("path", S, (A,), options(tol=tol), (source, target))  # type: ignore[return-value]
 
 
+@verb
 def cycle_mean(A: Any, S: Semiring | str | None = None) -> tuple[Any, list[Any] | None]:
     """Find the best mean weight of a cycle, and a cycle that has it.
 
@@ -978,158 +981,60 @@ def cycle_mean(A: Any, S: Semiring | str | None = None) -> tuple[Any, list[Any] 
     >>> sr.cycle_mean(trains, sr.max_plus)
     (np.float64(4.0), ['a', 'b', 'a'])
     """
-    found: tuple[Any, list[Any] | None] = compute(Task("cycle_mean", S, (A,), options()))
-    return found
+    return Task("cycle_mean", S, (A,), options())  # type: ignore[return-value]
 
 
-def plan(
-    A: Any,
-    S: Semiring | str | None = None,
-    *,
-    verb: str = "closure",
-    B: Any = None,
-    sources: Any = None,
-    targets: Any = None,
-    limit: Any = None,
-    k: int | None = None,
-    method: str = "auto",
-    reflexive: bool = True,
-    overwrite: bool = False,
-    device: str | None = None,
-    tile: int | None = None,
-    check: bool = True,
-    packed: bool = False,
-    order: str | Sequence[Any] | np.ndarray = "auto",
-    predecessors: bool = False,
-    max_edges: int | None = None,
-    left: bool = False,
-    on_divergence: str = "raise",
-    argmax: bool = False,
-    tol: float | None = None,
-    devices: int | Sequence[int] | None = None,
-    out: Any = None,
-    next_hops: Any = None,
-    memory: int | str | None = None,
-    checkpoint: float | None = None,
-    resume: bool = False,
-    on: Connection | None = None,
-    progress: Progress = False,
-) -> Plan:
-    """Return the plan that a verb would run with the same arguments, without running it.
+def plan(verb: str, *operands: Any, **options: Any) -> Plan:
+    """Tell what a verb would do with the same arguments, without doing it.
 
     Parameters
     ----------
-    A : array_like, sparse matrix, graph or packed matrix, shape (n, n)
-        As for the verb.
-    S : Semiring or str, optional
-        As for the verb.
-    verb : {"closure", "matmul", "factor", "solve", "rows", "path", "paths", "nearest", "power", "cycle_mean"}
-        ``"rows"`` is `closure_rows`.
-    B : array_like, optional
-        Of the shape that the verb takes: the other operand of ``"matmul"`` and ``"solve"``.
-    sources : vertex or sequence of vertices, optional
-        Of ``"rows"``, and of ``"paths"`` where there are some; for ``"path"`` the pair (source, target).
-    targets : vertex or sequence of vertices, optional
-        Of ``"rows"``, whose columns are wanted, and of ``"paths"``.
-    limit : element, optional
-        Of ``"rows"`` and ``"paths"``. A few short searches may be made for the plan, to see how far it lets them come.
-    k : int, optional
-        Of ``"power"``.
-    method, reflexive, overwrite, device, tile, check, packed, order, predecessors, max_edges, left : optional
-        As for the verb.
-    on_divergence, argmax, tol, devices : optional
-        As for the verb.
-    out, next_hops, memory, checkpoint, resume : optional
-        As for `closure` and `paths`: the plan tells what is moved and what the disk needs, how many commits there will
-        be, how long it will take, and what bounds that. Nothing is written but a few MiB that measure the disk, and
-        those only when the plan is printed; a matrix in a file is read once.
-    on : MPI, optional
-        As for `closure`. All processes call this, and have the same plan: what is sent to each, how long the closure
-        will take, and what bounds that. A few MiB are sent to measure the rate of messages.
-    progress : bool or callable
-        As for the verb; it reports while the plan runs.
+    verb : {"closure", "matmul", "factor", "solve", "power", "closure_rows", "paths", "path", "nearest", "cycle_mean"}
+        The name of the function.
+    *operands
+        Its positional arguments: ``plan("matmul", A, B, S)`` is the plan of ``matmul(A, B, S)``.
+    **options
+        Its keyword arguments. With `out` nothing is written but a few MiB that measure the disk, and those only when
+        the plan is printed. With `on` all processes call this; a few MiB are sent to measure the rate of messages. For
+        a `limit` a few short searches may be made, to see how far it lets them come.
 
     Returns
     -------
     Plan
-        Printable; with `method`, `lowering`, `place`, `work`, `memory` and the reasons. Of a sparse matrix that is
-        eliminated on its structure a `SparsePlan`, with predicted times.
+        Printable; with `method`, `lowering`, `place`, `work`, `memory` and the reasons, and `run`, which gives the
+        verb's answer. For a sparse matrix that is eliminated on its structure a `SparsePlan`, with predicted times.
 
     Raises
     ------
-    LawError
-        If the verb or the method needs a law that the algebra lacks.
     SemiringError
-        If the verb would refuse its arguments before it computes, and for an option that it does not have.
+        For an unknown verb, and wherever the verb refuses its arguments before it computes.
+    LawError
+        When the verb or the method needs a law that the algebra lacks.
 
     Examples
     --------
     >>> import numpy as np
     >>> import semiring as sr
-    >>> p = sr.plan(np.zeros((300, 300), np.float32), sr.max_min)
+    >>> p = sr.plan("closure", np.zeros((300, 300), np.float32), sr.max_min)
     >>> p.method, p.lowering.name, p.work
     ('r-kleene', 'ordered integers', 27000000)
-    >>> sr.plan(np.zeros((3, 4)), sr.min_plus, verb="matmul", B=np.zeros((4, 2))).method
+    >>> sr.plan("matmul", np.zeros((3, 4)), np.zeros((4, 2)), sr.min_plus).method
     'tiled product'
     """
-    given_options: dict[str, Any] = {
-        "method": method, "reflexive": reflexive, "overwrite": overwrite, "device": device, "tile": tile,
-        "check": check, "packed": packed, "order": order, "predecessors": predecessors,
-        "max_edges": max_edges, "left": left, "on_divergence": on_divergence, "argmax": argmax, "tol": tol,
-        "devices": devices, "progress": progress,
-    }
-    refuse_what_has_no_meaning(verb, given_options, B, sources, k, targets, limit)
-    to_file, on_gpu = storing_or_memory(out, memory, checkpoint, resume, device, next_hops)
-    if to_file is not None and verb not in ("closure", "paths"):
-        raise SemiringError(f"{verb} has no option 'out'; closure and paths have one")
-    if on_gpu is not None and verb != "closure":
-        raise SemiringError(f"{verb} has no option 'memory'; closure has one")
-    if (next_hops is not None or out is not None) and (next_hops is None) == (verb == "paths"):
-        raise SemiringError("next_hops= is of paths that go to files, and these have it in any case")
-    given_options |= {"storing": to_file, "gpu_memory": on_gpu}
-    if on is not None:
-        if verb != "closure":
-            raise SemiringError(f"{verb} has no option 'on'; closure has one")
-        planned: Plan = _solver_of(on).plan(on, A, S, options(**given_options))
-        return planned
-    arguments = {
-        "matmul": (None,), "rows": (sources, targets, limit), "path": sources, "nearest": (sources,), "power": (k,),
-    }.get(verb, ())
-    given, asked = (A,) if B is None else (A, B), options(**given_options)
-    if asked.overwrite:
-        _refuse_prepared(A)
-    task = (_paths_task(A, S, asked, sources, targets, limit) if verb == "paths" else
-            Task(verb, S, given, asked, tuple(arguments)))
-    made = first_offer(task)
-    if verb == "paths":
-        from .results.path_stacks import paths_of
-
-        run = made.runner
-
-        def paths_from(plan: Plan) -> Any:
-            found = run(plan)  # which may change the weights of edges
-            return paths_of(task.given[0], found, task.arguments[2], limit is not None)
-
-        made.runner = paths_from
-    elif verb == "nearest":
-        from .results.nearest import nearest_of
-
-        run = made.runner
-        made.runner = lambda plan: nearest_of(task.given[0], run(plan))
-    return made
-
-
-def _solver_of(on: Any) -> Any:
-    """Return the module that computes on a connection.
-
-    Raises
-    ------
-    SemiringError
-        If `on` is not a connection.
-    """
-    if not isinstance(on, Connection):
-        raise SemiringError(f"on= takes what sr.connect('mpi') or sr.connect('ray') returns, not {clip_repr(on)}")
-    return import_module(f"semiring.solvers.{on.solver}")
+    if not isinstance(verb, str) or verb not in VERBS:
+        raise SemiringError(f"unknown verb {clip_repr(verb)}: it is the name of a function, {', '.join(VERBS)}, as in "
+                            "plan('closure', A, S)")
+    build = builder(verb)
+    known = signature(build)
+    for name in options:
+        if name not in known.parameters:
+            own = (p.name for p in known.parameters.values() if p.kind is Parameter.KEYWORD_ONLY)
+            raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(own) or 'none'}")
+    try:
+        known.bind(*operands, **options)
+    except TypeError as e:
+        raise SemiringError(f"{verb} takes {known.replace(return_annotation=Signature.empty)}: {e}") from None
+    return build(*operands, **options).plan()
 
 
 def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = None) -> laws.LawReport:

@@ -448,8 +448,8 @@ def plan(
     if _is_small(graph, sources.size, return_predecessors):
         return "SciPy's own search: it is done before another way is chosen"
     if indices is None:
-        return str(plan_of(graph, min_plus))
-    return str(plan_of(graph, min_plus, verb="rows", sources=sources.ravel()))
+        return str(plan_of("closure", graph, min_plus))
+    return str(plan_of("closure_rows", graph, min_plus, sources=sources.ravel()))
 
 
 def __getattr__(name: str) -> Any:

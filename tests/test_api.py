@@ -22,16 +22,17 @@ import semiring as sr
 from semiring import api
 from semiring.operands import dense
 from semiring.operands.examine import examine
-from semiring.solvers.task import DEFAULTS, TAKES, Task
+from semiring.solvers.task import DEFAULTS, Task
+from semiring.solvers.ways import CALLED, options_of
 
 inf = np.inf
 A = np.array([[inf, 3.0], [1.0, inf]])
 B = np.array([[1.0], [2.0]])
 VERBS: dict[str, Callable[..., Any]] = {
-    "closure": api.closure, "matmul": api.matmul, "factor": api.factor, "solve": api.solve, "rows": api.closure_rows,
-    "path": api.path, "power": api.power, "cycle_mean": api.cycle_mean,
+    "closure": api.closure, "matmul": api.matmul, "factor": api.factor, "solve": api.solve,
+    "closure_rows": api.closure_rows, "path": api.path, "power": api.power, "cycle_mean": api.cycle_mean,
 }
-ARGUMENTS: dict[str, tuple[Any, ...]] = {"rows": ([0],), "path": (0, 1), "power": (2,)}  # behind the algebra
+ARGUMENTS: dict[str, tuple[Any, ...]] = {"closure_rows": ([0],), "path": (0, 1), "power": (2,)}  # behind the algebra
 OTHER: dict[str, Any] = {
     "method": "blocked", "reflexive": False, "overwrite": True, "device": "cpu", "tile": 7, "check": False,
     "packed": True, "order": "natural", "predecessors": True, "progress": print, "max_edges": 3, "left": True,
@@ -44,17 +45,17 @@ def tasks(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
     """The tasks that are computed, in place of their answers."""
     made: list[Task] = []
 
-    def compute(task: Task) -> Task:
+    def answer(task: Task) -> Task:
         made.append(task)
         return task
 
-    monkeypatch.setattr(api, "compute", compute)
+    monkeypatch.setattr(Task, "answer", answer)
     return made
 
 
-def options_of(verb: str) -> list[str]:
-    """Parameters of a verb that are options of tasks."""
-    return [name for name in inspect.signature(VERBS[verb]).parameters if hasattr(DEFAULTS, name)]
+def parameters(verb: str) -> list[str]:
+    """Those of a verb that are options of tasks."""
+    return [name for name in inspect.signature(VERBS[verb]).parameters if hasattr(DEFAULTS, name) and name != "on"]
 
 
 def called(verb: str, **more: Any) -> Any:
@@ -70,7 +71,7 @@ def test_a_verb_hands_on_each_of_its_options(verb: str, tasks: list[Task]) -> No
     assert called(verb) is tasks[0]
     assert tasks[0].verb == verb and tasks[0].options == DEFAULTS, "what a verb leaves out is as in all others"
     assert tasks[0].S is sr.min_plus and np.array_equal(tasks[0].operands[0].array, A)  # type: ignore[attr-defined]
-    for name in options_of(verb):
+    for name in parameters(verb):
         called(verb, **{name: OTHER[name]})
         for other in OTHER:
             wanted = OTHER[other] if other == name else getattr(DEFAULTS, other)
@@ -78,13 +79,15 @@ def test_a_verb_hands_on_each_of_its_options(verb: str, tasks: list[Task]) -> No
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_plan_takes_what_its_verb_takes(verb: str) -> None:
-    listed = [name for name in TAKES[verb].split() if name not in ("B", "sources", "targets", "k", "limit")]
-    assert sorted(listed) == sorted(set(options_of(verb)) - {"progress"})
-    planned, own = (inspect.signature(f).parameters for f in (api.plan, VERBS[verb]))
+def test_a_verb_takes_what_its_ways_take(verb: str) -> None:
+    """As callers know it; progress of rows is asked for by other verbs only."""
+    within = {("closure_rows", "progress")}
+    own = inspect.signature(VERBS[verb]).parameters
+    assert ("on" in own) == ("on" in options_of(verb)) == (verb == "closure")
+    listed = {name for name in options_of(verb) if name not in CALLED and (verb, name) not in within}
+    assert listed - {"on"} == set(parameters(verb))
     for name in listed:
-        assert planned[name].default == own[name].default == getattr(DEFAULTS, name)
-        assert planned[name].kind == own[name].kind == inspect.Parameter.KEYWORD_ONLY
+        assert own[name].default == getattr(DEFAULTS, name) and own[name].kind == inspect.Parameter.KEYWORD_ONLY
 
 
 def test_arguments_besides_the_options(tasks: list[Task]) -> None:
@@ -102,18 +105,15 @@ def test_arguments_besides_the_options(tasks: list[Task]) -> None:
     assert all(task.S is sr.min_plus for task in tasks), "by name too"
 
 
-def test_a_plan_is_of_the_task_that_the_verb_would_compute(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "first_offer", lambda task: task)
-    for verb, more in (("closure", {}), ("matmul", {"B": B}), ("factor", {}), ("solve", {"B": B}),
-                       ("rows", {"sources": [1], "targets": [0]}), ("path", {"sources": [0, 1]}), ("power", {"k": 2})):
-        task: Any = api.plan(A, "min-plus", verb=verb, **more)
-        assert (task.verb, task.S, task.options) == (verb, sr.min_plus, DEFAULTS)
-        assert len(task.operands) == 1 + ("B" in more)
-        arguments = {"matmul": (None,), "rows": ([1], [0], None), "path": (0, 1), "power": (2,)}
-        assert task.arguments == arguments.get(verb, ())
-        for name in set(TAKES[verb].split()) - {"B", "sources", "targets", "packed", "k", "limit"}:
-            asked: Any = api.plan(A, sr.min_plus, verb=verb, **more, **{name: OTHER[name]})
-            assert getattr(asked.options, name) == OTHER[name]
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_plan_is_of_the_task_that_the_verb_would_compute(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Task, "plan", lambda task: task)
+    given = (A, B, "min-plus") if verb in ("matmul", "solve") else (A, "min-plus")
+    task: Any = api.plan(verb, *given, *ARGUMENTS.get(verb, ()))
+    assert (task.verb, task.S, task.options) == (verb, sr.min_plus, DEFAULTS)
+    for name in set(parameters(verb)) - {"packed"}:
+        asked: Any = api.plan(verb, *given, *ARGUMENTS.get(verb, ()), **{name: OTHER[name]})
+        assert getattr(asked.options, name) == OTHER[name]
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -141,7 +141,7 @@ def test_answers() -> None:
     assert api.path(A, sr.min_plus, 1, 0) == (1, [1, 0])
     assert api.power(A, sr.min_plus, 3).tolist() == [[inf, 7], [5, inf]]
     assert api.solve(A, B.T, sr.min_plus, left=True).tolist() == [[1, 2]]
-    assert api.plan(A, sr.min_plus).run().tolist() == star
+    assert api.plan("closure", A, sr.min_plus).run().tolist() == star
 
 
 # Laws on samples.
@@ -381,13 +381,13 @@ def test_answers_are_what_type_checkers_are_told(monkeypatch: pytest.MonkeyPatch
 
 def test_a_plan_that_runs_gives_what_the_verb_gives() -> None:
     graph = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)])
-    R = api.plan(graph, sr.min_plus, verb="paths").run()
+    R = api.plan("paths", graph, sr.min_plus).run()
     assert R["a", "c"] == sr.paths(graph, sr.min_plus)["a", "c"] == (7.0, ["a", "b", "c"])
-    some = api.plan(graph, sr.min_plus, verb="paths", sources=["a"])
+    some = api.plan("paths", graph, sr.min_plus, sources=["a"])
     assert some.run().sources == some.run().sources == ["a"]
-    widest = api.plan(sr.as_graph([("a", "b", (3.0, 1.0))]), (sr.max_min, sr.min_plus), verb="paths").run()
+    widest = api.plan("paths", sr.as_graph([("a", "b", (3.0, 1.0))]), (sr.max_min, sr.min_plus)).run()
     assert widest["a", "b"].vertices == ["a", "b"]
     stack = np.array([[[0.0, 2.0], [1.0, 0.0]]] * 2)
-    assert api.plan(stack, sr.min_plus, verb="paths").run()[1][0, 1] == (2.0, [0, 1])
-    found = api.plan(graph, sr.min_plus, verb="nearest", sources=["b"]).run()
+    assert api.plan("paths", stack, sr.min_plus).run()[1][0, 1] == (2.0, [0, 1])
+    found = api.plan("nearest", graph, sr.min_plus, places=["b"]).run()
     assert found.places.tolist() == sr.nearest(graph, sr.min_plus, ["b"]).places.tolist() == [None, "b", "b"]

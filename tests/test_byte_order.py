@@ -58,7 +58,7 @@ VERBS: dict[str, Callable[[Any, Any], Any]] = {
     "rows": lambda A, B: sr.closure_rows(A, sr.min_plus, [A.names[0] if getattr(A, "names", None) else 0]),
     "matmul": lambda A, B: sr.matmul(A, B, sr.min_plus),
     "matmul, accumulate": lambda A, B: sr.matmul(A, PLAIN, sr.min_plus, accumulate=B),
-    "plan": lambda A, B: sr.plan(A, sr.min_plus, verb="matmul", B=B).run(),
+    "plan": lambda A, B: sr.plan("matmul", A, B, sr.min_plus).run(),
 }
 
 

@@ -90,7 +90,7 @@ def test_closures(name: str, dtype: Any) -> None:
                 assert same(sr.closure(A, T, reflexive=reflexive, tile=1, check=False), expected)
                 assert same(sr.closure(A, T, reflexive=reflexive, progress=lambda share: None), expected)
                 assert same(sr.closure(np.asfortranarray(A), T, reflexive=reflexive), expected)
-            sr.plan(A, T)
+            sr.plan("closure", A, T)
             if not leading:
                 F = sr.factor(A, T)
                 assert same(F.closure(), slow_closure(T, A, True))

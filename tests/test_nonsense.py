@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import networkx as nx
@@ -97,7 +98,7 @@ MATRICES: dict[str, Callable[[Any, sr.Semiring], Any]] = {
     "radius": lambda x, S: sr.radius(x, S),
     "mean_weight": lambda x, S: sr.mean_weight(x, S),
     "explain": sr.explain,
-    "plan": lambda x, S: sr.plan(x, S),
+    "plan": lambda x, S: sr.plan("closure", x, S),
     "adjacency": lambda x, S: sr.adjacency(x, S),
     "from_dense": lambda x, S: sr.from_dense(x, S),
     "Matrix": lambda x, S: sr.Matrix(x, S),
@@ -161,8 +162,8 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "warmup": lambda x: sr.warmup(x),
     "connect": lambda x: sr.connect(x),
     "on": lambda x: sr.closure(GOOD, sr.min_plus, on=x if x is not None else 0),
-    "plan's on": lambda x: sr.plan(GOOD, sr.min_plus, on=x if x is not None else 0),
-    "plan's method": lambda x: sr.plan(GOOD, sr.min_plus, method=x),
+    "plan's on": lambda x: sr.plan("closure", GOOD, sr.min_plus, on=x if x is not None else 0),
+    "plan's method": lambda x: sr.plan("closure", GOOD, sr.min_plus, method=x),
     "StackedFactors.solve": lambda x: sr.factor(np.stack([GOOD, GOOD]), sr.min_plus).solve(x),
     "StackedPaths": lambda x: sr.paths(np.stack([GOOD, GOOD]), sr.min_plus)[x],
     "paths of a stack from": lambda x: sr.paths(np.stack([GOOD, GOOD]), sr.min_plus, sources=x),
@@ -289,7 +290,7 @@ def test_refusals_name_the_operand_the_place_and_what_to_do() -> None:
         (np.array([["a"]], np.dtypes.StringDType()), r"A has elements of dtype StringDType.*not numbers"),
         ([[1, 2], [3]], r"A is not a matrix: .*pass a NumPy array"),
     ):
-        for call in (sr.closure, sr.factor, sr.plan, lambda A, S: sr.path(A, S, 0, 1)):
+        for call in (sr.closure, sr.factor, partial(sr.plan, "closure"), lambda A, S: sr.path(A, S, 0, 1)):
             with pytest.raises(sr.SemiringError, match=message):
                 call(bad, sr.min_plus)
 
@@ -302,7 +303,7 @@ def test_algebras_by_name(name: str) -> None:
     S = sr.min_plus
     for call in (
         lambda S: sr.closure(A, S), lambda S: sr.matmul(A, A, S), lambda S: sr.solve(A, A, S),
-        lambda S: sr.factor(A, S).closure(), lambda S: sr.path(A, S, 0, 1)[1], lambda S: str(sr.plan(A, S)),
+        lambda S: sr.factor(A, S).closure(), lambda S: sr.path(A, S, 0, 1)[1], lambda S: str(sr.plan("closure", A, S)),
         lambda S: str(sr.check_laws(S)), lambda S: np.asarray(sr.adjacency([(0, 1, 2.0)], S)),
         lambda S: np.asarray(sr.from_dense([[0, 1.5], [2, 0]], S)),
         lambda S: np.asarray(sr.Matrix(A, S)), lambda S: sr.closure_rows(graph, S, 0), lambda S: sr.closure(graph, S),
@@ -330,8 +331,8 @@ VERTICES: dict[str, Callable[[Any], Any]] = {
     "paths": lambda v: sr.paths(GOOD, sr.min_plus, sources=[0, v]),
     "nearest": lambda v: sr.nearest(GOOD, sr.min_plus, [0, v]),
     "paths, one": lambda v: sr.paths(GOOD, sr.min_plus)[0, v],
-    "plan": lambda v: sr.plan(GOOD, sr.min_plus, verb="rows", sources=[v, 0]),
-    "plan's targets": lambda v: sr.plan(GOOD, sr.min_plus, verb="rows", sources=[0], targets=[v]),
+    "plan": lambda v: sr.plan("closure_rows", GOOD, sr.min_plus, sources=[v, 0]),
+    "plan's targets": lambda v: sr.plan("closure_rows", GOOD, sr.min_plus, sources=[0], targets=[v]),
     "SparseFactors.weight": lambda v: sr.factor(SPARSE, sr.min_plus).weight(v, 0),
     "SparseFactors.row": lambda v: sr.factor(SPARSE, sr.min_plus).row(v),
     "SparseFactors.rows": lambda v: sr.factor(SPARSE, sr.min_plus).rows([v, 0]),

@@ -30,7 +30,8 @@ SLIGHT, TOL = 1e-9, 1e-6  # by how much a cycle improves, and how well weights a
 LIMIT, TILE, EDGES = 9.0, 16, 2
 VERBS: dict[str, Callable[..., Any]] = {
     "closure": sr.closure, "matmul": sr.matmul, "factor": sr.factor, "solve": sr.solve, "power": sr.power,
-    "rows": sr.closure_rows, "path": sr.path, "paths": sr.paths, "nearest": sr.nearest, "cycle_mean": sr.cycle_mean,
+    "closure_rows": sr.closure_rows, "path": sr.path, "paths": sr.paths, "nearest": sr.nearest,
+    "cycle_mean": sr.cycle_mean,
 }
 PLACES = [3, 0, 7]
 ORDER = [*range(1, N), 0]
@@ -151,7 +152,7 @@ class Cell:
         B = self.B.T if self.options.get("left") else self.B
         if self.verb == "matmul" and "packed" in self.kind:
             B = sr.pack(np.pad(self.B, ((0, 0), (0, N - 3))))
-        return {"matmul": (B, self.S), "solve": (B, self.S), "rows": (self.S, self.vertices(PLACES)),
+        return {"matmul": (B, self.S), "solve": (B, self.S), "closure_rows": (self.S, self.vertices(PLACES)),
                 "path": (self.S, self.called(0), self.called(3)), "nearest": (self.S, self.vertices(PLACES)),
                 "power": (self.S, 3)}.get(self.verb, (self.S,))
 
@@ -159,21 +160,7 @@ class Cell:
         return VERBS[self.verb](self.A, *self.arguments(), **{name: self.value(name) for name in self.options})
 
     def plan(self) -> Any:
-        """None where a plan has no parameter for an option."""
-        more: dict[str, Any] = {}
-        if self.verb in ("matmul", "solve"):
-            more = {"B": self.arguments()[0]}
-        elif self.verb in ("rows", "nearest"):
-            more = {"sources": self.vertices(PLACES)}
-        elif self.verb == "path":
-            more = {"sources": (self.called(0), self.called(3))}
-        elif self.verb == "power":
-            more = {"k": 3}
-        known = inspect.signature(sr.plan).parameters
-        asked = {name: self.value(name) for name in self.options}
-        if (self.verb == "matmul" and "out" in asked) or not set(asked) <= set(known):
-            return None
-        return sr.plan(self.A, self.S, verb=self.verb, **more, **asked)
+        return sr.plan(self.verb, self.A, *self.arguments(), **{name: self.value(name) for name in self.options})
 
     def unseen(self, answer: Any, plan: Any) -> Iterator[str]:
         """The options without an effect."""
@@ -206,7 +193,7 @@ def dense(cell: Cell, answer: Any) -> np.ndarray:
 def elements(cell: Cell, answer: Any) -> np.ndarray:
     if isinstance(answer, Closures):
         answer = answer.values
-    if isinstance(answer, tuple) and cell.verb in ("rows", "matmul"):
+    if isinstance(answer, tuple) and cell.verb in ("closure_rows", "matmul"):
         answer = answer[0]
     if isinstance(answer, StackedPaths) or hasattr(answer, "next_hop"):
         answer = answer.weights
@@ -231,9 +218,9 @@ def closed_as_asked(cell: Cell, answer: Any, plan: Any) -> bool:
         return True
     o = cell.options
     wanted = star(weights(0.0) if cell.cycle is not None else cell.plain, o.get("reflexive", True), o.get("max_edges"))
-    if cell.verb == "rows":
+    if cell.verb == "closure_rows":
         wanted = wanted[PLACES]
-    if cell.verb in ("rows", "paths"):
+    if cell.verb in ("closure_rows", "paths"):
         wanted = wanted[o["sources"]] if "sources" in o else wanted
         wanted = np.where(wanted > LIMIT, inf, wanted) if "limit" in o else wanted
         wanted = wanted[:, o["targets"]] if "targets" in o else wanted
@@ -329,8 +316,8 @@ SEEN: dict[tuple[str, str], Callable[[Cell, Any, Any], bool]] = {
     ("matmul", "out"): lambda cell, answer, plan: answer is cell.out and product_as_asked(cell, answer, plan),
     ("", "argmax"): argmax_is_given,
 }
-AS_ASKED = {"closure": closed_as_asked, "rows": closed_as_asked, "paths": closed_as_asked, "factor": closed_as_asked,
-            "solve": solved_as_asked, "matmul": product_as_asked}
+AS_ASKED = {"closure": closed_as_asked, "closure_rows": closed_as_asked, "paths": closed_as_asked,
+            "factor": closed_as_asked, "solve": solved_as_asked, "matmul": product_as_asked}
 VALUES: dict[str, list[Any]] = {
     "method": ["floyd-warshall", "blocked", "r-kleene", "squaring", "elimination", "sparse", "search"],
     "reflexive": [False], "overwrite": [True], "device": ["cpu", "gpu"], "tile": [TILE], "check": [False],
@@ -344,7 +331,7 @@ OWN = {"A", "B", "S", "k", "source", "target", "places"}  # parameters besides t
 
 def options_of(verb: str) -> list[str]:
     return [name for name in inspect.signature(VERBS[verb]).parameters
-            if name not in OWN and not (verb == "rows" and name == "sources")]
+            if name not in OWN and not (verb == "closure_rows" and name == "sources")]
 
 
 def choices(verb: str, in_pairs: bool) -> Iterator[dict[str, Any]]:

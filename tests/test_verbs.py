@@ -136,7 +136,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "matmul": [{}, {"device": "cpu"}, {"device": "gpu"}, {"check": False}],
     "factor": [{}, {"device": "cpu"}, {"device": "gpu"}, {"check": False}, {"progress": True}, {"order": "natural"}],
     "solve": [{}, {"device": "cpu"}, {"device": "gpu"}, {"check": False}, {"progress": True}, {"left": True}],
-    "rows": [{}, {"device": "cpu"}, {"device": "gpu"}, {"predecessors": True}],
+    "closure_rows": [{}, {"device": "cpu"}, {"device": "gpu"}, {"predecessors": True}],
     "path": [{}],
     "paths": [{}, {"device": "cpu"}, {"device": "gpu"}, {"progress": True}, {"method": "blocked"}, {"sources": [2, 0]},
               {"targets": [1, 3]}, {"sources": [0], "targets": [3], "progress": True}],
@@ -173,7 +173,7 @@ def called(verb: str, A: Any, S: sr.Semiring, B: np.ndarray, options: dict[str, 
         return sr.nearest(A, S, [first]).weights
     if verb == "cycle_mean":
         return sr.cycle_mean(A, S)[0]
-    if verb == "rows":
+    if verb == "closure_rows":
         rows = sr.closure_rows(A, S, [first], **options)
         return rows[0] if options.get("predecessors") else rows
     return sr.path(A, S, first, A.names[3] if getattr(A, "names", None) else 3)[0]
@@ -181,12 +181,10 @@ def called(verb: str, A: Any, S: sr.Semiring, B: np.ndarray, options: dict[str, 
 
 def planned(verb: str, A: Any, S: sr.Semiring, B: np.ndarray, options: dict[str, Any]) -> Any:
     first, last = (A.names[0], A.names[3]) if getattr(A, "names", None) else (0, 3)
-    sources = {"rows": [first], "path": (first, last), "nearest": [first]}.get(verb)
     asked = by_name(A, {name: value for name, value in options.items() if name != "progress"})
-    asked = asked if sources is None else {**asked, "sources": sources}
     B = B.T if options.get("left") else B
-    given = {"matmul": {"B": B}, "solve": {"B": B}, "power": {"k": K}}.get(verb, {})
-    return sr.plan(A, S, verb=verb, **given, **asked)
+    more = {"closure_rows": ([first],), "path": (first, last), "nearest": ([first],), "power": (K,)}.get(verb, ())
+    return sr.plan(verb, A, *((B,) if verb in ("matmul", "solve") else ()), S, *more, **asked)
 
 
 def known(verb: str, A: np.ndarray, S: sr.Semiring, B: np.ndarray, options: dict[str, Any]) -> Any:
@@ -217,7 +215,7 @@ def known(verb: str, A: np.ndarray, S: sr.Semiring, B: np.ndarray, options: dict
         star = np.asarray(T.add(star, times(star, star)))
     if verb == "solve":
         return times(B.T, star) if options.get("left") else times(star, B)
-    if verb == "rows":
+    if verb == "closure_rows":
         return star[:1]
     if verb == "path":
         return star[0, 3]
@@ -410,13 +408,13 @@ def test_an_entry_that_is_not_a_number(n: int, representation: str, verb: str) -
             call(verb, make(plain.copy()), sr.min_plus, B, {})
 
 
-@pytest.mark.parametrize("verb", ["rows", "path"])
+@pytest.mark.parametrize("verb", ["closure_rows", "path"])
 @pytest.mark.parametrize("representation", [k for k, (_, kind) in MAKE.items() if kind != "named"])
 def test_an_unknown_vertex(representation: str, verb: str) -> None:
     A = MAKE[representation][0](matrix(7, sr.min_plus), sr.min_plus)
-    call = (lambda: sr.closure_rows(A, sr.min_plus, [99])) if verb == "rows" else lambda: sr.path(A, sr.min_plus, 0, 99)
+    more = ([99],) if verb == "closure_rows" else (0, 99)
     with pytest.raises(sr.SemiringError, match="99"):
-        call()
+        getattr(sr, verb)(A, sr.min_plus, *more)
 
 
 # What the old house had wrong.
@@ -435,7 +433,7 @@ def test_integers_of_sparse_matrices_are_treated_alike_at_every_size(n: int) -> 
 CHANCES = sr.Semiring("chances", add=np.maximum, mul=lambda a, b: a * b / 1, zero=0, one=1, dtypes="f",
                       carrier=lambda a: (a >= 0) & (a <= 1))
 OVER_THE_REALS = {"closure": [{}, {"reflexive": False}, {"max_edges": 3}, {"overwrite": True}], "matmul": [{}],
-                  "factor": [{}], "solve": [{}, {"left": True}], "power": [{}], "rows": [{}], "path": [{}]}
+                  "factor": [{}], "solve": [{}, {"left": True}], "power": [{}], "closure_rows": [{}], "path": [{}]}
 
 
 @pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
@@ -451,7 +449,7 @@ def test_integers_over_the_reals_become_floats_as_in_numpy_linalg(representation
         A = whole.astype(dtype)
         B = A[:, :3].copy()
         for verb, choices in OVER_THE_REALS.items():
-            if verb in ("rows", "path") and not S.selective:
+            if verb in ("closure_rows", "path") and not S.selective:
                 continue
             for options in choices:
                 given = make(A, S)
@@ -494,8 +492,8 @@ def test_truth_values_are_zero_and_one_in_dense_arrays_as_in_sparse_ones(S: sr.S
 def test_a_plan_for_bits_needs_no_dense_matrix() -> None:
     n = 300_000
     ring = sp.csr_array((np.ones(n, bool), (np.arange(n), (np.arange(n) + 1) % n)), (n, n))
-    assert sr.plan(ring, sr.boolean).method == "components"
-    assert sr.plan(ring, sr.boolean, packed=True).memory < sr.plan(ring, sr.boolean).memory
+    assert sr.plan("closure", ring, sr.boolean).method == "components"
+    assert sr.plan("closure", ring, sr.boolean, packed=True).memory < sr.plan("closure", ring, sr.boolean).memory
 
 
 def test_a_path_on_a_large_graph_needs_no_dense_matrix() -> None:
@@ -507,15 +505,15 @@ def test_a_path_on_a_large_graph_needs_no_dense_matrix() -> None:
 def test_bits_stay_bits_in_equations() -> None:
     """A packed matrix is eliminated as bits; right-hand sides are arrays."""
     A = matrix(130, sr.boolean)
-    plan = sr.plan(sr.pack(A), sr.boolean, verb="solve", B=A[:, :2])
+    plan = sr.plan("solve", sr.pack(A), A[:, :2], sr.boolean)
     assert plan.lowering.kind == "packed"
     np.testing.assert_array_equal(sr.solve(sr.pack(A), A[:, :2], sr.boolean), sr.solve(A, A[:, :2], sr.boolean))
 
 
 def test_a_graph_in_a_product_stays_sparse() -> None:
     graph = sr.as_graph([("a", "b", 2.0), ("b", "c", 3.0)])
-    assert sr.plan(graph, sr.min_plus, verb="matmul", B=graph).method == "sparse × sparse"
-    assert sr.plan(graph, sr.min_plus, verb="matmul", B=np.zeros(3)).method == "sparse × dense"
+    assert sr.plan("matmul", graph, graph, sr.min_plus).method == "sparse × sparse"
+    assert sr.plan("matmul", graph, np.zeros(3), sr.min_plus).method == "sparse × dense"
 
 
 @pytest.mark.parametrize("representation", [k for k in MAKE if k != "data frame"])
@@ -542,11 +540,11 @@ def test_a_plan_that_is_run_does_all_that_its_verb_does() -> None:
     regular = np.array([[1.0, 1.0], [1.0, 1.0]])  # whatever vertex goes first, it has no star
     inverse = np.array([[0.0, -1.0], [-1.0, 0.0]])
     for made in (lambda A: A, sp.csr_array):
-        for verb, B in (("closure", None), ("solve", np.array([1.0, 2.0]))):
+        for verb, B in (("closure", []), ("solve", [np.array([1.0, 2.0])])):
             with pytest.raises(sr.NoClosureError, match="does not exist: I − A is singular"):
-                sr.plan(made(singular), sr.plus_times, verb=verb, B=B).run()
-            found = sr.plan(made(regular), sr.plus_times, verb=verb, B=B).run()
-            assert np.allclose(np.asarray(found), inverse if B is None else inverse @ B, rtol=0, atol=1e-15)
+                sr.plan(verb, made(singular), *B, sr.plus_times).run()
+            found = sr.plan(verb, made(regular), *B, sr.plus_times).run()
+            assert np.allclose(np.asarray(found), inverse @ B[0] if B else inverse, rtol=0, atol=1e-15)
 
 
 def test_packed_answers_and_the_sparse_method_exclude_each_other() -> None:
@@ -568,8 +566,8 @@ def test_options_without_a_meaning_are_refused_by_name() -> None:
         (lambda: sr.closure(entries(A, sr.min_plus), sr.min_plus, method="sparse", tile=8), "tile is for the dense"),
         (lambda: sr.matmul(entries(A, sr.min_plus), entries(A, sr.min_plus), sr.min_plus, accumulate=A), "accumulate"),
         (lambda: sr.factor(entries(A, sr.min_plus), sr.min_plus, order="best"), "order must be"),
-        (lambda: sr.plan(A, sr.min_plus, verb="close"), "unknown verb 'close'"),
-        (lambda: sr.solve(A, A, sr.min_plus, device="tpu"), "unknown device 'tpu'"),
+        (lambda: sr.plan("closure", "close", A, sr.min_plus), "unknown verb 'close'"),
+        (lambda: sr.solve(A, A, sr.min_plus, device="tpu"), "device must be 'cpu' or 'gpu', or None"),
     ):
         with pytest.raises(sr.SemiringError, match=what):
             call()
@@ -586,26 +584,26 @@ def test_every_reader_is_a_row_of_the_table() -> None:
 
 
 def test_a_plan_says_what_its_verb_lacks_and_needs() -> None:
-    A = matrix(7, sr.min_plus)
-    for options, what in (
-        ({"verb": "matmul"}, "a plan for matmul needs B"),
-        ({"verb": "closure", "B": A}, "a plan for closure has no B"),
-        ({"verb": "path"}, "a plan for path needs sources"),
-        ({"verb": "path", "sources": 3}, r"needs sources=\(source, target\), not 3"),
-        ({"verb": "path", "sources": (0, 1), "device": "gpu"}, "path has no option 'device'"),
-        ({"verb": "factor", "tile": 3}, "factor has no option 'tile'; it has device, check, order"),
-        ({"verb": "closure", "order": "best"}, "closure has no option 'order'"),
-        ({"verb": ["closure"]}, "unknown verb"),
-        ({"verb": "factor", "method": np.array(["a", "b"])}, "factor has no option 'method'"),
-        ({"method": np.array(["a", "b"])}, "method must be the name of one"),
+    A, S = matrix(7, sr.min_plus), sr.min_plus
+    for ask, what in (
+        (lambda: sr.plan("matmul", A), "matmul takes .*: missing a required argument: 'B'"),
+        (lambda: sr.plan("closure", A, A, S), "closure takes .*: too many positional arguments"),
+        (lambda: sr.plan("closure", A, S, B=A), "closure has no option 'B'; it has method, reflexive, overwrite, "),
+        (lambda: sr.plan("path", A, S), "a path needs a source and a target"),
+        (lambda: sr.plan("path", A, S, 0, 1, device="gpu"), "path has no option 'device'; it has tol$"),
+        (lambda: sr.plan("factor", A, S, tile=3), "factor has no option 'tile'; it has device, check, order"),
+        (lambda: sr.plan("closure", A, S, order="best"), "closure has no option 'order'"),
+        (lambda: sr.plan("closure", ["closure"], A, S), "unknown verb"),  # type: ignore[arg-type]
+        (lambda: sr.plan("factor", A, S, method=np.array(["a", "b"])), "factor has no option 'method'"),
+        (lambda: sr.plan("closure", A, S, method=np.array(["a", "b"])), "method must be the name of one"),
     ):
         with pytest.raises(sr.SemiringError, match=what):
-            sr.plan(A, sr.min_plus, **options)
+            ask()
     with pytest.raises(sr.SemiringError, match="order must be"):
         sr.factor(A, sr.min_plus, order="bogus")
     P = sr.pack(matrix(7, sr.boolean))
     with pytest.raises(sr.SemiringError, match="no GPU was found"):
-        if sr.plan(P, sr.boolean, verb="matmul", B=entries(matrix(7, sr.boolean), sr.boolean), device="gpu").place:
+        if sr.plan("matmul", P, entries(matrix(7, sr.boolean), sr.boolean), sr.boolean, device="gpu").place:
             raise sr.SemiringError("no GPU was found: there is one")
 
 
@@ -626,7 +624,7 @@ def test_progress_of_a_sparse_closure_is_of_the_whole(S: sr.Semiring, monkeypatc
     monkeypatch.setattr(sparse_substitution, "eliminate", watched)
     sr.closure(graph, S, method="sparse", progress=shares)
     (while_factoring,) = factored
-    share = factoring_share(sr.plan(graph, S, method="sparse"))
+    share = factoring_share(sr.plan("closure", graph, S, method="sparse"))
     assert 0 < share < 1
     assert shares == sorted(shares) and (shares[0], shares[-1]) == (0.0, 1.0) and shares.count(1.0) == 1
     assert while_factoring > 5 and len(shares) - while_factoring > 5

@@ -99,11 +99,12 @@ def plans_say_that_it_is_not_there() -> None:
     A = roads()
     for matrix in (A, entries(A), inf > A, A.astype("f4"), sr.pack(inf > A)):
         S = sr.boolean if not hasattr(matrix, "dtype") or matrix.dtype == bool else sr.min_plus
-        text = str(sr.plan(matrix, S))
+        text = str(sr.plan("closure", matrix, S))
         assert "CPU, 1 thread, NumPy" in text and "(there is no Numba)" in text, text
-    for verb, arguments in (("matmul", {"B": A}), ("solve", {"B": A}), ("factor", {}), ("rows", {"sources": [0]})):
+    S = sr.min_plus
+    for verb, more in (("matmul", (A, S)), ("solve", (A, S)), ("factor", (S,)), ("closure_rows", (S, [0]))):
         for matrix in (A, entries(A)):
-            assert "there is no Numba" in str(sr.plan(matrix, sr.min_plus, verb=verb, **arguments)), verb
+            assert "there is no Numba" in str(sr.plan(verb, matrix, *more)), verb
 
 
 @check

@@ -281,7 +281,7 @@ def planned(here: Any) -> None:
     spread.broadcast = counted
     for n, tile in ((1, 16), (50, 16), (150, 32), (160, 32)):
         A = matrix(sr.min_plus, n, "f4") if here.rank == 0 else None
-        plan = sr.plan(A, sr.min_plus, on=here, tile=tile)
+        plan = sr.plan("closure", A, sr.min_plus, on=here, tile=tile)
         rows = plan.rows()
         assert len(set(here.world.allgather(tuple(rows.values())))) == 1, rows
         assert plan.tile == tile and "bound by" in rows["predicted"], rows
@@ -291,7 +291,7 @@ def planned(here: Any) -> None:
         assert (plan.received > 0) == (here.size > 1)
         if here.rank == 0:
             assert np.array_equal(found, sr.closure(A, sr.min_plus))
-    assert "has no option 'on'" in text_of(lambda: sr.plan(np.zeros((2, 2)), sr.min_plus, verb="power", k=2, on=here))
+    assert "has no option 'on'" in text_of(lambda: sr.plan("power", np.zeros((2, 2)), sr.min_plus, k=2, on=here))
     print("fine", flush=True)
 
 

@@ -80,7 +80,7 @@ assert_type(sr.path(G, S, "a", "b"), tuple[Any, list[Any] | None])
 assert_type(sr.paths(G, S), sr.Paths)
 assert_type(sr.paths(G, S).tree("a"), sr.Graph)
 assert_type(sr.nearest(M, places=["a"]).places, np.ndarray)
-assert_type(sr.plan(A, S), sr.Plan)
+assert_type(sr.plan("closure", A, S), sr.Plan)
 assert_type(sr.as_graph(G).reverse(), sr.Graph)
 
 assert_type(S.table(), sr.OperationTables)

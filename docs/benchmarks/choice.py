@@ -58,8 +58,8 @@ def compare(name: str, A: Any, rounds: int, clock: Callable[[], float], threads:
 
     n = A.shape[0]
     dense = "floyd-warshall" if n <= 128 else "r-kleene"
-    sparse, searches = (sr.plan(A, sr.min_plus, method=method).seconds for method in ("sparse", "search"))
-    analysis = sr.plan(A, sr.min_plus, method="sparse").prepared  # once, for it is kept
+    sparse, searches = (sr.plan("closure", A, sr.min_plus, method=method).seconds for method in ("sparse", "search"))
+    analysis = sr.plan("closure", A, sr.min_plus, method="sparse").prepared  # once, for it is kept
     predicted = {"sparse": sparse["elimination"] - analysis, "search": searches["search"], dense: sparse["dense"]}
     least = min(predicted.values())
     methods = ["auto", *(method for method, t in predicted.items() if t <= max(PATIENCE, least))]

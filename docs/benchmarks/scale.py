@@ -75,7 +75,7 @@ def measured(n: int, parts: list[int], turns: int, folder: Path) -> None:
             for column, value in zip(columns, (*inside[:2], *outside[:2], *commits[:2]), strict=True):
                 column.append(value)
         clock, processor, clock_out, processor_out, clock_commits, processor_commits = map(median, columns)
-        plan = sr.plan(**files, memory=memory)
+        plan = sr.plan("closure", **files, memory=memory)
         print(f"n = {n}, memory 1/{part}, tiles of {plan.tile}: {clock / clock_out:.2f} of the speed in memory "
               f"({clock_out:.1f} s for {clock:.1f} s), {processor / processor_out:.2f} by the processor's time; "
               f"moves {(plan.read + plan.written) / plan.bound:.2f} times 2 n³ / √M; a commit every 10 s costs "

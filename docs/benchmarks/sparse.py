@@ -48,7 +48,7 @@ def searched(name: str, A: Any) -> list[Row]:
     peers["rustworkx dijkstra"] = n / len(few) * once(
         lambda: [rustworkx.dijkstra_shortest_path_lengths(other, v, float) for v in few]
     )
-    planned = sr.plan(A, sr.min_plus)
+    planned = sr.plan("closure", A, sr.min_plus)
     print(f"{name}: {planned.method}, predicted {min(planned.seconds.values()) / ours:.2f} of the time measured",
           file=sys.stderr)
     return [Row(f"{name}, all pairs, float64", ours, f"{peer}, extrapolated", t, "1.5×") for peer, t in peers.items()]
@@ -68,7 +68,7 @@ def all_pairs(name: str, A: Any, need: tuple[str, str]) -> list[Row]:
         B = A.astype(dtype)
         assert np.allclose(sr.closure(B, sr.min_plus), answer[0], rtol=1e-4 if dtype == "f4" else 1e-9)
         ours = median(lambda B=B: sr.closure(B, sr.min_plus), 3)
-        planned = sr.plan(B, sr.min_plus)
+        planned = sr.plan("closure", B, sr.min_plus)
         off = min(planned.seconds.values()) / ours
         print(f"{name}, {B.dtype}: predicted {off:.2f} of the time measured", file=sys.stderr)
         rows.append(Row(f"{name}, all pairs, {B.dtype}", ours, "SciPy dijkstra", theirs, least))

@@ -61,7 +61,7 @@ def main() -> None:
     for memory in asked.memory:
         for tile in (None, *asked.tiles):
             options = {"memory": memory, "device": "gpu", "tile": tile}
-            plan = sr.plan(A, sr.min_plus, **options)
+            plan = sr.plan("closure", A, sr.min_plus, **options)
             found = line(f"closure, {memory}, tiles of {plan.tile}",
                          lambda options=options: sr.closure(A, sr.min_plus, **options), resident)[1]
             steps.told()
@@ -90,7 +90,7 @@ def from_files(
             for checkpoint in (None, 10.0):
                 cupy.get_default_memory_pool().free_all_blocks()
                 asked: Any = {"out": f"{place}/c.npy", "device": "gpu", "memory": host, "checkpoint": checkpoint}
-                plan = sr.plan(f"{place}/w.npy", sr.min_plus, **asked)
+                plan = sr.plan("closure", f"{place}/w.npy", sr.min_plus, **asked)
                 print("\n".join(f"  {name:<10} {text}" for name, text in plan.rows().items()), flush=True)
                 every = "no commits" if checkpoint is None else f"a commit every {checkpoint:g} s"
                 found = line(f"files, {host} of the host, {every}",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from inspect import signature
 from itertools import pairwise
 from typing import Any
 
@@ -202,3 +203,26 @@ class Table:
 
         body = "".join(cells(row, "td") for row in self.rows)
         return f"<table><caption>{escape(self.title)}</caption>{cells(self.head, 'th')}{body}</table>"
+
+
+class OptionsOfVerbs:
+    """A table of the options of each verb, from the table of ways."""
+
+    def _repr_html_(self) -> str:
+        import semiring
+        from semiring.algebra.tables import html_table
+        from semiring.solvers.ways import VERBS, WAYS, called, options_of
+
+        rows = []
+        for verb in VERBS:
+            alone = {name for way in WAYS if way.verb == verb for name in way.answers}
+            known = signature(getattr(semiring, verb)).parameters  # solvers ask other solvers for some more
+            names = sorted({called(name) for name in options_of(verb) - {"sources"}} & set(known))
+            own = sorted(called(name) for name in alone - {"sources"})
+            rows.append((verb, ", ".join(names) or "none", ", ".join(own)))
+        return html_table("Options of each verb", rows, ("verb", "options", "of these, with a way of their own"))
+
+
+def options_of_verbs() -> OptionsOfVerbs:
+    """What each verb may be asked for."""
+    return OptionsOfVerbs()

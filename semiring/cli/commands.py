@@ -168,7 +168,7 @@ def _facts() -> Iterator[tuple[str, str]]:
     yield from gpu_facts()
     yield "cache", str(cache_directory())
     example = np.arange(2048 * 2048, dtype=np.float32).reshape(2048, 2048)
-    for line in str(plan(example, "min-plus")).splitlines():
+    for line in str(plan("closure", example, "min-plus")).splitlines():
         what, _, choice = line.partition(" ")
         yield f"example: {what}", choice.strip()
 

@@ -234,7 +234,7 @@ def mean_weight(
 def _sums(given: Operand, sources: np.ndarray) -> np.ndarray:
     """Total and number of the weights to other vertices that each source reaches."""
     called = sources if given.names is None else [given.names[v] for v in sources]
-    table = compute(Task("rows", given.S, (given,), options(), (called, None, None)))
+    table = compute(Task("closure_rows", given.S, (given,), options(), (called, None, None)))
     weights = np.asarray(table)
     there = weights != given.S.zero_in(weights.dtype)
     there[np.arange(len(sources)), sources] = False

@@ -12,7 +12,7 @@ from semiring.algebra.tables import html_table
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip, count_text, dtype_text, element_text, infinities, is_same, shown
 from semiring.operands.operand import Operand, order_of_one
-from semiring.solvers.task import Task, compute, options
+from semiring.solvers.task import Task, options, verb
 
 SHOWN = 10  # vertices that a notebook shows
 
@@ -53,6 +53,7 @@ class Nearest(_Pair):
         return html_table(repr(self), rows, ["vertex", "nearest", "weight"])
 
 
+@verb
 def nearest(A: Any, S: Semiring | str | None = None, places: Any = ...) -> Nearest:
     """For every vertex the best of some places to come from, and how good the way is, where ⊕ selects.
 
@@ -103,7 +104,8 @@ def nearest(A: Any, S: Semiring | str | None = None, places: Any = ...) -> Neare
         raise SemiringError("nearest needs places: nearest(A, S, places), or nearest(A, places=…) of a Matrix, which "
                             "has its algebra")
     task = Task("nearest", S, (A,), options(), (places,))
-    return nearest_of(task.given[0], compute(task))
+    task.finish = lambda found: nearest_of(task.given[0], found)
+    return task  # type: ignore[return-value]
 
 
 def nearest_of(given: Operand, found: tuple[np.ndarray, np.ndarray]) -> Nearest:

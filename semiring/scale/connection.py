@@ -15,7 +15,7 @@ KINDS = ("mpi", "ray")
 class Connection:
     """Processes that compute together; made by `semiring.connect`."""
 
-    solver: str  # the module of `semiring.solvers` that computes on it
+    kind: str  # of such processes, in `semiring.solvers.ways`
 
 
 class MPI(Connection):
@@ -35,7 +35,7 @@ class MPI(Connection):
     (0, 4)
     """
 
-    solver = "processes"
+    kind = "mpi"
 
     def __init__(self, world: Any):
         self.world, self.rank, self.size = world, int(world.rank), int(world.size)
@@ -83,7 +83,7 @@ class Ray(Connection):
         Ray itself, which is running.
     """
 
-    solver = "ray_tasks"
+    kind = "ray"
 
     def __init__(self, ray: Any):
         self.ray = ray

@@ -92,8 +92,9 @@ def _plan(
     size = 2 * given.n * count * low.storage.itemsize + given.nbytes
     compiled = low.compiled and low.kind != "objects"
     return Plan(
-        task.verb, task.S, shape, METHOD, low, f"CPU, {thread_count() if compiled and count > 1 else 1} threads",
-        work, size, run, (f"{count} columns of {given.n} numbers", "solve for fewer at a time"), {"method": REASON},
+        operation=task.verb, algebra=task.S, shape=shape, method=METHOD, lowering=low,
+        place=f"CPU, {thread_count() if compiled and count > 1 else 1} threads", work=work, memory=size, runner=run,
+        needs=(f"{count} columns of {given.n} numbers", "solve for fewer at a time"), reasons={"method": REASON},
     )
 
 

@@ -79,9 +79,10 @@ def offer(task: Task) -> Plan:
         run = partial(_sparse, task, A, B)
     entries = prod(shape.full)
     return Plan(
-        "matmul", S, shape.final, "terms in turn", low,
-        f"CPU, {thread_count() if low.compiled and low.kind == 'numba' else 1} threads", terms,
-        entries * (dtype.itemsize + NONE.itemsize), run, reasons={"method": "which of them won is wanted"},
+        operation="matmul", algebra=S, shape=shape.final, method="terms in turn", lowering=low,
+        place=f"CPU, {thread_count() if low.compiled and low.kind == 'numba' else 1} threads", work=terms,
+        memory=entries * (dtype.itemsize + NONE.itemsize), runner=run,
+        reasons={"method": "which of them won is wanted"},
     )
 
 
@@ -94,8 +95,9 @@ def _on_gpu(task: Task) -> Plan:
     low = low.for_product(facts)
     entries = prod(shape.full)
     return Plan(
-        "matmul", task.S, shape.final, "tiled product", low, "", float(entries) * shape.depth,
-        entries * (low.storage.itemsize + dtype.itemsize + NONE.itemsize), partial(_run_on_gpu, task, shape),
+        operation="matmul", algebra=task.S, shape=shape.final, method="tiled product", lowering=low,
+        work=float(entries) * shape.depth, memory=entries * (low.storage.itemsize + dtype.itemsize + NONE.itemsize),
+        runner=partial(_run_on_gpu, task, shape),
         reasons={"method": "which term won is noted by tiles, and then found in its tile"},
     )
 

@@ -58,8 +58,8 @@ def by_stars(task: Task, error: NoClosureError | None) -> Any:
     if task.verb in SUMMED:
         return compute(Task(task.verb, S, over, asked, task.arguments))
     assert error is not None
-    if task.verb == "rows" and task.arguments[2] is None and not task.options.predecessors:
-        return compute(Task("rows", S, (_factored(over[0]),), task.options, task.arguments))
+    if task.verb == "closure_rows" and task.arguments[2] is None and not task.options.predecessors:
+        return compute(Task("closure_rows", S, (_factored(over[0]),), task.options, task.arguments))
     if task.verb == "path":
         return _path(task, lambda graph, ends, start, end: _value(graph.changed(S=S), *ends))
     raise NoClosureError(
@@ -82,7 +82,8 @@ def by_powers(task: Task, error: NoClosureError) -> Any:
         For predecessors, limits and best paths of all pairs.
     """
     given, o = on_host(task.given[0]), task.options
-    asks = task.verb in (*SUMMED, "path") or (task.verb == "rows" and task.arguments[2] is None and not o.predecessors)
+    values = task.verb == "closure_rows" and task.arguments[2] is None and not o.predecessors
+    asks = values or task.verb in (*SUMMED, "path")
     known = isinstance(given, (Dense, Sparse)) and error.weight is not None and given.shape[-1] <= LARGEST
     if o.storing is not None or not known or not _has_sum(task.S, error.weight, given.dtype):
         raise error
@@ -219,7 +220,7 @@ def _walk_of(graph: Sparse, value: Any, start: int, end: int) -> list[int] | Non
 
 def _value(graph: Operand, start: int, end: int) -> Any:
     """The sum over all walks between two vertices, by the stars."""
-    row = compute(Task("rows", graph.S, (_factored(graph),), options(), (start, None, None)))
+    row = compute(Task("closure_rows", graph.S, (_factored(graph),), options(), (start, None, None)))
     return np.asarray(row)[end]
 
 

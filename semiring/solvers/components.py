@@ -40,9 +40,9 @@ def offer(task: Task) -> Plan | None:
     if not CODE.repays(bits.seconds(n, float(n) ** 3)):
         low = low.interpreted
     return Plan(
-        "closure", S, given.shape, "components", low, f"CPU, {thread_count()} threads" if low.compiled else "",
-        float(given.nnz),
-        size + n * n // 4, partial(_run, task, given),
+        operation="closure", algebra=S, shape=given.shape, method="components", lowering=low,
+        place=f"CPU, {thread_count()} threads" if low.compiled else "", work=float(given.nnz),
+        memory=size + n * n // 4, runner=partial(_run, task, given),
         reasons={"method": "only reachability counts: components, and bit sets along the condensation"},
     )
 

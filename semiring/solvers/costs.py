@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -54,7 +54,7 @@ FACTORING = 9  # steps of k in which NumPy eliminates a vertex from its front
 OBJECT = 2000  # instructions that an operation on Python objects takes
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class PredictedPlan(Plan):
     """What will be done with a sparse matrix, beside what else could be.
 
@@ -69,13 +69,13 @@ class PredictedPlan(Plan):
     --------
     >>> import scipy.sparse as sp
     >>> import semiring as sr
-    >>> p = sr.plan(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, method="search")
+    >>> p = sr.plan("closure", sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, method="search")
     >>> p.method, p.nnz, sorted(p.seconds)
     ('search', 2, ['dense', 'search'])
     """
 
-    nnz: int = 0
-    seconds: dict[str, float] = field(default_factory=dict)
+    nnz: Final[int] = 0
+    seconds: Final[dict[str, float]] = field(default_factory=dict)
 
     def rows(self) -> dict[str, str]:
         """What is printed, by name.
@@ -88,7 +88,7 @@ class PredictedPlan(Plan):
         --------
         >>> import scipy.sparse as sp
         >>> import semiring as sr
-        >>> p = sr.plan(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, method="search")
+        >>> p = sr.plan("closure", sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, method="search")
         >>> p.rows()["operation"]
         'closure over min-plus, 2 × 2, float64, with 2 edges'
         """
@@ -98,7 +98,7 @@ class PredictedPlan(Plan):
         return rows | {"predicted": ", ".join(f"{name} {_time(t)}" for name, t in times)}
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class SparsePlan(PredictedPlan):
     """What will be done with a sparse matrix, and why; `print` it.
 
@@ -134,21 +134,21 @@ class SparsePlan(PredictedPlan):
     --------
     >>> import scipy.sparse as sp
     >>> import semiring as sr
-    >>> p = sr.plan(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, verb="factor")
+    >>> p = sr.plan("factor", sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
     >>> p.method, p.nnz, p.fill, sorted(p.seconds)
     ('sparse elimination', 2, 1, ['dense', 'elimination'])
     """
 
-    order: str = ""
-    fill: int = 0
-    fronts: int = 0
-    largest: int = 0
-    load: Work | None = None
-    prepared: float = 0.0
-    factors: int = 0
-    threads: int = 1
-    panels: int = 0
-    height: int = 0
+    order: Final[str] = ""
+    fill: Final[int] = 0
+    fronts: Final[int] = 0
+    largest: Final[int] = 0
+    load: Final[Work | None] = None
+    prepared: Final[float] = 0.0
+    factors: Final[int] = 0
+    threads: Final[int] = 1
+    panels: Final[int] = 0
+    height: Final[int] = 0
 
     def rows(self) -> dict[str, str]:
         """What is printed, by name.
@@ -161,7 +161,7 @@ class SparsePlan(PredictedPlan):
         --------
         >>> import scipy.sparse as sp
         >>> import semiring as sr
-        >>> p = sr.plan(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, verb="factor")
+        >>> p = sr.plan("factor", sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
         >>> p.rows()["fronts"]
         '1, the largest of order 2'
         """
@@ -243,13 +243,13 @@ def plan(
               if answer else f"use a narrower dtype; {WITHOUT_FACTORS}")
     subject = f"the closure of {n} × {n} {low.dtype}" if answer else f"factoring {n} × {n} {low.dtype}"
     return SparsePlan(
-        operation, low.algebra, (n, n), "sparse elimination", low, f"CPU, {threads} threads" if low.compiled else "",
-        found.terms,
-        found.memory + threads * n * 64 * low.storage.itemsize, run,
-        (f"{subject} ({load.fill} pairs joined)", advice), {"method": why}, 0,
-        nnz, seconds | ({} if searches is None else {"search": searches}),
-        analysis.method, load.fill, len(analysis.parent), found.largest, load, prepared,
-        found.factors, threads, int(load.down), int(analysis.depths.max(initial=-1)) + 1,
+        operation=operation, algebra=low.algebra, shape=(n, n), method="sparse elimination", lowering=low,
+        place=f"CPU, {threads} threads" if low.compiled else "", work=found.terms,
+        memory=found.memory + threads * n * 64 * low.storage.itemsize, runner=run,
+        needs=(f"{subject} ({load.fill} pairs joined)", advice), reasons={"method": why}, nnz=nnz,
+        seconds=seconds | ({} if searches is None else {"search": searches}), order=analysis.method, fill=load.fill,
+        fronts=len(analysis.parent), largest=found.largest, load=load, prepared=prepared, factors=found.factors,
+        threads=threads, panels=int(load.down), height=int(analysis.depths.max(initial=-1)) + 1,
     )
 
 

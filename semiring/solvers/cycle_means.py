@@ -50,8 +50,9 @@ def offer(task: Task) -> Plan:
                             "it with .astype(…), to float64 or int64")
     low = choose(S, given.dtype, given.facts, given.n, in_place=False, packed=False)
     return Plan(
-        "cycle_mean", S, given.shape, "policy iteration", low, "CPU, 1 thread", float(given.nnz), 8 * given.nbytes,
-        partial(_run, given), reasons={"method": "and an exact search for a better cycle"},
+        operation="cycle_mean", algebra=S, shape=given.shape, method="policy iteration", lowering=low,
+        place="CPU, 1 thread", work=float(given.nnz), memory=8 * given.nbytes, runner=partial(_run, given),
+        reasons={"method": "and an exact search for a better cycle"},
     )
 
 

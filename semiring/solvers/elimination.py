@@ -6,6 +6,7 @@ It runs on the host, a GPU or several GPUs by an engine of each; see `semiring.s
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -84,8 +85,7 @@ def _closure(task: Task, engine: Engine) -> Plan | None:
     run = partial(_close, task, given, analysis, engine, there)
     plan = engine.plan("closure", low, analysis, given.nnz, run, there=there)
     if wanted:
-        plan.reasons["method"] = "as asked"
-        return plan
+        return replace(plan, reasons=plan.reasons | {"method": "as asked"})
     seconds, dense = plan.seconds["elimination"] - plan.prepared, plan.seconds["dense"]  # the analysis is done
     if on_host and o.device is None and min(seconds, dense) > SECONDS_FOR_A_GPU and (
         found := _on_gpu_if_faster(task, given, analysis, min(seconds, dense))
@@ -105,7 +105,7 @@ def _on_gpu_if_faster(task: Task, given: Sparse, analysis: Analysis, seconds: fl
     engine = _on_gpus(None)
     run = partial(_close, task, given, analysis, engine, False)
     plan = engine.plan("closure", engine.lowering(given, room=False), analysis, given.nnz, run)
-    plan.reasons["device"] = "predicted to be faster, with what is copied"
+    plan = replace(plan, reasons=plan.reasons | {"device": "predicted to be faster, with what is copied"})
     return plan if plan.seconds["elimination"] - plan.prepared + copies < seconds else None
 
 

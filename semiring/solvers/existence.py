@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -49,13 +48,10 @@ def offer(task: Task) -> Plan:
     if len(given.shape) > 2 and o.max_edges is None:
         exists = np.ones(given.shape[:-2], bool)
         plan = schedules.offer(task, exists)
-        plan.runner = partial(_stack, task, plan.runner, exists)
-        return plan
+        return replace(plan, runner=partial(_stack, task, plan.runner, exists))
     inner = Task("closure", task.S, (task.given[0],), replace(o, on_divergence="raise"))
     found = first_offer(inner)
-    plan = copy(found)
-    plan.runner = partial(_whole, task.given[0], found)
-    return plan
+    return replace(found, runner=partial(_whole, task.given[0], found))
 
 
 def _stack(task: Task, run: Any, exists: np.ndarray, plan: Plan) -> Closures:

@@ -201,8 +201,11 @@ def offer(task: Task) -> Plan | None:
 
 def _plan(task: Task, F: Factored, shape: tuple[int, ...], count: int, run: Any, way: str) -> Plan:
     given = task.given[0]
-    return Plan(task.verb, task.S, shape, "substitution", F.plan.lowering, "CPU", float(given.nbytes), count *
-                given.dtype.itemsize, run, reasons={"method": way})
+    return Plan(
+        operation=task.verb, algebra=task.S, shape=shape, method="substitution", lowering=F.plan.lowering,
+        place="CPU", work=float(given.nbytes), memory=count * given.dtype.itemsize, runner=run,
+        reasons={"method": way},
+    )
 
 
 def _rows(F: Factored, starts: np.ndarray, single: bool, ends: np.ndarray | None, plan: Plan) -> Any:

@@ -57,9 +57,10 @@ def offer(task: Task) -> Plan:
     edges = task.verb == "factor" and (by_lapack or keeps_edges(given))
     kept = low.matrix_bytes(n) if given.kind == "sparse" or edges else 0
     return Plan(
-        task.verb, task.S, given.shape, "elimination", low, "", n**3 // 3,
-        schedules.closure_memory("elimination", low, n, 1, 1) + kept, partial(_run, task, right),
-        (f"factoring {n} × {n} {given.dtype}", "use a narrower dtype or fewer vertices"), reasons, tile,
+        operation=task.verb, algebra=task.S, shape=given.shape, method="elimination", lowering=low, work=n**3 // 3,
+        memory=schedules.closure_memory("elimination", low, n, 1, 1) + kept, runner=partial(_run, task, right),
+        needs=(f"factoring {n} × {n} {given.dtype}", "use a narrower dtype or fewer vertices"), reasons=reasons,
+        tile=tile,
     )
 
 
@@ -90,8 +91,8 @@ def _restored(given: Operand, check: bool, verb: str, about: tuple[str, str, int
         Where this version of the library would store them in another way.
     """
     task = Task("factor", given.S, (given,), replace(DEFAULTS, device="cpu", check=check))
-    plan = offer(task)
-    plan.operation, plan.tile, low = verb, about[2], plan.lowering
+    plan = replace(offer(task), operation=verb, tile=about[2])
+    low = plan.lowering
     if (low.name, str(low.storage)) != about[:2]:
         raise SemiringError(f"these factors are pickled as {about[0]} in {about[1]}, and this version computes with "
                             f"{low.name} in {low.storage}: factor the matrix anew")

@@ -6,7 +6,6 @@ are final where lengths decrease, and which vertices are reached; nothing is sea
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 from functools import partial
 
@@ -44,16 +43,15 @@ def offer(task: Task) -> Plan | None:
         return None
     if min(lengths.seconds.values()) >= predicted(values) + LINE * n * n:
         return None
-    plan = copy(lengths)
-    plan.memory = lengths.memory + n * n * (given.dtype.itemsize + hop_bytes(given, lengths.lowering))
-    if plan.memory > LARGE and plan.memory > (available_bytes() or plan.memory):  # values take less room
+    memory = lengths.memory + n * n * (given.dtype.itemsize + hop_bytes(given, lengths.lowering))
+    if memory > LARGE and memory > (available_bytes() or memory):  # values take less room
         return None
-    plan.operation, plan.algebra, plan.method = "paths", task.S, f"fewest edges, {lengths.method}"
-    plan.lowering = replace(lengths.lowering, dtype=given.dtype)
-    plan.reasons = {**lengths.reasons, "method": "all edges weigh the same, and a walk as much as an edge",
-                    "lowering": "of lengths in edges, over min-plus"}
-    plan.runner = partial(_run, given, graph, lengths, o)
-    return plan
+    return replace(
+        lengths, operation="paths", algebra=task.S, method=f"fewest edges, {lengths.method}", memory=memory,
+        lowering=replace(lengths.lowering, dtype=given.dtype), runner=partial(_run, given, graph, lengths, o),
+        reasons={**lengths.reasons, "method": "all edges weigh the same, and a walk as much as an edge",
+                 "lowering": "of lengths in edges, over min-plus"},
+    )
 
 
 def predicted(plan: Plan) -> float:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -39,15 +38,11 @@ def offer(task: Task) -> Plan:
     if not task.S.commutative:
         inner = Task("closure", task.S, (_plain(A),), replace(task.options, left=False))
         found = first_offer(inner)
-        plan, run = copy(found), partial(_by_closure, task, found, right)
-        plan.reasons = found.reasons | {"method": "⊗ does not commute: A*, and a product with B"}
-    else:
-        transposed = (_transposed(A), type(right)(swapped(right.array), task.S, right.what))
-        inner = Task("solve", task.S, transposed, replace(task.options, left=False))
-        found = first_offer(inner)
-        plan, run = copy(found), partial(_by_transposes, task, found)
-    plan.operation, plan.runner = "solve", run
-    return plan
+        reasons = found.reasons | {"method": "⊗ does not commute: A*, and a product with B"}
+        return replace(found, operation="solve", runner=partial(_by_closure, task, found, right), reasons=reasons)
+    transposed = (_transposed(A), type(right)(swapped(right.array), task.S, right.what))
+    found = first_offer(Task("solve", task.S, transposed, replace(task.options, left=False)))
+    return replace(found, operation="solve", runner=partial(_by_transposes, task, found))
 
 
 def _by_transposes(task: Task, transposed: Plan, plan: Plan) -> Any:

@@ -52,8 +52,10 @@ def offer(task: Task) -> Plan:
 def _plan(task: Task, method: str, low: Lowering, place: str, work: float, run: Any) -> Plan:
     given = task.operands[0]
     n = given.shape[0]
-    return Plan("nearest", task.S, (n,), method, low, place, work, n * (given.dtype.itemsize + 4), run,
-                reasons={"method": "one search from all places"})
+    return Plan(
+        operation="nearest", algebra=task.S, shape=(n,), method=method, lowering=low, place=place, work=work,
+        memory=n * (given.dtype.itemsize + 4), runner=run, reasons={"method": "one search from all places"},
+    )
 
 
 def _in_buckets(given: Sparse, starts: np.ndarray, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
@@ -83,7 +85,7 @@ def _by_predecessors(
 
 def _from_a_root(given: Sparse, starts: np.ndarray) -> Task:
     root = given.n if given.names is None else ROOT
-    made = Task("rows", given.S, (with_a_root(given, starts),), options(predecessors=True), (root, None, None))
+    made = Task("closure_rows", given.S, (with_a_root(given, starts),), options(predecessors=True), (root, None, None))
     made.strict = True  # where each comes from is asked of best walks
     return made
 

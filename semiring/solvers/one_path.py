@@ -46,9 +46,8 @@ def offer(task: Task) -> Plan:
     low = choose(S, given.dtype, facts, n, in_place=False, packed=False)
     size = float(as_sparse(given).nnz) if given.kind != "dense" else float(n) * n
     return Plan(
-        "path", S, (n,), "search", low, "CPU, 1 thread", size, 0,
-        partial(_path, given, facts, start, end, wanted),
-        reasons={"method": "from one source"},
+        operation="path", algebra=S, shape=(n,), method="search", lowering=low, place="CPU, 1 thread", work=size,
+        memory=0, runner=partial(_path, given, facts, start, end, wanted), reasons={"method": "from one source"},
     )
 
 

@@ -189,10 +189,12 @@ def _plan(task: Task, stage: Stage | None, attempt: Attempt, saved: dict[str, An
                                            if to == way and place != HOST) for way in ("read", "write")}
     bus = attempt.tile_bytes * sum(plan.moved.values()) if low.on_gpu else 0
     return StoredPlan(
-        "closure", task.S, given.shape, f"{method}, out of core", low, "", float(n) ** 3, attempt.memory, run, None,
-        reasons, cut.side, o.storing, moved["read"], moved["write"], n * n * low.dtype.itemsize,
-        plan.slots * attempt.tile_bytes, (plan.slots + cut.room + plan.held) * attempt.tile_bytes,
-        saved["operation"] / max(len(attempt.made.operations), 1) if saved else 0.0, attempt.host, bus)
+        operation="closure", algebra=task.S, shape=given.shape, method=f"{method}, out of core", lowering=low,
+        work=float(n) ** 3, memory=attempt.memory, runner=run, reasons=reasons, tile=cut.side, storing=o.storing,
+        read=moved["read"], written=moved["write"], output=n * n * low.dtype.itemsize,
+        scratch=plan.slots * attempt.tile_bytes, kept=(plan.slots + cut.room + plan.held) * attempt.tile_bytes,
+        done=saved["operation"] / max(len(attempt.made.operations), 1) if saved else 0.0, host=attempt.host, bus=bus,
+    )
 
 
 def _about(task: Task, stage: Stage | None, attempt: Attempt) -> dict[str, Any]:

@@ -7,7 +7,6 @@ edges are next hops.
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -68,15 +67,16 @@ def offer(task: Task) -> Plan:
     run = partial(_run, plain, found, o, starts, ends, limit, bound, isinstance(given, Sparse) and given.of_graph)
     hops = lines * n * (hop_bytes(plain, found.lowering) if starts is None else HOP)
     return Plan(
-        "paths", S, (lines, n), found.method, found.lowering, found.place, found.work, found.memory + hops,
-        run, found.needs, dict(found.reasons), found.tile,
+        operation="paths", algebra=S, shape=(lines, n), method=found.method, lowering=found.lowering,
+        place=found.place, work=found.work, memory=found.memory + hops, runner=run, needs=found.needs,
+        reasons=dict(found.reasons), tile=found.tile,
     )
 
 
 def _values(given: Operand, o: Options, starts: np.ndarray | None, limit: Any) -> Task:
     """The task of the values of paths: a closure, or rows of it."""
     sources = () if starts is None else ([given.position(v) for v in starts.tolist()], None, limit)
-    made = Task("closure" if starts is None else "rows", given.S, (given,), o, sources)
+    made = Task("closure" if starts is None else "closure_rows", given.S, (given,), o, sources)
     made.strict = True
     return made
 
@@ -116,10 +116,11 @@ def _ending_searches(S: Semiring, o: Options, given: Sparse, bound: np.ndarray, 
         work, seconds, why = work * share, {**known, "limit": alone}, "predicted to be faster than all values"
     low = form.low
     return PredictedPlan(
-        "paths", S, (n, n), "searches up to the limit", low, place_of(low), work,
-        n * n * (2 * low.storage.itemsize + 4), partial(_search_up_to, search, bound, o),
-        (f"best paths between {n} vertices", "use a narrower dtype, or ask for some sources at a time"),
-        {"method": f"{way_of(form, True)[0]}, {why}"}, 0, given.nnz, seconds,
+        operation="paths", algebra=S, shape=(n, n), method="searches up to the limit", lowering=low,
+        place=place_of(low), work=work, memory=n * n * (2 * low.storage.itemsize + 4),
+        runner=partial(_search_up_to, search, bound, o),
+        needs=(f"best paths between {n} vertices", "use a narrower dtype, or ask for some sources at a time"),
+        reasons={"method": f"{way_of(form, True)[0]}, {why}"}, nnz=given.nnz, seconds=seconds,
     )
 
 
@@ -161,14 +162,12 @@ def _stack(task: Task, given: Dense) -> Plan:
         found = first_offer(_values(plain, task.options, None, None))
         matrices = [plain.matrix(place) for place in np.ndindex(given.shape[:-2])]
         bounds = [None if limit is None else limit_of(A, limit) for A in matrices]
-        plan = copy(found)
-        plan.runner = partial(_closed_stack, plain, task, found, bounds, ends)
-    else:
-        one = plain.matrix((0,) * (len(given.shape) - 2))
-        plan = first_offer(Task("paths", task.S, (one,), task.options, task.arguments))
-        plan.runner, plan.work = partial(_searched_stack, plain, task), plan.work * count
-    plan.operation, plan.shape = "paths", given.shape
-    return plan
+        run: Any = partial(_closed_stack, plain, task, found, bounds, ends)
+        return replace(found, operation="paths", shape=given.shape, runner=run)
+    one = plain.matrix((0,) * (len(given.shape) - 2))
+    found = first_offer(Task("paths", task.S, (one,), task.options, task.arguments))
+    run = partial(_searched_stack, plain, task)
+    return replace(found, operation="paths", shape=given.shape, runner=run, work=found.work * count)
 
 
 def _closed_stack(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pickle import PicklingError
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import html_table
@@ -15,7 +15,7 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Plan:
     """What will be done, and why; `print` it.
 
@@ -47,24 +47,24 @@ class Plan:
     --------
     >>> import numpy as np
     >>> import semiring as sr
-    >>> p = sr.plan(np.full((300, 300), 0.5), sr.plus_times)
+    >>> p = sr.plan("closure", np.full((300, 300), 0.5), sr.plus_times)
     >>> p.operation, p.shape, p.work
     ('closure', (300, 300), 27000000)
     """
 
-    operation: str
-    algebra: Semiring
-    shape: tuple[int, ...]
-    method: str
-    lowering: Lowering
-    place: str
-    work: float
-    memory: int
-    runner: Callable[[Any], Any] = field(repr=False, compare=False)  # of the plan
-    needs: tuple[str, str] | None = None  # what is short of memory, and what helps, if it can be said better
-    reasons: dict[str, str] = field(default_factory=dict)
-    tile: int = 0
-    devices: tuple[int, ...] = field(default=(), kw_only=True)
+    operation: Final[str]
+    algebra: Final[Semiring]
+    shape: Final[tuple[int, ...]]
+    method: Final[str]
+    lowering: Final[Lowering]
+    work: Final[float]
+    memory: Final[int]
+    runner: Final[Callable[[Any], Any]] = field(repr=False, compare=False)  # of the plan
+    place: Final[str] = ""
+    needs: Final[tuple[str, str] | None] = None  # what is short of memory, and what helps, if it can be said better
+    reasons: Final[dict[str, str]] = field(default_factory=dict)
+    tile: Final[int] = 0
+    devices: Final[tuple[int, ...]] = ()
 
     def run(self) -> Any:
         """Do it, and return what the verb would.
@@ -85,7 +85,7 @@ class Plan:
         --------
         >>> import numpy as np
         >>> import semiring as sr
-        >>> sr.plan(np.array([[np.inf, 2.5], [np.inf, np.inf]]), sr.min_plus).run()
+        >>> sr.plan("closure", np.array([[np.inf, 2.5], [np.inf, np.inf]]), sr.min_plus).run()
         array([[0. , 2.5],
                [inf, 0. ]])
         """
@@ -120,7 +120,7 @@ class Plan:
         --------
         >>> import numpy as np
         >>> import semiring as sr
-        >>> sr.plan(np.full((300, 300), 0.5), sr.plus_times).rows()["operation"]
+        >>> sr.plan("closure", np.full((300, 300), 0.5), sr.plus_times).rows()["operation"]
         'closure over plus-times, 300 × 300, float64'
         """
         low, shape = self.lowering, " × ".join(map(str, self.shape))

@@ -68,8 +68,9 @@ def _plan(
     if task.verb == "closure" and not isinstance(A, Packed):  # which is dense, whatever A is
         size = max(size, prod(A.shape) * A.dtype.itemsize)
     return Plan(
-        task.verb, task.S, A.shape, method, product.lowering, product.place, product.work * products * columns,
-        3 * size, run, reasons={"method": f"{products} products: {product.method}"},
+        operation=task.verb, algebra=task.S, shape=A.shape, method=method, lowering=product.lowering,
+        place=product.place, work=product.work * products * columns, memory=3 * size, runner=run,
+        reasons={"method": f"{products} products: {product.method}"},
     )
 
 

@@ -57,8 +57,9 @@ from .plan import Plan, nothing
 from .rank_gpus import Gpu, decoded, gpu_of, require_room, tiles_on
 from .schedules import stable_closure
 from .spread_plan import SpreadPlan
-from .task import Options, refuse_not_honoured
+from .task import Options
 from .tolerance import refuse_without_tolerance
+from .ways import ways_of
 
 SIDES = (1024, 768, 512, 384, 256, 192, 128, 64, 32)  # of tiles
 ROUNDS = 8  # steps, for each process of the longer side of the grid, below which too many wait too often
@@ -166,10 +167,13 @@ def plan(connection: MPI, A: Any, S: Any, asked: Options) -> SpreadPlan:
             gpus, threads = 0, min(world.allgather(threads_of(world)))
             place, where = f"{world.size} processes, {threads} threads each", "of the process that has most"
         return SpreadPlan(
-            "closure", low.algebra, (given.n, given.n), setup.about["method"], low, place, work, memory,
-            lambda plan: closure(connection, A, low.algebra, asked), None,
-            {"method": "panels are broadcast, and the next pivot is ahead", "memory": where}, grid.side,
-            (grid.rows, grid.columns), received, threads, message_rate(world), done, gpus)
+            operation="closure", algebra=low.algebra, shape=(given.n, given.n), method=setup.about["method"],
+            lowering=low, place=place, work=work, memory=memory,
+            runner=lambda plan: closure(connection, A, low.algebra, asked),
+            reasons={"method": "panels are broadcast, and the next pivot is ahead", "memory": where}, tile=grid.side,
+            grid=(grid.rows, grid.columns), received=received, threads=threads, rate=message_rate(world), done=done,
+            gpus=gpus,
+        )
 
 
 def _prepared(world: Any, A: Any, S: Any, asked: Options) -> Setup:
@@ -344,7 +348,10 @@ class _Run:
         n, low = self.spread.grid.n, self.low
         if self.gpu is not None:
             low = choose(low.algebra, low.dtype, self.facts, n, in_place=False, packed=False)
-        plan = Plan("closure", low.algebra, (n, n), "squaring", low, "", float(n) ** 3, 0, nothing)
+        plan = Plan(
+            operation="closure", algebra=low.algebra, shape=(n, n), method="squaring", lowering=low,
+            work=float(n) ** 3, memory=0, runner=nothing,
+        )
 
         def closed() -> np.ndarray:
             assert whole is not None
@@ -544,7 +551,7 @@ def _refuse(S: Semiring, o: Options) -> None:
                             "leave out on=")
     if resolve_method(o.method, S) not in ("auto", "blocked"):
         raise SemiringError(f"on= goes by blocked, and not by method={o.method!r}")
-    refuse_not_honoured("closure, on mpi", o)
+    ways_of("closure", "mpi", o.asked)
     if o.storing is not None and o.storing.memory is not None:
         raise SemiringError("memory= is of closures by one process: with on= each process holds its part of the matrix")
 

@@ -56,8 +56,8 @@ def _dense(task: Task) -> Plan:
     if low.log_sum:
         powers = logsum.memory(low, prod(shape.full[:-2]), shape.full[-2], shape.depth, shape.full[-1])
     return Plan(
-        "matmul", task.S, shape.final, "tiled product", low, "", terms, entries * dtype.itemsize + powers,
-        partial(_nothing if nothing else _multiply, task, shape),
+        operation="matmul", algebra=task.S, shape=shape.final, method="tiled product", lowering=low, work=terms,
+        memory=entries * dtype.itemsize + powers, runner=partial(_nothing if nothing else _multiply, task, shape),
     )
 
 
@@ -137,8 +137,8 @@ def _packed(task: Task) -> Plan:
     low = A.lowering(A.facts, 3, packed=True)
     low = affordable(low, shape.depth, work)
     return Plan(
-        "matmul", task.S, shape.final, "product of packed rows", low, "", work,
-        low.matrix_bytes(max(shape.full)), partial(_multiply_packed, task, low, operands),
+        operation="matmul", algebra=task.S, shape=shape.final, method="product of packed rows", lowering=low,
+        work=work, memory=low.matrix_bytes(max(shape.full)), runner=partial(_multiply_packed, task, low, operands),
     )
 
 

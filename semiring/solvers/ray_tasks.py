@@ -33,8 +33,9 @@ from .out_of_core import METHODS
 from .plan import Plan, nothing
 from .processes import using
 from .schedules import stable_closure
-from .task import Options, algebra_for, refuse_not_honoured
+from .task import Options, algebra_for
 from .tolerance import loosened, refuse_without_tolerance, weights_as_given
+from .ways import ways_of
 
 SIDE = 1024  # of tiles: a task takes a millisecond beside its products
 LEAST_SIDE = 64
@@ -113,7 +114,10 @@ def _closed(connection: Ray, given: Dense, method: str, asked: Options) -> Any:
     if asked.check and may_diverge(low):
         verdict = look_for_cycles(low, work, given.array, facts, given.names)
         if verdict.unstable and verdict.error is None:
-            plan = Plan("closure", S, given.shape, "squaring", low, "", float(n) ** 3, 0, nothing)
+            plan = Plan(
+                operation="closure", algebra=S, shape=given.shape, method="squaring", lowering=low,
+                work=float(n) ** 3, memory=0, runner=nothing,
+            )
             work = stable_closure(plan, given.array, None, facts, given.names)
         else:
             settle(low, work, verdict)
@@ -160,7 +164,7 @@ def _refuse(S: Semiring, o: Options) -> str:
     method = "r-kleene" if method == "auto" else method
     if method not in METHODS:
         raise SemiringError(f"on= goes by {', '.join(METHODS)} with Ray, and not by method={o.method!r}")
-    refuse_not_honoured("closure, on ray", o)
+    ways_of("closure", "ray", o.asked)
     if o.device not in (None, "cpu"):
         raise SemiringError("Ray's workers compute on their CPUs, and device= asks for a GPU: leave that out, or take "
                             "sr.connect('mpi'), with which each process has a GPU")

@@ -56,14 +56,15 @@ def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
     field = low.inverts or low.dual
     if field and fields.is_for_lapack(low) and method == "auto" and o.tile is None and len(given.shape) == 2:
         return Plan(
-            "closure", task.S, given.shape, fields.METHOD, low, "", n**3, 3 * low.matrix_bytes(n),
-            partial(_run, task, given, facts, exists), None, {"method": "(1 − A)⁻¹ with exchange of rows"},
+            operation="closure", algebra=task.S, shape=given.shape, method=fields.METHOD, lowering=low, work=n**3,
+            memory=3 * low.matrix_bytes(n), runner=partial(_run, task, given, facts, exists),
+            reasons={"method": "(1 − A)⁻¹ with exchange of rows"},
         )
     low = affordable(low, n, float(n) ** 2 * prod(given.shape[:-1]))
     method, tile, reasons, work, memory = schedule(low, given.shape, method, o.tile, o.overwrite, o.reflexive)
     return Plan(
-        "closure", task.S, given.shape, method, low, "", work, memory, partial(_run, task, given, facts, exists), None,
-        reasons, tile,
+        operation="closure", algebra=task.S, shape=given.shape, method=method, lowering=low, work=work, memory=memory,
+        runner=partial(_run, task, given, facts, exists), reasons=reasons, tile=tile,
     )
 
 

@@ -83,11 +83,12 @@ def offer(task: Task) -> Plan:
     columns = n if ends is None else len(ends)
     size = len(starts) * columns * (given.dtype.itemsize + (4 if o.predecessors else 0))
     return Plan(
-        "rows", S, (len(starts), columns), method, low, gpu_name() or "GPU" if on_gpu else place_of(low),
-        float(matrix.nnz) * (len(ends) if turned and ends is not None else len(starts)), size,
-        run if ends is None else partial(_of_targets, task, run, starts, ends),
-        (f"{len(starts)} rows of the closure of {n} vertices", "pass fewer sources at a time"),
-        {"method": f"{why}; backwards from the targets, which are fewer" if turned else why},
+        operation="closure_rows", algebra=S, shape=(len(starts), columns), method=method, lowering=low,
+        place=gpu_name() or "GPU" if on_gpu else place_of(low),
+        work=float(matrix.nnz) * (len(ends) if turned and ends is not None else len(starts)), memory=size,
+        runner=run if ends is None else partial(_of_targets, task, run, starts, ends),
+        needs=(f"{len(starts)} rows of the closure of {n} vertices", "pass fewer sources at a time"),
+        reasons={"method": f"{why}; backwards from the targets, which are fewer" if turned else why},
     )
 
 
@@ -100,7 +101,7 @@ def _of_targets(task: Task, run: Any, starts: np.ndarray, ends: np.ndarray, plan
         if wide is None:
             raise
     given = task.given[0]
-    found = compute(Task("rows", task.S, (wide,), task.options, task.arguments)).to_numpy()
+    found = compute(Task("closure_rows", task.S, (wide,), task.options, task.arguments)).to_numpy()
     rows, lost = narrowed(task.S, found, given.dtype)
     for i, j in np.argwhere(lost)[:1].tolist():
         raise not_held(given, int(starts[i]), int(ends[j]), False)

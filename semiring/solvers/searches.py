@@ -87,11 +87,12 @@ def _plan(task: Task, given: Sparse, form: Form, seconds: dict[str, float], why:
     low = form.low
     decoded = 0 if low.storage == low.dtype else low.dtype.itemsize
     return PredictedPlan(
-        "closure", task.S, (n, n), SEARCH, low, place_of(low), float(given.nnz) * n,
-        n * n * (low.storage.itemsize + decoded), partial(_run, task, given, form),
-        (f"the closure of {n} × {n} {low.dtype}",
-         "use a narrower dtype, fewer vertices, or closure_rows for some sources at a time"),
-        {"method": f"{way_of(form)[0]}, {why}"}, 0, given.nnz, seconds,
+        operation="closure", algebra=task.S, shape=(n, n), method=SEARCH, lowering=low, place=place_of(low),
+        work=float(given.nnz) * n, memory=n * n * (low.storage.itemsize + decoded),
+        runner=partial(_run, task, given, form),
+        needs=(f"the closure of {n} × {n} {low.dtype}",
+               "use a narrower dtype, fewer vertices, or closure_rows for some sources at a time"),
+        reasons={"method": f"{way_of(form)[0]}, {why}"}, nnz=given.nnz, seconds=seconds,
     )
 
 

@@ -106,8 +106,11 @@ def _plan(
         "lowering": "or a faster form, when the GPUs have seen the elements",
         "memory": f"on each GPU, of {in_words(one * max(prod(stack), 1))} in all",
     }
-    return Plan("closure", task.S, given.shape, method, low, place_of(devices), prod(stack) * float(n) ** 3, share,
-                lambda plan: run(task, devices), None, reasons, side, devices=devices)
+    return Plan(
+        operation="closure", algebra=task.S, shape=given.shape, method=method, lowering=low, place=place_of(devices),
+        work=prod(stack) * float(n) ** 3, memory=share, runner=lambda plan: run(task, devices), reasons=reasons,
+        tile=side, devices=devices,
+    )
 
 
 def _deal(n: int, count: int, tile: int | None) -> Deal:

@@ -93,6 +93,6 @@ def _plan(task: Task, shape: tuple[int, ...], work: float, low: Any, ranked: boo
     memory = 2 * low.matrix_bytes(max(shape))  # with less than that no other way would do
     wide = ranked and low.dtype.itemsize == 8
     return Plan(
-        task.verb, task.S, shape, "ranks" if wide else "16 bits", low, "", work, memory, run,
-        reasons={"method": SORTED if wide else REASON},
+        operation=task.verb, algebra=task.S, shape=shape, method="ranks" if wide else "16 bits", lowering=low,
+        work=work, memory=memory, runner=run, reasons={"method": SORTED if wide else REASON},
     )

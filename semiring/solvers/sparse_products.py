@@ -75,9 +75,10 @@ def offer(task: Task) -> Plan:
     nnz = sum(X.nnz for X in (A, B) if isinstance(X, Sparse))
     run = partial(_sparse, task, low, A, B) if both else partial(_dense, task, low, A, B, C[0] if C else None, shape)
     return Plan(
-        "matmul", S, shape.final, "sparse × sparse" if both else "sparse × dense", low,
-        f"CPU, {thread_count()} threads" if low.compiled else "",
-        float(nnz) * (1 if both else max(shape.full[1] if A.kind == "sparse" else shape.full[0], 1)), size, run,
+        operation="matmul", algebra=S, shape=shape.final, method="sparse × sparse" if both else "sparse × dense",
+        lowering=low, place=f"CPU, {thread_count()} threads" if low.compiled else "",
+        work=float(nnz) * (1 if both else max(shape.full[1] if A.kind == "sparse" else shape.full[0], 1)),
+        memory=size, runner=run,
     )
 
 
@@ -97,8 +98,9 @@ def _looking(task: Task, A: Sparse, B: Dense, C: list[Operand], shape: Product) 
     if not low.compiled:
         return None
     return Plan(
-        "matmul", S, shape.final, "sparse × dense", low, f"CPU, {thread_count()} threads", float(entries),
-        A.n * A.dtype.itemsize, partial(_looked_at, task, low, A, B, C[0] if C else None, shape),
+        operation="matmul", algebra=S, shape=shape.final, method="sparse × dense", lowering=low,
+        place=f"CPU, {thread_count()} threads", work=float(entries), memory=A.n * A.dtype.itemsize,
+        runner=partial(_looked_at, task, low, A, B, C[0] if C else None, shape),
     )
 
 
@@ -205,8 +207,9 @@ def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:
     facts = examine(S, dtype, [(A.what, rows.values), *((given.what, given.array) for given in dense)])
     low = lowering_for(S, dtype, facts)
     return Plan(
-        "matmul", S, shape.final, "sparse × dense", low, device_name(), float(len(rows.values)) * shape.full[1],
-        shape.full[0] * shape.full[1] * dtype.itemsize, partial(_run_on_gpu, task, low, rows, dense, shape),
+        operation="matmul", algebra=S, shape=shape.final, method="sparse × dense", lowering=low, place=device_name(),
+        work=float(len(rows.values)) * shape.full[1], memory=shape.full[0] * shape.full[1] * dtype.itemsize,
+        runner=partial(_run_on_gpu, task, low, rows, dense, shape),
     )
 
 

@@ -58,7 +58,8 @@ def offer(task: Task) -> Plan | None:
     shape = arrays[0].shape if task.verb == "closure" else (arrays[0].shape[0], arrays[1].shape[1])
     work = float(shape[-1]) ** 3 if task.verb == "closure" else float(arrays[0].size) * shape[1]
     return Plan(
-        task.verb, task.S, shape, "as before", low, "", work, 0, partial(_guess, task, low, arrays),
+        operation=task.verb, algebra=task.S, shape=shape, method="as before", lowering=low, work=work, memory=0,
+        runner=partial(_guess, task, low, arrays),
         reasons={"method": "a call like an earlier one; if its data differ, another plan runs"},
     )
 

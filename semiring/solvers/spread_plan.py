@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import Final
 
 from semiring.machine.memory import in_words
 from semiring.machine.threads import thread_count
@@ -16,7 +17,7 @@ from .stored_plan import time_in_words
 MOST_THREADS = 16  # for which rates of products are predicted
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class SpreadPlan(Plan):
     """What will be done with a matrix that is spread over processes; `print` it.
 
@@ -36,12 +37,12 @@ class SpreadPlan(Plan):
         How many GPUs the processes have together; 0 where they compute on the CPU.
     """
 
-    grid: tuple[int, int] = (1, 1)
-    received: int = 0
-    threads: int = 1
-    rate: float = inf
-    done: float = 0.0
-    gpus: int = 0
+    grid: Final[tuple[int, int]] = (1, 1)
+    received: Final[int] = 0
+    threads: Final[int] = 1
+    rate: Final[float] = inf
+    done: Final[float] = 0.0
+    gpus: Final[int] = 0
 
     @property
     def kernel_seconds(self) -> float:

@@ -44,12 +44,12 @@ def offer(task: Task) -> Plan | None:
         inner = Task("closure", task.S, (given,), replace(o, left=False))
     else:
         inner = Task("factor", task.S, (given.matrix((0,) * len(given.shape[:-2])),), replace(o, left=False))
-    plan = first_offer(inner)
-    plan.operation, plan.shape, plan.runner = task.verb, given.shape, partial(_run, task, given, together)
-    plan.reasons["method"] = "of small matrices: A* in one call, and products" if together else "of each matrix"
-    if not together:
-        plan.work = plan.work * prod(given.shape[:-2])
-    return plan
+    found = first_offer(inner)
+    why = "of small matrices: A* in one call, and products" if together else "of each matrix"
+    return replace(
+        found, operation=task.verb, shape=given.shape, runner=partial(_run, task, given, together),
+        work=found.work * (1 if together else prod(given.shape[:-2])), reasons=found.reasons | {"method": why},
+    )
 
 
 def _run(task: Task, given: Dense, together: bool, plan: Plan) -> Any:

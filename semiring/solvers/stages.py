@@ -53,10 +53,12 @@ def offer(task: Task) -> Plan | None:
     found = first_offer(stages.task_of_first(starts, replace(o, progress=False)))
     lines = n if starts is None else len(starts)
     return Plan(
-        "paths", task.S, (lines, n), f"two stages: {found.method}, then searches for each value", found.lowering,
-        found.place, found.work, found.memory + lines * n * 2 * given.dtype.itemsize,
-        partial(_run, stages, found, starts, ends, limit, o), found.needs,
-        found.reasons | {"method": "what is better so far may end worse, so that pairs make no semiring"}, found.tile,
+        operation="paths", algebra=task.S, shape=(lines, n),
+        method=f"two stages: {found.method}, then searches for each value", lowering=found.lowering,
+        place=found.place, work=found.work, memory=found.memory + lines * n * 2 * given.dtype.itemsize,
+        runner=partial(_run, stages, found, starts, ends, limit, o), needs=found.needs,
+        reasons=found.reasons | {"method": "what is better so far may end worse, so that pairs make no semiring"},
+        tile=found.tile,
     )
 
 
@@ -207,4 +209,4 @@ class Stages:
         return Sparse(transpose(graph.rows), graph.S, graph.what, graph.names)
 
     def _rows(self, graph: Sparse, starts: np.ndarray, o: Options) -> Task:
-        return Task("rows", graph.S, (graph,), o, ([graph.position(v) for v in starts.tolist()], None, None))
+        return Task("closure_rows", graph.S, (graph,), o, ([graph.position(v) for v in starts.tolist()], None, None))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -54,10 +55,8 @@ def offer(task: Task) -> StoredPlan:
     order_of_one(given.shape, f"with out= {given.what}")
     plain = unnamed(given) if isinstance(given, Sparse) else as_dense(given)
     plan = offered(Task("closure", S, (plain,), o), Stage(storing.hops, HOP, _next_hops))
-    answer = plan.runner
-    plan.operation, plan.output = "paths", plan.output + plan.shape[0] ** 2 * HOP.itemsize
-    plan.runner = partial(_run, task, answer)
-    return plan
+    return replace(plan, operation="paths", output=plan.output + plan.shape[0] ** 2 * HOP.itemsize,
+                   runner=partial(_run, task, plan.runner))
 
 
 def _run(task: Task, answer: Callable[[Any], Any], plan: StoredPlan) -> Found:

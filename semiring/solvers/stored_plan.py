@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import sqrt
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
@@ -48,7 +48,7 @@ class Forecast(NamedTuple):
         return "kernels" if self.kernels >= self.seconds else "the disk" if self.disk >= self.seconds else "the bus"
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class StoredPlan(Plan):
     """What will be done with a matrix that goes tile by tile from file to file; `print` it.
 
@@ -75,20 +75,20 @@ class StoredPlan(Plan):
     --------
     >>> import numpy as np
     >>> import semiring as sr
-    >>> p = sr.plan(np.zeros((300, 300)), sr.min_plus, out="d.npy", memory="1M")
+    >>> p = sr.plan("closure", np.zeros((300, 300)), sr.min_plus, out="d.npy", memory="1M")
     >>> p.method, p.tile, p.output
     ('r-kleene, out of core', 64, 720000)
     """
 
-    storing: Storing = field(default_factory=lambda: Storing(Path()))
-    read: int = 0
-    written: int = 0
-    output: int = 0
-    scratch: int = 0
-    kept: int = 0
-    done: float = 0.0
-    host: int = 0
-    bus: int = 0
+    storing: Final[Storing] = field(default_factory=lambda: Storing(Path()))
+    read: Final[int] = 0
+    written: Final[int] = 0
+    output: Final[int] = 0
+    scratch: Final[int] = 0
+    kept: Final[int] = 0
+    done: Final[float] = 0.0
+    host: Final[int] = 0
+    bus: Final[int] = 0
     loosened: bool = False
 
     @property
@@ -128,7 +128,7 @@ class StoredPlan(Plan):
         --------
         >>> import numpy as np
         >>> import semiring as sr
-        >>> sr.plan(np.zeros((300, 300)), sr.min_plus, out="d.npy").rows()["commits"]
+        >>> sr.plan("closure", np.zeros((300, 300)), sr.min_plus, out="d.npy").rows()["commits"]
         'none: a power cut loses all, unless checkpoint= says how often'
         """
         rows = super().rows()

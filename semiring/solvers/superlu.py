@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -78,18 +79,19 @@ def offer(task: Task) -> Plan | None:
     if seconds > max(dense, LOOK):
         return _dense(task)
     return costs.PredictedPlan(
-        "solve", task.S, given.shape, "SuperLU", low, "CPU, 1 thread", fill.terms, memory(fill, n, low.dtype),
-        partial(_run, task, given, right, seconds),
-        (f"the factors of {n} × {n} {given.dtype} (about {fill.entries:.3g} entries)",
-         "use a narrower dtype or fewer vertices"),
-        {"method": "⊕ and ⊗ are the ordinary sum and product"}, 0, given.nnz, {"SuperLU": seconds, "dense": dense},
+        operation="solve", algebra=task.S, shape=given.shape, method="SuperLU", lowering=low, place="CPU, 1 thread",
+        work=fill.terms, memory=memory(fill, n, low.dtype), runner=partial(_run, task, given, right, seconds),
+        needs=(f"the factors of {n} × {n} {given.dtype} (about {fill.entries:.3g} entries)",
+               "use a narrower dtype or fewer vertices"),
+        reasons={"method": "⊕ and ⊗ are the ordinary sum and product"}, nnz=given.nnz,
+        seconds={"SuperLU": seconds, "dense": dense},
     )
 
 
 def _dense(task: Task) -> Plan:
     plan = factors.offer(task)
-    plan.reasons["method"] += ", of the dense matrix: the sparse one is predicted to fill in"
-    return plan
+    why = f"{plan.reasons['method']}, of the dense matrix: the sparse one is predicted to fill in"
+    return replace(plan, reasons=plan.reasons | {"method": why})
 
 
 def predicted(fill: Fill, n: int, columns: int, cost: float) -> float:

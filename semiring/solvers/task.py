@@ -1,24 +1,21 @@
-"""A task, the offers to compute it, and computing it by the first offer that does not decline.
+"""A task, its options, and computing it by the first way that does not decline.
 
-    a verb and its operands → Task → compute(task): the first offer that does not decline → Plan.run() → the answer
+    a verb and its operands → Task → compute(task): the first way that does not decline → Plan.run() → the answer
 
-A solver is a module of this folder with a function `offer(task)`, which returns a `Plan` or None; the rows of `SOLVERS`
-say which are asked, and in which order. What `semiring.plan` prints is the plan that would run.
+`semiring.solvers.ways` has the table of ways. What `semiring.plan` prints is the plan that would run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
-from dataclasses import dataclass, fields
-from functools import cache, cached_property, lru_cache
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, lru_cache, wraps
 from importlib import import_module
 from math import prod
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from semiring.algebra.arguments import whole_number
 from semiring.algebra.lexicographic import in_order
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
@@ -33,128 +30,23 @@ from semiring.operands.operand import Operand
 from semiring.operands.place import place
 from semiring.operands.read import operand as as_operand
 from semiring.operands.read import refuse_edges
+from semiring.scale.connection import Connection
 from semiring.scale.storing import Storing
 
 from .cycles import star_undefined
 from .forms import restored
 from .plan import Plan
+from .ways import TO_GPU, taking, ways_of
 
-MEETS_CYCLES = ("closure", "factor", "solve", "rows", "path", "paths", "nearest")  # verbs
+MEETS_CYCLES = ("closure", "factor", "solve", "closure_rows", "path", "paths", "nearest")  # verbs
+BY_FACTORS = ("path", "closure_rows")  # verbs that take factors for their matrix
+P = ParamSpec("P")
+R = TypeVar("R")
 LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
 DEVICES = ("cpu", "gpu", "cuda")  # of which the last two are one
 WHEN_DIVERGENT = ("raise", "mask")
 ORDERS = ("auto", "amd", "levels", "metis", "natural")
 NAMES = ("A", "B", "accumulate")  # of operands, in messages
-
-# For each verb and kind of operand the solvers that are asked, one module each. A matrix by its entries, or packed,
-# decides where operands are of several kinds.
-SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
-    "closure": {
-        "dense": ("schedules",),
-        "device": ("speculation", "sixteen_bits", "schedules"),
-        "sparse": ("components", "elimination", "searches", "schedules"),
-        "packed": ("schedules",),
-    },
-    "matmul": {
-        "dense": ("products",),
-        "device": ("speculation", "sixteen_bits", "products"),
-        "sparse": ("sparse_products",),
-        "packed": ("products",),
-    },
-    "factor": {
-        "dense": ("stacks", "factors"),
-        "device": ("stacks", "factors"),
-        "sparse": ("elimination",),
-        "packed": ("factors",),
-    },
-    "solve": {
-        "dense": ("stacks", "factors"),
-        "device": ("stacks", "factors"),
-        "sparse": ("acyclic", "superlu", "elimination", "factors"),
-        "packed": ("factors",),
-    },
-    "rows": {
-        "dense": ("factored", "search"),
-        "device": ("factored", "search"),
-        "sparse": ("factored", "acyclic", "search"),
-        "packed": ("factored", "search"),
-    },
-    "path": dict.fromkeys(("dense", "device", "sparse", "packed"), ("factored", "one_path")),
-    "paths": {
-        "dense": ("stages", "paths"),
-        "device": ("stages", "paths"),
-        "sparse": ("stages", "fewest_edges", "paths"),
-        "packed": ("stages", "paths"),
-    },
-    "nearest": dict.fromkeys(("dense", "device", "sparse", "packed"), ("nearest",)),
-    "power": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
-    "cycle_mean": dict.fromkeys(("dense", "device", "sparse", "packed"), ("cycle_means",)),
-    # Of matrices by their entries that are on a GPU, or are to be computed there.
-    **{f"{verb}, sparse on gpu": {"sparse": ("elimination", "placed")} for verb in ("closure", "factor", "solve")},
-    # Of verbs with an option that asks for something else.
-    "closure, mask": dict.fromkeys(("dense", "device", "sparse", "packed"), ("existence",)),
-    "closure, out": dict.fromkeys(("dense", "device", "sparse", "packed"), ("out_of_core",)),
-    "closure, devices": {
-        "dense": ("several_gpus", "schedules"),
-        "device": ("several_gpus", "schedules"),
-        "sparse": ("elimination", "several_gpus", "schedules"),
-        "packed": ("several_gpus", "schedules"),
-    },
-    "factor, devices": dict.fromkeys(("dense", "device", "sparse", "packed"), ("elimination",)),
-    "closure, memory": dict.fromkeys(("dense", "device", "sparse", "packed"), ("through_gpu", "schedules")),
-    "paths, out": dict.fromkeys(("dense", "device", "sparse", "packed"), ("stored_paths",)),
-    "closure, max_edges": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
-    "matmul, argmax": dict.fromkeys(("dense", "device", "sparse", "packed"), ("argmax",)),
-    "solve, left": dict.fromkeys(("dense", "device", "sparse", "packed"), ("left",)),
-}
-
-SOLVERS |= {f"{verb}, tol": dict.fromkeys(("dense", "device", "sparse", "packed"), ("tolerance",))
-            for verb in ("closure", "factor", "solve", "rows", "path", "paths")}
-SOLVERS["paths, sources"] = SOLVERS["paths"]
-
-# The options that the solvers of each row honour. A task that asks for another one is refused: none is ever dropped.
-HONOURED: dict[str, str] = {
-    "closure": "method reflexive overwrite device tile check packed progress",
-    "closure, tol": "tol method reflexive overwrite device tile packed progress on_divergence devices gpu_memory",
-    "closure, mask": "on_divergence method reflexive overwrite device tile packed progress max_edges",
-    "closure, max_edges": "max_edges reflexive overwrite device check packed progress",
-    "closure, devices": "devices method reflexive device tile check packed progress on_divergence",
-    "closure, memory": "gpu_memory method reflexive overwrite device tile check progress",
-    "closure, out": "storing method reflexive device tile check progress tol",
-    "closure, on mpi": "method reflexive device tile check progress tol storing",
-    "closure, on ray": "method reflexive device tile check progress tol",
-    "matmul": "device check",
-    "matmul, argmax": "argmax device check",
-    "factor": "device check order progress",
-    "factor, tol": "tol device order progress devices",
-    "factor, devices": "devices device check order progress",
-    "solve": "device check progress",
-    "solve, left": "left device check progress",
-    "solve, tol": "tol left device progress",
-    "rows": "device predecessors progress",
-    "rows, tol": "tol device predecessors",
-    "path": "",
-    "path, tol": "tol",
-    "paths": "method device progress",
-    "paths, sources": "device progress",
-    "paths, tol": "tol method device progress",
-    "paths, out": "storing method device progress tol",
-    "nearest": "",
-    "power": "device check",
-    "cycle_mean": "",
-}
-# Why a row has no more of them, and what to do.
-ELEMENTS = "it gives the closure, of elements, or an error: leave out packed, overwrite, max_edges and on_divergence"
-WHY = {
-    "closure, max_edges": "method and tile are for closures; walks of at most max_edges edges are found by products",
-    "closure, devices": "it gives the closure in memory: leave out out, overwrite and max_edges, and memory",
-    "closure, memory": "it gives the closure, of elements, or an error: leave out packed, max_edges and on_divergence",
-    "closure, out": ELEMENTS,
-    "closure, on mpi": f"{ELEMENTS}; devices= are the GPUs of one process, which memory= is of, too",
-    "closure, on ray": f"{ELEMENTS}; Ray's tiles are in its store, and the answer comes back as an array",
-}
-SPELT = {"storing": "out", "gpu_memory": "memory", "mask": "on_divergence"}  # as callers know them
-
 
 @dataclass(frozen=True, eq=False)
 class GivenOrder:
@@ -169,62 +61,80 @@ class GivenOrder:
     vertices: Sequence[Any] | np.ndarray
 
 
+def row(says: str, known: Callable[[Any], bool], read: Callable[[Any], Any] | None = None) -> dict[str, Any]:
+    """The rest of a row of the table of options: what it must be, the test of that, and how what is given is read."""
+    return {"says": says, "known": known, "read": read}
+
+
+def _is_truth(x: Any) -> bool:
+    return isinstance(x, (bool, np.bool_, int))
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (int, float, np.integer, np.floating)) and not isinstance(x, bool)
+
+
+def _is_order(x: Any) -> bool:
+    if isinstance(x, GivenOrder):
+        return not isinstance(x.vertices, np.ndarray) or x.vertices.ndim == 1
+    return isinstance(x, Analysis) or (isinstance(x, str) and x in ORDERS)
+
+
+def _is_whole(least: int) -> Callable[[Any], bool]:
+    return lambda x: isinstance(x, (int, np.integer)) and not isinstance(x, bool) and x >= least
+
+
+def _read_order(x: Any) -> Any:
+    return GivenOrder(x) if isinstance(x, (list, tuple, range, np.ndarray)) else x
+
+
+def _read_device(x: Any) -> Any:
+    return "gpu" if isinstance(x, str) and x == "cuda" else x
+
+
+TRUTH = row("True or False", _is_truth)
+
+
 @dataclass(frozen=True)
 class Options:
-    """What a caller may ask for; each verb documents those that it has."""
+    """What a caller may ask for, one row each; `semiring.solvers.ways` says which verb takes it, and by which way.
 
-    method: str = "auto"
-    reflexive: bool = True
-    overwrite: bool = False
-    device: str | None = None
-    tile: int | None = None
-    check: bool = True
-    packed: bool = False
-    progress: bool | Callable[[float], None] = False
-    order: str | GivenOrder | Analysis = "auto"
-    predecessors: bool = False
-    max_edges: int | None = None
-    left: bool = False
-    on_divergence: str = "raise"
-    argmax: bool = False
-    tol: float | None = None
-    storing: Storing | None = None
-    devices: tuple[int, ...] | None = None
-    gpu_memory: int | None = None  # bytes
+    An option that callers know by another name is called so in `ways.CALLED`.
+    """
+
+    method: str = field(default="auto", metadata=row("the name of one, such as 'auto'", lambda x: isinstance(x, str)))
+    reflexive: bool = field(default=True, metadata=TRUTH)
+    overwrite: bool = field(default=False, metadata=TRUTH)
+    device: str | None = field(default=None, metadata=row(
+        "'cpu' or 'gpu', or None for the best of them", lambda x: isinstance(x, str) and x in DEVICES, _read_device))
+    tile: int | None = field(default=None, metadata=row("a positive whole number", _is_whole(1)))
+    check: bool = field(default=True, metadata=TRUTH)
+    packed: bool = field(default=False, metadata=TRUTH)
+    progress: bool | Callable[[float], None] = field(default=False, metadata=row(
+        "True, False or a function of a number", lambda x: isinstance(x, bool) or callable(x)))
+    order: str | GivenOrder | Analysis = field(default="auto", metadata=row(
+        "'auto', 'amd', 'levels', 'metis' or 'natural', or a list or an array of all vertices", _is_order, _read_order))
+    predecessors: bool = field(default=False, metadata=TRUTH)
+    max_edges: int | None = field(default=None, metadata=row("a whole number, 0 or more", _is_whole(0)))
+    left: bool = field(default=False, metadata=TRUTH)
+    on_divergence: str = field(default="raise", metadata=row(
+        "'raise' or 'mask'", lambda x: isinstance(x, str) and x in WHEN_DIVERGENT))
+    argmax: bool = field(default=False, metadata=TRUTH)
+    tol: float | None = field(default=None, metadata=row(
+        "a number, 0 or more", lambda x: _is_number(x) and 0 <= x < np.inf))
+    storing: Storing | None = field(default=None, metadata=row(
+        "what `semiring.scale.storing` makes of out=", lambda x: isinstance(x, Storing)))
+    devices: tuple[int, ...] | None = field(default=None, metadata=row(
+        "numbers of GPUs", lambda x: isinstance(x, tuple), device_numbers))
+    gpu_memory: int | None = field(default=None, metadata=row("a number of bytes", _is_whole(0)))
+    on: Connection | None = field(default=None, metadata=row(
+        "what sr.connect('mpi') or sr.connect('ray') gives", lambda x: isinstance(x, Connection)))
 
     def __post_init__(self) -> None:
-        if not isinstance(self.method, str):
-            raise SemiringError(f"method must be the name of one, such as 'auto', and is {clip_repr(self.method)}")
-        if self.device is not None and not (isinstance(self.device, str) and self.device in DEVICES):
-            raise SemiringError(
-                f"unknown device {clip_repr(self.device)}: it is 'cpu', 'gpu', or None for the best of them"
-            )
-        order: Any = self.order
-        if isinstance(order, GivenOrder):
-            order, known = order.vertices, not isinstance(order.vertices, np.ndarray) or order.vertices.ndim == 1
-        else:
-            known = isinstance(order, Analysis) or (isinstance(order, str) and order in ORDERS)
-        if not known:
-            raise SemiringError("order must be 'auto', 'amd', 'levels', 'metis' or 'natural', or a list or an array of "
-                                f"all vertices, and is {clip_repr(order)}")
-        if not isinstance(self.on_divergence, str) or self.on_divergence not in WHEN_DIVERGENT:
-            raise SemiringError(f"on_divergence must be 'raise' or 'mask', and is {clip_repr(self.on_divergence)}")
-        tol: Any = self.tol
-        number = isinstance(tol, (int, float, np.integer, np.floating)) and not isinstance(tol, bool)
-        if tol is not None and not (number and 0 <= tol < np.inf):
-            raise SemiringError(f"tol must be a number, 0 or more, and is {clip_repr(tol)}")
-        tile = self.tile
-        if tile is not None and (not isinstance(tile, (int, np.integer)) or isinstance(tile, bool) or tile < 1):
-            raise SemiringError(f"tile must be a positive whole number, and is {clip_repr(tile)}")
-        if self.progress is not False and self.progress is not True and not callable(self.progress):
-            raise SemiringError(f"progress must be True, False or a function of a number, and is "
-                                f"{clip_repr(self.progress)}")
-        if self.max_edges is not None:
-            whole_number(self.max_edges, "max_edges", 0)
-        for name in ("reflexive", "overwrite", "check", "packed", "predecessors", "left", "argmax"):
-            value = getattr(self, name)
-            if value is not True and value is not False and not isinstance(value, (np.bool_, int)):
-                raise SemiringError(f"{name} must be True or False, and is {clip_repr(value)}")
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if not (value is None and f.default is None) and not f.metadata["known"](value):
+                raise SemiringError(f"{f.name} must be {f.metadata['says']}, and is {clip_repr(value)}")
 
     @cached_property
     def asked(self) -> frozenset[str]:
@@ -238,132 +148,38 @@ class Options:
 
 
 DEFAULTS = Options()
+READ = {f.name: f.metadata["read"] for f in fields(Options) if f.metadata["read"] is not None}
 
 
-@lru_cache(256, typed=True)
-def _options(*given: Any) -> Options:
-    return Options(*given)
-
-
-def options(
-    method: str = "auto", reflexive: bool = True, overwrite: bool = False, device: str | None = None,
-    tile: int | None = None, check: bool = True, packed: bool = False,
-    progress: bool | Callable[[float], None] = False, order: Any = "auto", predecessors: bool = False,
-    max_edges: int | None = None, left: bool = False, on_divergence: str = "raise", argmax: bool = False,
-    tol: float | None = None, storing: Storing | None = None, devices: Any = None,
-    gpu_memory: int | None = None,
-) -> Options:
-    """Checked options; those of an earlier call again."""
-    if isinstance(device, str) and device == "cuda":
-        device = "gpu"
-    if isinstance(order, (list, tuple, range, np.ndarray)):
-        order = GivenOrder(order)
-    given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors, max_edges,
-             left, on_divergence, argmax, tol, storing,
-             None if devices is None else device_numbers(devices), gpu_memory)
-    if callable(progress) or isinstance(order, (GivenOrder, Analysis)):  # which nobody holds longer than the call
-        return Options(*given)
-    try:
-        return _options(*given)
-    except TypeError:  # what cannot be hashed is not an option, and is refused by name
-        return Options(*given)
-
-
-def honoured(verb: str) -> list[str]:
-    """The options that some row of a verb honours."""
-    known = {name for row, names in HONOURED.items() if row.partition(", ")[0] == verb for name in names.split()}
-    return [f.name for f in fields(Options) if f.name in known]
-
-
-# What a verb needs for a plan besides options, and of that what it can do without.
-NEEDS = {"matmul": ["B"], "solve": ["B"], "rows": ["sources", "targets", "limit"], "path": ["sources"],
-         "paths": ["sources", "targets", "limit"], "nearest": ["sources"], "power": ["k"]}
-CAN_LACK = {("paths", "sources"), ("paths", "targets"), ("paths", "limit"), ("rows", "targets"), ("rows", "limit")}
-WITHIN = {("rows", "progress")}  # which only other verbs ask for
-# What each verb has of the options that a plan depends on, and what it needs besides.
-TAKES = {
-    verb: " ".join([*(name for name in honoured(verb) if name not in (*SPELT, "progress")), *NEEDS.get(verb, [])])
-    for verb in HONOURED if ", " not in verb
-}
-BY_FACTORS = {"path", "rows"}  # verbs that take factors for their matrix
-
-
-def refuse_what_has_no_meaning(
-    verb: str, given: dict[str, Any], B: Any, sources: Any, k: Any = None, targets: Any = None, limit: Any = None
-) -> None:
-    """An option that a verb does not have, or what it lacks, is named."""
-    if not isinstance(verb, str) or verb not in TAKES:
-        raise SemiringError(f"unknown verb {verb!r}: it is {', '.join(TAKES)}")
-    takes = TAKES[verb].split()
-    reports = "progress" in honoured(verb) and (verb, "progress") not in WITHIN
-    for name, value in given.items():
-        usual = getattr(DEFAULTS, name)
-        known = name in takes or (name == "progress" and reports)
-        if not known and not (isinstance(value, type(usual)) and value == usual):
-            raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes) or 'none'}")
-    for name, value in (("B", B), ("sources", sources), ("k", k), ("targets", targets), ("limit", limit)):
-        if (value is not None) != (name in takes) and not (value is None and (verb, name) in CAN_LACK):
-            raise SemiringError(f"a plan for {verb} {'needs' if name in takes else 'has no'} {name}")
-    if verb == "path" and not (isinstance(sources, (tuple, list, np.ndarray)) and len(sources) == 2):
-        raise SemiringError(f"a plan for a path needs sources=(source, target), not {sources!r}")
-
-
-def row_of(verb: str, o: Options, some: bool) -> str:
-    """The row of `SOLVERS` for a verb with options: those that ask for something else have one of their own.
-
-    `some`: whether sources are given.
-    """
-    if not o.asked and not some:
-        return verb
-    if o.tol is not None and o.storing is None:  # of a task without it, wherever that runs
-        row = "tol"
-    elif o.devices is not None:
-        row = "devices"
-    elif o.storing is not None:
-        row = "out"
-    elif o.gpu_memory is not None:
-        row = "memory"
-    elif o.on_divergence == "mask":
-        row = "mask"
-    elif o.max_edges is not None:
-        row = "max_edges"
-    elif o.left:
-        row = "left"
-    elif o.argmax:
-        row = "argmax"
-    elif some and verb == "paths":
-        row = "sources"
-    else:
-        return verb
-    return f"{verb}, {row}"
-
-
-def refuse_not_honoured(row: str, asked: Options) -> None:
-    """Refuse an option that the solvers of a row do not honour.
+def options(**given: Any) -> Options:
+    """Checked options; those of an earlier call again.
 
     Raises
     ------
     SemiringError
+        For a value that an option does not take.
 
     Examples
     --------
-    >>> refuse_not_honoured("path, tol", Options(tol=0.5, tile=16))
-    Traceback (most recent call last):
-    semiring.errors.SemiringError: path with tol= has no option 'tile': leave out one of the two; it has no others
+    >>> options(device="cuda").device
+    'gpu'
     """
-    names = HONOURED[row].split()
-    lacking = asked.asked.difference(names)
-    if not lacking:
-        return
-    verb, _, way = row.partition(", ")
-    spelt = [SPELT.get(name, name) for name in [*names, min(lacking, key=[f.name for f in fields(asked)].index)]]
-    *others, name = spelt
-    way = SPELT.get(way, way).partition(" ")[0]
-    others = [other for other in others if other != way]
-    if not way:
-        raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(others) or 'none'}")
-    why = WHY.get(row, f"leave out one of the two; it has {', '.join(others) or 'no others'}")
-    raise SemiringError(f"{verb} with {way}= has no option {name!r}: {why}")
+    # A function, an order and a connection are not kept for longer than the call.
+    if not callable(given.get("progress")) and isinstance(given.get("order", ""), str) and given.get("on") is None:
+        try:
+            return _earlier(**given)
+        except TypeError:  # a value that cannot be hashed is refused by name
+            pass
+    return _read(given)
+
+
+@lru_cache(256, typed=True)
+def _earlier(**given: Any) -> Options:
+    return _read(given)
+
+
+def _read(given: dict[str, Any]) -> Options:
+    return Options(**{name: READ[name](x) if name in READ and x is not None else x for name, x in given.items()})
 
 
 class Declined(Exception):
@@ -376,7 +192,7 @@ class Task:
     Parameters
     ----------
     verb : str
-        A row of `SOLVERS`.
+        One of `semiring.solvers.ways.VERBS`.
     S : Semiring, str or None
         None: that of an operand, a `Matrix` or one that was prepared.
     given : sequence
@@ -391,8 +207,11 @@ class Task:
         As they came in.
     operands : list of Operand
         Where they will be computed on.
-    row, kind : str
-        Whose solvers are asked, in `SOLVERS`: those of the verb with such options, and such operands.
+    kind : str
+    asked : frozenset of str
+        The operands and the options for which `semiring.solvers.ways` has ways.
+    finish : callable, optional
+        What makes of the answer that of a verb of `semiring.api`; not of tasks that a solver has.
     observers : list of callable
         Who wants to know which plan was run.
     strict : bool
@@ -408,7 +227,7 @@ class Task:
         When the vertices of two operands have names, and not the same ones.
     """
 
-    __slots__ = ("S", "arguments", "given", "kind", "observers", "operands", "options", "row", "strict",
+    __slots__ = ("S", "arguments", "asked", "finish", "given", "kind", "observers", "operands", "options", "strict",
                  "verb")
 
     def __init__(
@@ -416,9 +235,11 @@ class Task:
         arguments: tuple[Any, ...] = (),
     ):
         S = algebra_for(verb, given, S)
-        self.row = row_of(verb, options, bool(arguments) and arguments[0] is not None)
-        if options.asked:
-            refuse_not_honoured(self.row, options)
+        asked = options.asked
+        if verb == "paths" and arguments and arguments[0] is not None:
+            asked |= {"sources"}
+        if asked:  # before anything is read
+            ways_of(verb, "dense", asked)
         reader = as_bits if options.packed else as_operand
         operands: list[Operand] = []
         kinds, on_gpu = set(), 0
@@ -455,7 +276,8 @@ class Task:
         self.verb, self.S, self.options, self.strict = verb, S, options, False
         self.observers: list[Callable[[Plan], None]] = []
         self.given = self.operands = operands
-        device, work = options.device, 0.0  # multiply-adds, for verbs that may take the host's arrays to a GPU
+        device, to_gpu = options.device, False
+        work = 0.0  # multiply-adds, for verbs that may take the host's arrays to a GPU
         shape = operands[0].shape
         if verb == "closure" and shape:
             work = prod(shape) * float(shape[-1])
@@ -467,19 +289,23 @@ class Task:
         else:
             stays = device == "cpu" or (device is None and (work < LEAST_WORK or kinds != {"dense"}))
         # These solvers place their operands.
-        stays |= verb in ("rows", "path", "paths", "nearest", "cycle_mean")
+        stays |= verb in ("closure_rows", "path", "paths", "nearest", "cycle_mean")
         stays |= options.storing is not None or options.devices is not None or options.gpu_memory is not None
         stays |= verb == "matmul" and "sparse" in kinds and "packed" not in kinds
-        if not stays and operands[0].kind == "sparse" and device != "cpu" and not options.packed and self.row == verb:
-            stays = verb in ("closure", "factor", "solve")
-            self.row = f"{verb}, sparse on gpu" if stays else verb
-        if not stays and self.row == "closure" and len(shape) == 2 and kinds == {"dense"}:
-            stays = not options.packed and exceeds_gpu(operands[0], device)
-            self.row = "closure, memory" if stays else self.row
+        if not stays and operands[0].kind == "sparse" and device != "cpu" and not options.packed:
+            to_gpu = stays = bool(taking(verb, TO_GPU, asked))
+        if not stays and verb == "closure" and len(shape) == 2 and kinds == {"dense"} and not options.packed:
+            in_parts = asked | {"gpu_memory"}
+            if taking(verb, "dense", in_parts) and exceeds_gpu(operands[0], device):
+                stays, asked = True, in_parts
         if not stays:
             self.operands = place(operands, device, work)
             kinds = {operand.kind for operand in self.operands}
-        if len(kinds) == 1:
+        self.asked: frozenset[str] = asked
+        self.finish: Callable[[Any], Any] | None = None
+        if to_gpu:
+            self.kind = TO_GPU
+        elif len(kinds) == 1:
             (self.kind,) = kinds
         else:
             self.kind = next(k for k in ("packed", "sparse", "device", "dense") if k in kinds)
@@ -488,6 +314,46 @@ class Task:
     def names(self) -> Any:
         """Of the vertices."""
         return self.operands[0].names
+
+    def answer(self) -> Any:
+        """What the verb gives."""
+        return compute(self)
+
+    def plan(self) -> Plan:
+        """What would be done."""
+        return first_offer(self)
+
+
+@dataclass(frozen=True, eq=False)
+class SpreadTask:
+    """A closure that several processes compute together, each of which has such a task.
+
+    Attributes
+    ----------
+    A : matrix, or the part of one that this process has
+    S : Semiring, str or None
+    options : Options
+        With `on`.
+    """
+
+    A: Any
+    S: Semiring | str | None
+    options: Options
+
+    @property
+    def module(self) -> Any:
+        """The solver for such processes."""
+        kind = self.options.on.kind  # type: ignore[union-attr]
+        return import_module(f"semiring.solvers.{ways_of('closure', kind, frozenset({'on'}))[0].module}")
+
+    def answer(self) -> Any:
+        """The closure, or this process's part of it."""
+        return self.module.closure(self.options.on, self.A, self.S, self.options)
+
+    def plan(self) -> Plan:
+        """What would be done, the same on every process."""
+        planned: Plan = self.module.plan(self.options.on, self.A, self.S, self.options)
+        return planned
 
 
 def algebra_for(verb: str, given: Sequence[Any], S: Semiring | str | None) -> Semiring:
@@ -533,26 +399,24 @@ def refuse_closures(S: Semiring) -> None:
     raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {why}{stages}", failures=broken)
 
 
-@cache
-def solvers(row: str, kind: str) -> tuple[Callable[[Task], Plan | None], ...]:
-    """The functions that make offers, best first; their modules are loaded when they are first asked."""
-    return tuple(import_module(f"semiring.solvers.{name}").offer for name in SOLVERS[row][kind])
-
-
 def first_offer(task: Task) -> Plan:
     """The plan that a task begins with; to run it is to do all that the verb does, and by this plan, if it can be done.
 
     It may run more than once, and later: what has been compiled since then, or by others, does not change it.
     """
-    asked = enumerate(solvers(task.row, task.kind))
-    begin, made = next((i, plan) for i, offer in asked if (plan := offer(task)) is not None)
-    shown = copy(made)  # which others may change
-    shown.runner = lambda _: compute(task, begin, made)
-    return shown
+    ways = enumerate(ways_of(task.verb, task.kind, task.asked))
+    begin, made = next((i, plan) for i, way in ways if (plan := way.offer(task)) is not None)
+    return replace(made, runner=lambda _: compute(task, begin, made))
 
 
 def compute(task: Task, begin: int = 0, made: Plan | None = None) -> Any:
-    """The answer to a task; every verb ends here. The solver with which to `begin` may have `made` its offer."""
+    """The answer to a task; every verb ends here. The way with which to `begin` may have `made` its offer."""
+    answer = _summed(task, begin, made)
+    return answer if task.finish is None else task.finish(answer)
+
+
+def _summed(task: Task, begin: int, made: Plan | None) -> Any:
+    """The answer before it is finished, also where only a star sums the walks round a cycle."""
     S = task.S
     if task.strict or not (S.completed or S.sums_powers) or task.verb not in MEETS_CYCLES:
         return _computed(task, begin, made)
@@ -574,10 +438,10 @@ def compute(task: Task, begin: int = 0, made: Plan | None = None) -> Any:
 def _computed(task: Task, begin: int, made: Plan | None) -> Any:
     """The answer of the first solver that does not decline."""
     refused: Exception | None = None
-    for i, offer in enumerate(solvers(task.row, task.kind)):
+    for i, way in enumerate(ways_of(task.verb, task.kind, task.asked)):
         if i < begin:
             continue
-        plan = made if i == begin and made is not None else offer(task)
+        plan = made if i == begin and made is not None else way.offer(task)
         if plan is None:
             continue
         if plan.memory > LARGE:
@@ -600,3 +464,28 @@ def _computed(task: Task, begin: int, made: Plan | None) -> Any:
             ) from e
     assert refused is not None
     raise refused
+
+
+BUILDERS: dict[str, Callable[..., Task | SpreadTask]] = {}  # of tasks, by the verb's name
+
+
+def verb(build: Callable[P, R]) -> Callable[P, R]:
+    """Make a verb of a function that builds its task: it gives the task's answer, and `semiring.plan` shows its plan.
+
+    The function is annotated with the type of the answer, for its callers.
+    """
+    BUILDERS[build.__name__] = build  # type: ignore[assignment]
+
+    @wraps(build)
+    def computed(*operands: P.args, **options: P.kwargs) -> R:
+        answer: R = build(*operands, **options).answer()  # type: ignore[attr-defined]
+        return answer
+
+    return computed
+
+
+def builder(name: str) -> Callable[..., Task | SpreadTask]:
+    """The function that builds the tasks of a verb."""
+    if name not in BUILDERS:  # its module is loaded at the first call
+        import_module(f"semiring.results.{name}")
+    return BUILDERS[name]

@@ -73,8 +73,11 @@ def offer(task: Task) -> Plan | None:
         "memory": f"on the GPU: {room} tiles of {side} × {side}, and {AHEAD} on their way",
         "work": f"moves {in_words(moved)}, {moved / (n * n * low.storage.itemsize):.1f} times the matrix",
     }
-    return Plan("closure", task.S, given.shape, "r-kleene, through the GPU", low, "", float(n) ** 3,
-                (room + AHEAD) * tile_bytes, partial(_run, task, given, made, plan, room), None, reasons, side)
+    return Plan(
+        operation="closure", algebra=task.S, shape=given.shape, method="r-kleene, through the GPU", lowering=low,
+        work=float(n) ** 3, memory=(room + AHEAD) * tile_bytes, runner=partial(_run, task, given, made, plan, room),
+        reasons=reasons, tile=side,
+    )
 
 
 def _layout(n: int, item: int, memory: int, tile: int | None) -> tuple[int, int]:

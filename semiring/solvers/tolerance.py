@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -41,9 +40,7 @@ def offer(task: Task) -> Plan:
     """The plan without a tolerance."""
     refuse_without_tolerance(task.S, task.given[0].dtype)
     found = first_offer(_with(task, task.given[0], task.options.on_divergence, False))
-    plan = copy(found)
-    plan.runner = partial(_run, task, found)
-    return plan
+    return replace(found, runner=partial(_run, task, found))
 
 
 def refuse_without_tolerance(S: Semiring, dtype: np.dtype) -> None:

@@ -67,7 +67,7 @@ def test_constants_beyond_single_precision() -> None:
     result = sr.closure(A.astype("f4"), S)
     assert result.dtype == np.float32
     np.testing.assert_allclose(result.astype("f8"), sr.closure(A, S), rtol=1e-4)
-    assert "computed in float64" in sr.plan(A.astype("f4"), S).lowering.reason
+    assert "computed in float64" in sr.plan("closure", A.astype("f4"), S).lowering.reason
 
 
 def test_a_result_that_the_data_cannot_hold_is_refused() -> None:

@@ -164,7 +164,7 @@ def test_the_refusal_names_a_dtype_that_holds_the_result() -> None:
 def test_numbers_beside_the_limit_in_64_bits_are_computed_exactly() -> None:
     A = np.array([[2**63 - 2, 1]])
     assert sr.matmul(A, np.array([[1], [0]]), sr.counting)[0, 0] == 2**63 - 2
-    assert sr.plan(A, sr.counting, verb="matmul", B=np.array([[1], [0]])).lowering.kind == "objects"
+    assert sr.plan("matmul", A, np.array([[1], [0]]), sr.counting).lowering.kind == "objects"
 
 
 def test_records_with_integers() -> None:

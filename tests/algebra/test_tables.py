@@ -13,8 +13,8 @@ from semiring.algebra.tables import CAPTION, html_table
 
 A = np.array([[np.inf, 3.0], [1.0, np.inf]])
 SHOWN = {
-    "Semiring": sr.min_plus, "LawReport": sr.check_laws(sr.plus_min), "Plan": sr.plan(A, sr.min_plus),
-    "SparsePlan": sr.plan(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, verb="factor"),
+    "Semiring": sr.min_plus, "LawReport": sr.check_laws(sr.plus_min), "Plan": sr.plan("closure", A, sr.min_plus),
+    "SparsePlan": sr.plan("factor", sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus),
     "Factors": sr.factor(A, sr.min_plus), "SparseFactors": sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus),
     "Graph": sr.as_graph([("<a>", "b", 2.0)]), "Paths": sr.paths(sr.as_graph([("<a>", "b", 2.0)]), sr.min_plus),
     "StagedPaths": sr.paths(sr.as_graph([("<a>", "b", (2, 1))]), (sr.max_min, sr.min_plus)),

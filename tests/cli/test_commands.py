@@ -94,7 +94,7 @@ def test_what_info_chooses_is_what_the_plan_says(call) -> None:
     rows = call("info").rows
     assert [len(row) for row in rows] == [2] * len(rows) and rows[0] == ["what", "is"]
     facts = dict(rows)
-    planned = str(sr.plan(np.arange(2048 * 2048, dtype=np.float32).reshape(2048, 2048), "min-plus"))
+    planned = str(sr.plan("closure", np.arange(2048 * 2048, dtype=np.float32).reshape(2048, 2048), "min-plus"))
     for line in planned.splitlines():
         what, _, choice = line.partition(" ")
         assert facts[f"example: {what}"] == choice.strip()

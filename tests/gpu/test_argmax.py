@@ -91,7 +91,7 @@ def test_arrays_of_the_host_come_back_there_and_plans_say_what_runs() -> None:
     assert type(C) is type(which) is np.ndarray
     expected = sr.matmul(A, A, sr.min_plus, argmax=True, device="cpu")
     assert (expected[0] == C).all() and (expected[1] == which).all()
-    plan = sr.plan(cupy.asarray(A), sr.min_plus, verb="matmul", B=cupy.asarray(A), argmax=True)
+    plan = sr.plan("matmul", cupy.asarray(A), cupy.asarray(A), sr.min_plus, argmax=True)
     assert plan.method == "tiled product"
     D = cupy.asarray(A)
     D[3, 4] = np.nan

@@ -136,11 +136,11 @@ def test_plan_says_what_will_run(monkeypatch: pytest.MonkeyPatch) -> None:
     closure = saturating.closure
     monkeypatch.setattr(saturating, "closure", lambda *arguments: tried.append(1) or closure(*arguments))
     edges = cupy.full((6200, 6200), 3, np.int32)
-    assert sr.plan(edges, sr.min_plus).method == "16 bits"
+    assert sr.plan("closure", edges, sr.min_plus).method == "16 bits"
     sr.closure(edges, sr.min_plus)
     assert tried, "and they were"
     nothing_but_one = cupy.zeros((6200, 6200), np.int32)
-    assert "packed bits" in str(sr.plan(nothing_but_one, sr.min_plus)), "two values need one bit"
+    assert "packed bits" in str(sr.plan("closure", nothing_but_one, sr.min_plus)), "two values need one bit"
     sr.closure(nothing_but_one, sr.min_plus)
     assert len(tried) == 1
 
@@ -162,7 +162,7 @@ def test_two_values_run_as_bits(name: str, dtype: str, n: int) -> None:
     kind = S.resolve_dtype(np.dtype(dtype))
     A = np.where(np.random.default_rng(n).random((n, n)) < 1.3 / n, S.one_in(kind), S.zero_in(kind)).astype(kind)
     D = cupy.asarray(A)
-    assert (sr.plan(D, S).lowering.name == "packed bits") == (n >= 512)
+    assert (sr.plan("closure", D, S).lowering.name == "packed bits") == (n >= 512)
     for check in (True, False):
         for reflexive in (True, False):
             got = sr.closure(D, S, reflexive=reflexive, check=check)

@@ -419,7 +419,7 @@ def test_numbers_of_places_are_names(door: str, tmp_path: Path) -> None:
         assert sr.factor(graph, sr.min_plus).path(first, last)[0] == 7
         assert sr.paths(graph, sr.min_plus)[first, last][0] == 7
         assert sr.reach(graph).reaches(first, last)
-        assert sr.plan(graph, sr.min_plus).shape == (4, 4)
+        assert sr.plan("closure", graph, sr.min_plus).shape == (4, 4)
         assert tracemalloc.get_traced_memory()[1] < 64 << 20
     finally:
         tracemalloc.stop()

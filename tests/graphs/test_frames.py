@@ -146,7 +146,7 @@ def test_every_verb_reads_edges_of_every_kind(kind: str) -> None:
     assert sr.factor(frame, sr.min_plus).rows(["a"])[0, 2] == 7.0
     assert sr.nearest(frame, sr.min_plus, ["b"])[0][2] == 4.0
     assert sr.reach(frame).descendants("a") == ["b", "c"] and sr.topological_order(frame) == LABELS
-    assert sr.plan(frame, sr.min_plus).method and sr.pack(frame).shape == (3, 3)
+    assert sr.plan("closure", frame, sr.min_plus).method and sr.pack(frame).shape == (3, 3)
     assert list(sr.matmul(frame, frame, sr.min_plus).edges()) == [("a", "c", 7.0)]
     with refused("B is a data frame, whose columns may be right-hand sides", sr.SemiringError):
         sr.solve(M, frame, sr.min_plus)

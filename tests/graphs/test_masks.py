@@ -54,7 +54,7 @@ VERBS: dict[str, Callable[[Any, sr.Semiring], Any]] = {
     "factor": lambda A, S: sr.factor(A, S).closure(),
     "solve": lambda A, S: sr.solve(A, A, S),
     "factor, then solve": lambda A, S: sr.factor(A, S).solve(A[:, 1]),
-    "plan": lambda A, S: str(sr.plan(A, S)),
+    "plan": lambda A, S: str(sr.plan("closure", A, S)),
     "Matrix": lambda A, S: np.asarray(sr.closure(sr.Matrix(A, S), S)),
 }
 

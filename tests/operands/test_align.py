@@ -28,7 +28,7 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
     "accumulate": lambda A, B: sr.matmul(np.full((len(VERTICES),) * 2, np.inf), A, sr.min_plus, accumulate=B),
     "solve": lambda A, B: sr.solve(A, B, sr.min_plus),
     "Factors.solve": lambda A, B: sr.factor(A, sr.min_plus).solve(B),
-    "plan": lambda A, B: sr.plan(A, sr.min_plus, verb="matmul", B=B).run(),
+    "plan": lambda A, B: sr.plan("matmul", A, B, sr.min_plus).run(),
 }
 
 

@@ -47,7 +47,7 @@ def test_solutions_are_the_oracles(columns: int | None, case: Any, data: st.Data
     expected = oracle.matmul(S, star, oracle.from_numpy(S, B), shape[1])
     assume(oracle.fits(S, star, dtype) and oracle.fits(S, expected, dtype))
     given_, right = as_sparse(read(A, T)), B[:, 0] if columns is None else B
-    assert sr.plan(given_, T, verb="solve", B=right).method == "substitution"
+    assert sr.plan("solve", given_, right, T).method == "substitution"
     found = sr.solve(given_, right, T)
     assert found.shape == right.shape and (found.dtype == dtype or dtype.names)
     oracle.assert_same(S, expected, found.reshape(shape))
@@ -74,7 +74,7 @@ def test_python_objects() -> None:
     a, b, c = map(sr.letter, "abc")
     G = sr.Graph(np.array([0, 1, 0]), np.array([1, 2, 2]), 3, np.array([a, b, c], object))
     B = np.array([sr.regex.zero, sr.regex.zero, a], object)
-    assert sr.plan(G, sr.regex, verb="solve", B=B).method == "substitution"
+    assert sr.plan("solve", G, B, sr.regex).method == "substitution"
     assert list(map(str, sr.solve(G, B, sr.regex))) == ["ca|aba", "ba", "a"]
 
 
@@ -104,17 +104,17 @@ def test_where_it_runs() -> None:
     A, b = chain(n), np.where(np.arange(n) == n - 1, 0.0, inf)
     around = chain(n).tolil()
     around[n - 1, 0] = 1.0
-    assert sr.plan(A, sr.min_plus, verb="solve", B=b).method == "substitution"
-    assert sr.plan(A, sr.plus_times, verb="solve", B=np.ones(n)).method == "substitution"
-    assert sr.plan(around.tocsr(), sr.min_plus, verb="solve", B=b).method != "substitution"
-    assert sr.plan(chain(20), sr.min_plus, verb="solve", B=b[:20]).method != "substitution", "small"
-    assert sr.plan(A, sr.max_plus, verb="rows", sources=0).method == "substitution"
+    assert sr.plan("solve", A, b, sr.min_plus).method == "substitution"
+    assert sr.plan("solve", A, np.ones(n), sr.plus_times).method == "substitution"
+    assert sr.plan("solve", around.tocsr(), b, sr.min_plus).method != "substitution"
+    assert sr.plan("solve", chain(20), b[:20], sr.min_plus).method != "substitution", "small"
+    assert sr.plan("closure_rows", A, sr.max_plus, sources=0).method == "substitution"
     best_first = ("breadth-first search", "label setting")  # as it is compiled or not
-    assert sr.plan(A, sr.min_plus, verb="rows", sources=0).method in best_first, "no edge is better than 1"
-    assert sr.plan(A, sr.max_plus, verb="rows", sources=0, predecessors=True).method == "label correcting"
-    assert sr.plan(chain(200)[:, ::-1].T[:, ::-1].tocsr(), sr.max_plus, verb="rows", sources=0).run()[0] == 0
+    assert sr.plan("closure_rows", A, sr.min_plus, sources=0).method in best_first, "no edge is better than 1"
+    assert sr.plan("closure_rows", A, sr.max_plus, sources=0, predecessors=True).method == "label correcting"
+    assert sr.plan("closure_rows", chain(200)[:, ::-1].T[:, ::-1].tocsr(), sr.max_plus, sources=0).run()[0] == 0
     shallow = sp.csr_array((np.ones(n - 1), (np.arange(n - 1), np.full(n - 1, n - 1))), shape=(n, n))
-    assert sr.plan(shallow, sr.max_plus, verb="rows", sources=0).method == "label correcting"
+    assert sr.plan("closure_rows", shallow, sr.max_plus, sources=0).method == "label correcting"
     assert sr.solve(A, b, sr.min_plus).tolist() == list(range(n - 1, -1, -1))
     assert sr.closure_rows(A, sr.max_plus, 0).tolist() == list(range(n))
 

@@ -40,7 +40,7 @@ from semiring.solvers import ahead, elimination
 found = []
 elimination.with_another_process = lambda low, *_: found.append(low) or nullcontext()
 for algebra, A in zip((sr.min_plus, S), GRAPHS):
-    sr.plan(A, algebra, method="sparse")
+    sr.plan("closure", A, algebra, method="sparse")
 print(len(list(map(ahead.steps, found))[0]))
 for low in found:
     do_backwards(0, 1, pickle.dumps((ahead.steps, (low,))))

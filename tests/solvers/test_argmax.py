@@ -139,4 +139,4 @@ def test_what_is_refused() -> None:
         sr.matmul(sp.csr_array(A), np.zeros((2, 2, 2)), sr.min_plus, argmax=True)
     with pytest.raises(sr.SemiringError, match=r"do not fit: A has 2 columns"):
         sr.matmul(A, np.zeros((3, 2)), sr.min_plus, argmax=True)
-    assert sr.plan(A, sr.min_plus, verb="matmul", B=A, argmax=True).method == "terms in turn"
+    assert sr.plan("matmul", A, A, sr.min_plus, argmax=True).method == "terms in turn"

@@ -121,7 +121,7 @@ def test_every_form_of_a_closure_asks_the_star(name: str, data: Any) -> None:
         "stack": lambda: sr.closure(np.stack([D, D]), S)[1],
         "mask": lambda: sr.closure(np.stack([D, D]), S, on_divergence="mask").values[1],
         "mask of one": lambda: sr.closure(D, S, on_divergence="mask").values,
-        "plan": lambda: sr.plan(D, S).run(),
+        "plan": lambda: sr.plan("closure", D, S).run(),
         "factor": lambda: sr.factor(D, S).closure(),
         "rows": lambda: sr.closure_rows(D, S, range(n)),
         "table": lambda: sr.closure_rows(D, S, list(range(n)), targets=list(range(n))).to_numpy(),

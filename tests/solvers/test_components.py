@@ -100,7 +100,7 @@ def test_what_depends_on_reachability() -> None:
         (sr.gf2, ones.astype(bool), False), (sr.shortest_hops, sr.as_graph([(0, 1, (0.0, 0))]), False),
     ):
         assert depends_on_reachability(S, as_sparse(read(A, S))) is expected, S
-    assert sr.plan(ones, sr.viterbi).method == "components" != sr.plan(weights, sr.viterbi).method
+    assert sr.plan("closure", ones, sr.viterbi).method == "components" != sr.plan("closure", weights, sr.viterbi).method
     with pytest.raises(sr.SemiringError, match="square"):
         sr.closure(sp.csr_array(np.ones((2, 3), bool)), sr.boolean)
     with pytest.raises(sr.SemiringError, match=r"needs .* of memory"):
@@ -108,7 +108,7 @@ def test_what_depends_on_reachability() -> None:
 
 
 def test_components_are_not_offered_where_weights_matter() -> None:
-    graph, method = sr.as_graph([("a", "b"), ("b", "c")]), lambda A, S: sr.plan(A, S).method
+    graph, method = sr.as_graph([("a", "b"), ("b", "c")]), lambda A, S: sr.plan("closure", A, S).method
     assert method(graph, sr.boolean) == "components" and sr.closure(graph, sr.boolean)["a", "c"]
     assert method(graph, sr.min_plus) != "components"  # an edge counts one, which is not the algebra's one
     assert method(sr.as_graph([(0, 1, 0), (1, 2, 0)]), sr.min_plus) == "components"

@@ -85,7 +85,7 @@ def test_kinds_and_names() -> None:
     mean, cycle = sr.cycle_mean(stored, sr.min_plus)
     assert (mean, cycle, type(mean)) == (2, [1, 1], np.float64)
     assert type(sr.cycle_mean(stored.astype(np.float32), sr.min_plus)[0]) is np.float32
-    plan = sr.plan(stored, sr.min_plus, verb="cycle_mean")
+    plan = sr.plan("cycle_mean", stored, sr.min_plus)
     assert plan.method == "policy iteration" and plan.run() == (2, [1, 1])
     assert plan.rows()["operation"] == "cycle_mean over min-plus, 2 × 2, int64"
     nothing = sr.cycle_mean(sp.coo_array(([3], ([0], [1])), shape=(2, 2)), sr.min_plus)

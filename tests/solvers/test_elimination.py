@@ -36,10 +36,10 @@ def asked(A: Any, S: sr.Semiring = sr.min_plus, verb: str = "closure", B: Any = 
 
 @pytest.mark.usefixtures("machine_code")
 def test_dense_matrices_and_small_ones_are_left_to_the_dense_methods() -> None:
-    assert sr.plan(sp.csr_array(np.ones((200, 200))), sr.min_plus).method == "r-kleene"
-    assert sr.plan(grid(40) > 0, sr.boolean).method == "components"
-    assert sr.plan(grid(5), sr.min_plus).method == "floyd-warshall"
-    assert sr.plan(grid(5), sr.min_plus, method="sparse").method == "sparse elimination"
+    assert sr.plan("closure", sp.csr_array(np.ones((200, 200))), sr.min_plus).method == "r-kleene"
+    assert sr.plan("closure", grid(40) > 0, sr.boolean).method == "components"
+    assert sr.plan("closure", grid(5), sr.min_plus).method == "floyd-warshall"
+    assert sr.plan("closure", grid(5), sr.min_plus, method="sparse").method == "sparse elimination"
 
 
 def test_no_order_is_refused_over_a_field() -> None:
@@ -134,7 +134,7 @@ def test_an_order_that_is_given_is_followed(make: Callable[[list[int]], Any]) ->
         F = sr.factor(A, sr.min_plus, order=make(order))
         assert F.plan.order == F.analysis.method == "given"
         np.testing.assert_allclose(F.closure(), sr.closure(A, sr.min_plus, method="r-kleene"))
-    natural, given = (sr.plan(A, sr.min_plus, verb="factor", order=order) for order in ("natural", make(range(81))))
+    natural, given = (sr.plan("factor", A, sr.min_plus, order=order) for order in ("natural", make(range(81))))
     assert isinstance(natural, SparsePlan) and isinstance(given, SparsePlan)
     assert (given.fill, given.panels, given.height) == (natural.fill, natural.panels, natural.height)
 

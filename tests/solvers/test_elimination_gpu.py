@@ -80,9 +80,9 @@ def test_equations_come_back_where_the_right_hand_side_was(gpu: Any) -> None:
 
 def test_the_plan_says_where_and_how(gpu: Any) -> None:
     gpu("min_plus")
-    shown = str(sr.plan(roads(), sr.min_plus, device="gpu", method="sparse"))
+    shown = str(sr.plan("closure", roads(), sr.min_plus, device="gpu", method="sparse"))
     assert "sparse elimination  (as asked)" in shown and "played by NumPy" in shown and "elimination" in shown
-    assert "level by level" in str(sr.plan(roads(), sr.min_plus, device="gpu", verb="factor"))
+    assert "level by level" in str(sr.plan("factor", roads(), sr.min_plus, device="gpu"))
 
 
 def test_what_cannot_be_is_refused(gpu: Any) -> None:
@@ -102,15 +102,15 @@ def test_what_cannot_be_is_refused(gpu: Any) -> None:
 def test_a_closure_on_the_host_goes_there_only_where_that_pays(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     gpu("min_plus")
     A = roads()
-    assert "played" not in str(sr.plan(A, sr.min_plus))
+    assert "played" not in str(sr.plan("closure", A, sr.min_plus))
     monkeypatch.setattr(elimination, "SECONDS_FOR_A_GPU", 0.0)
-    assert "played" not in str(sr.plan(A, sr.min_plus))  # a second until the kernels are there
+    assert "played" not in str(sr.plan("closure", A, sr.min_plus))  # a second until the kernels are there
     monkeypatch.setattr(elimination, "FIRST_USE", -1.0)
     monkeypatch.setattr(engines_gpu, "LAUNCH", 0.0)
-    plan = sr.plan(A, sr.min_plus)
+    plan = sr.plan("closure", A, sr.min_plus)
     assert "played" in str(plan) and "with what is copied" in str(plan)
     D = sr.closure(A, sr.min_plus)
     assert type(D) is np.ndarray and (sr.closure(A, sr.min_plus, device="cpu") == D).all()
-    assert "played" not in str(sr.plan(A, sr.min_plus, device="cpu"))
+    assert "played" not in str(sr.plan("closure", A, sr.min_plus, device="cpu"))
     monkeypatch.setattr(elimination, "COPY_RATE", 1.0)
-    assert "played" not in str(sr.plan(A, sr.min_plus))
+    assert "played" not in str(sr.plan("closure", A, sr.min_plus))

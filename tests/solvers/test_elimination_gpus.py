@@ -48,7 +48,7 @@ def test_a_closure_of_a_matrix_on_a_gpu_is_on_the_first(gpus: Any, monkeypatch: 
     D = sr.closure(there, sr.min_plus, devices=[2, 1], method="sparse")
     assert isinstance(D, Array) and D.device.id == 2
     assert (sr.closure(A, sr.min_plus, device="cpu") == D).all()
-    assert "on GPU 2" in str(sr.plan(there, sr.min_plus, devices=[2, 1], method="sparse"))
+    assert "on GPU 2" in str(sr.plan("closure", there, sr.min_plus, devices=[2, 1], method="sparse"))
 
 
 def test_a_graph_gets_a_matrix_by_name(gpus: Any) -> None:
@@ -74,24 +74,24 @@ def test_few_vertices(gpus: Any, n: int) -> None:
 
 def test_the_plan_says_which_gpus_and_how_long(gpus: Any) -> None:
     gpus("min_plus")
-    one, two = (sr.plan(roads(), sr.min_plus, devices=d, method="sparse") for d in (1, [0, 2]))
+    one, two = (sr.plan("closure", roads(), sr.min_plus, devices=d, method="sparse") for d in (1, [0, 2]))
     assert "2 GPUs: 0, 2" in str(two) and "1 GPU: 0" in str(one) and "on each GPU" in str(two)
     assert two.devices == (0, 2) and two.seconds["dense"] < one.seconds["dense"]
-    shown = sr.plan(roads(), sr.min_plus, devices=2, verb="factor")
+    shown = sr.plan("factor", roads(), sr.min_plus, devices=2)
     assert "rows are dealt out" in str(shown) and shown.factors > 0
 
 
 def test_the_dense_closure_where_that_is_predicted_to_be_faster(gpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     gpus("min_plus")
     A = roads()
-    assert sr.plan(A, sr.min_plus, devices=2).method == "blocked"
+    assert sr.plan("closure", A, sr.min_plus, devices=2).method == "blocked"
     monkeypatch.setattr(engines_gpu, "LAUNCH", 0.0)
     monkeypatch.setattr(engines_gpu, "DENSE", 1.0)
-    assert sr.plan(A, sr.min_plus, devices=2).method == "sparse elimination"
-    assert sr.plan(A, sr.min_plus, devices=2, tile=128).method == "blocked"
+    assert sr.plan("closure", A, sr.min_plus, devices=2).method == "sparse elimination"
+    assert sr.plan("closure", A, sr.min_plus, devices=2, tile=128).method == "blocked"
     B = A.astype(bool)
-    assert sr.plan(B, sr.boolean, devices=2).method == "blocked"
-    assert sr.plan(A.toarray(), sr.min_plus, devices=2).method == "blocked"
+    assert sr.plan("closure", B, sr.boolean, devices=2).method == "blocked"
+    assert sr.plan("closure", A.toarray(), sr.min_plus, devices=2).method == "blocked"
 
 
 def test_what_cannot_be_is_refused(gpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,6 +189,6 @@ def test_best_paths_of_a_matrix_on_a_gpu_are_computed_there(gpu: Any, monkeypatc
     monkeypatch.setattr(convert, "read_scipy", lambda matrix, S, what: sr.prepare(matrix, S))
     monkeypatch.setattr(A, "get", lambda: A, raising=False)
     there = DeviceSparse(A, sr.min_plus, "A")
-    places = [sr.plan(there, sr.min_plus, verb="paths", method="sparse", device=device).device
+    places = [sr.plan("paths", there, sr.min_plus, method="sparse", device=device).device
               for device in (None, "gpu", "cpu")]
     assert places[0] == places[1] == "played by NumPy" and places[2].startswith("CPU")

@@ -117,7 +117,7 @@ def test_walks_of_few_edges_always_have_a_best() -> None:
 
 def test_the_plan_is_that_of_the_closure() -> None:
     A = np.zeros((4, 3, 3))
-    assert sr.plan(A, sr.min_plus, on_divergence="mask").method == sr.plan(A, sr.min_plus).method
-    assert sr.plan(A, sr.min_plus, on_divergence="mask").run().exists.all()
+    assert sr.plan("closure", A, sr.min_plus, on_divergence="mask").method == sr.plan("closure", A, sr.min_plus).method
+    assert sr.plan("closure", A, sr.min_plus, on_divergence="mask").run().exists.all()
     with pytest.raises(sr.SemiringError, match="on_divergence must be 'raise' or 'mask', and is 'ignore'"):
         sr.closure(A, sr.min_plus, on_divergence="ignore")

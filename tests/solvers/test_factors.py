@@ -257,7 +257,7 @@ def test_bad_right_hand_sides_are_refused_before_anything_is_eliminated(
     monkeypatch.setattr(elimination, "factor", eliminated)
     monkeypatch.setattr(sparse_substitution, "eliminate", eliminated)
     A = kind(np.array([[0.0, 2.0], [3.0, 0.0]]))
-    for call in (lambda: sr.solve(A, B, sr.min_plus), lambda: sr.plan(A, sr.min_plus, verb="solve", B=B)):
+    for call in (lambda: sr.solve(A, B, sr.min_plus), lambda: sr.plan("solve", A, B, sr.min_plus)):
         with pytest.raises(sr.SemiringError, match=message):
             call()
 
@@ -265,7 +265,7 @@ def test_bad_right_hand_sides_are_refused_before_anything_is_eliminated(
 @pytest.mark.parametrize("kind", ["dense", "packed"])
 def test_an_order_is_for_sparse_matrices(kind: str) -> None:
     A = sr.pack(np.eye(2, dtype=bool)) if kind == "packed" else np.eye(2, dtype=bool)
-    for call in (sr.factor, lambda *a, **o: sr.plan(*a, verb="factor", **o)):
+    for call in (sr.factor, lambda *a, **o: sr.plan("factor", *a, **o)):
         with pytest.raises(sr.SemiringError, match="order is for sparse matrices and graphs"):
             call(A, sr.boolean, order="natural")
         call(A, sr.boolean, order="auto")
@@ -367,10 +367,10 @@ def test_interrupts_are_heard_where_a_call_of_lapack_is_long(dtype: str, n: int,
 
 @pytest.mark.parametrize("verb", ["factor", "solve"])
 def test_plans_say_who_eliminates(verb: str) -> None:
-    B = {"B": np.ones(40)} if verb == "solve" else {}
     A = np.full((40, 40), 0.01)
-    assert "(by LAPACK, with exchange of rows)" in str(sr.plan(A, sr.plus_times, verb=verb, **B))
-    assert "(an LU decomposition)" in str(sr.plan(A, sr.min_plus, verb=verb, **B))
+    given = (A, np.ones(40)) if verb == "solve" else (A,)
+    assert "(by LAPACK, with exchange of rows)" in str(sr.plan(verb, *given, sr.plus_times))
+    assert "(an LU decomposition)" in str(sr.plan(verb, *given, sr.min_plus))
 
 
 def test_a_pivot_of_one_is_refused_at_every_size() -> None:
@@ -413,7 +413,7 @@ def test_factors_are_pickled(case: str) -> None:
 
 
 def test_a_plan_is_not_pickled() -> None:
-    plan = sr.plan(np.eye(3), sr.min_plus)
+    plan = sr.plan("closure", np.eye(3), sr.min_plus)
     for twin in (copy.deepcopy(plan), copy.copy(plan)):
         assert twin is not plan and str(twin) == str(plan)
     with pytest.raises(pickle.PicklingError, match=r"ask sr\.plan where they are read"):

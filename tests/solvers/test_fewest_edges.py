@@ -36,7 +36,7 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def method(A: Any, S: sr.Semiring, **options: Any) -> str:
-    return sr.plan(A, S, verb="paths", **options).method
+    return sr.plan("paths", A, S, **options).method
 
 
 @pytest.mark.usefixtures("always")
@@ -57,7 +57,7 @@ def test_fewest_edges_are_the_paths_of_edges_that_weigh_the_same(
         both = data.draw(st.booleans())
         i, j = np.unique(np.array([np.r_[i, j], np.r_[j, i]] if both else [i, j]), axis=1)
         A = sp.csr_array((np.full(len(i), weight, dtype), (i, j)), shape=(n, n))
-        plan, found = sr.plan(A, S, verb="paths"), sr.paths(A, S)
+        plan, found = sr.plan("paths", A, S), sr.paths(A, S)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(fewest_edges, "weighs_as_an_edge", lambda given: False)
             general, other = method(A, S), sr.paths(A, S)

@@ -21,11 +21,11 @@ def test_buckets_where_they_are_compiled(compiled: bool, method: str, monkeypatc
     monkeypatch.setenv("SEMIRING_COMPILE", "always" if compiled else "never")
     monkeypatch.setattr(nearest, "affordable", lambda low, *_: low if compiled else low.interpreted)
     monkeypatch.setattr(search, "affordable", lambda low, *_: low if compiled else low.interpreted)
-    assert sr.plan(ROADS, sr.min_plus, verb="nearest", sources=[0, 3]).method == method
-    assert sr.plan(ROADS, sr.max_min, verb="nearest", sources=[0, 3]).method == "label setting"
+    assert sr.plan("nearest", ROADS, sr.min_plus, places=[0, 3]).method == method
+    assert sr.plan("nearest", ROADS, sr.max_min, places=[0, 3]).method == "label setting"
     weights, places = sr.nearest(ROADS, sr.min_plus, [0, 3])
     assert weights.tolist() == [0, 2, 1, 0] and places.tolist() == [0, 0, 3, 3]
-    assert sr.plan(ROADS, sr.min_plus, verb="nearest", sources=[0, 3]).run()[0].tolist() == weights.tolist()
+    assert sr.plan("nearest", ROADS, sr.min_plus, places=[0, 3]).run()[0].tolist() == weights.tolist()
 
 
 def test_a_row_that_buckets_give_up_is_found_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,7 +36,7 @@ def test_a_row_that_buckets_give_up_is_found_otherwise(monkeypatch: pytest.Monke
 
 def test_edges_that_improve_and_arrays() -> None:
     A = np.array([[inf, 5.0, inf], [inf, inf, -4.0], [inf, inf, inf]])
-    assert sr.plan(A, sr.min_plus, verb="nearest", sources=[0]).method != "labels in buckets"
+    assert sr.plan("nearest", A, sr.min_plus, places=[0]).method != "labels in buckets"
     weights, places = sr.nearest(A, sr.min_plus, [0, 1])
     assert weights.tolist() == [0, 0, -4] and places.tolist() == [0, 1, 1]
     assert sr.nearest(np.array([[0, 7], [7, 0]], np.int16), sr.min_plus, [1]).weights.dtype == np.int16

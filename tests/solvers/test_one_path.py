@@ -33,7 +33,7 @@ def test_one_path_weighs_what_paths_says(cells: list[float]) -> None:
 
 def test_the_offer_and_what_it_refuses() -> None:
     A = np.array([[0.0, 2.0], [1.0, 0.0]])
-    plan = sr.plan(A, sr.min_plus, verb="path", sources=(0, 1))
+    plan = sr.plan("path", A, sr.min_plus, source=0, target=1)
     assert plan.operation == "path" and plan.method == "search"
     with pytest.raises(sr.LawError, match="a best path needs a selective ⊕"):
         sr.path(A, sr.plus_times, 0, 1)

@@ -130,7 +130,7 @@ def test_tiles_go_to_a_gpu(S: sr.Semiring, dtype: Any, gpu: None, tmp_path: Path
     A = matrix(S, 150, np.dtype(dtype))
     np.save(tmp_path / "w.npy", A)
     asked: dict[str, Any] = {"out": tmp_path / "c.npy", "tile": 32, "memory": SMALL, "device": "gpu"}
-    plan = sr.plan(tmp_path / "w.npy", S, **asked)
+    plan = sr.plan("closure", tmp_path / "w.npy", S, **asked)
     assert plan.lowering.on_gpu and "host's memory to the GPU" in str(plan)
     assert {"bus", "predicted"} <= set(plan.rows())
     found = sr.closure(tmp_path / "w.npy", S, **asked, checkpoint=1e-9)
@@ -202,7 +202,7 @@ def test_what_moves_over_the_disk_and_the_bus_is_what_was_planned(
     runs: list[Executor] = []
     real = Executor.run
     monkeypatch.setattr(Executor, "run", lambda run: (runs.append(run), real(run)))
-    plan = sr.plan(A, S, **asked, device="gpu", memory=tile * (beside + 2 * levels.MOVERS))
+    plan = sr.plan("closure", A, S, **asked, device="gpu", memory=tile * (beside + 2 * levels.MOVERS))
     found = plan.run()
     (run,) = runs
     assert run.moved == run.plan.moved
@@ -223,7 +223,7 @@ def test_tiles_are_as_large_as_both_memories_let_them(
 
     def tile(host: str, there: int) -> Any:
         monkeypatch.setattr(levels, "available_on_device", lambda: there << 20)
-        return sr.plan(A, sr.min_plus, out=tmp_path / "c.npy", memory=host, device="gpu").tile
+        return sr.plan("closure", A, sr.min_plus, out=tmp_path / "c.npy", memory=host, device="gpu").tile
 
     assert [tile("400M", there) for there in (8, 16)] == [128, 256]
     assert [tile(host, 1000) for host in ("2M", "6M")] == [128, 256]

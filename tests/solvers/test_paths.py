@@ -23,7 +23,7 @@ def test_the_plan_is_that_of_the_values(monkeypatch: pytest.MonkeyPatch) -> None
     A = np.random.default_rng(0).random((300, 300)).astype("f4")
     asked = options(method="blocked")
     plan = offer(Task("paths", sr.min_plus, (A,), asked, (None, None, None)))
-    values = sr.plan(A, sr.min_plus, method="blocked")
+    values = sr.plan("closure", A, sr.min_plus, method="blocked")
     assert plan.operation == "paths" and plan.method == values.method == "blocked"
     assert plan.memory == values.memory + 4 * 300**2
     ring = sp.csr_array((np.ones(300), (np.arange(300), np.roll(np.arange(300), 1))))
@@ -34,7 +34,7 @@ def test_the_plan_is_that_of_the_values(monkeypatch: pytest.MonkeyPatch) -> None
             alone = first_offer(Task("closure", sr.min_plus, (graph,), options()))
             assert plan.memory == alone.memory + (size + extra) * 300**2
     some = offer(Task("paths", sr.min_plus, (A,), options(), ([3, 5], None, None)))
-    assert some.shape == (2, 300) and some.method == sr.plan(A, sr.min_plus, verb="rows", sources=[3, 5]).method
+    assert some.shape == (2, 300) and some.method == sr.plan("closure_rows", A, sr.min_plus, sources=[3, 5]).method
 
 
 def test_values_are_asked_for_without_names_and_cycles_named() -> None:
@@ -109,27 +109,27 @@ def test_searches_up_to_a_limit_find_what_is_left_of_all(
 
 def test_a_plan_says_whether_searches_end_at_the_limit() -> None:
     A = grid(40, [1.0, 2.0, 3.0])
-    near = sr.plan(A, sr.min_plus, verb="paths", limit=4.0)
+    near = sr.plan("paths", A, sr.min_plus, limit=4.0)
     assert near.method == "searches up to the limit" and near.rows()["predicted"].startswith("limit ")
     assert near.work < A.nnz * A.shape[0] / 10, "of the share of pairs that are within it"
-    far = sr.plan(A, sr.min_plus, verb="paths", limit=1e9)
-    assert far.method == sr.plan(A, sr.min_plus, verb="paths").method != near.method
+    far = sr.plan("paths", A, sr.min_plus, limit=1e9)
+    assert far.method == sr.plan("paths", A, sr.min_plus).method != near.method
     R = near.run()
     assert (R.weights == sr.paths(A, sr.min_plus, limit=4.0, method="sparse").weights).all()
     assert len(R) == len(sr.paths(A, sr.min_plus, limit=4.0)) and R[0, A.shape[0] - 1].vertices is None
-    asked = sr.plan(A, sr.min_plus, verb="paths", limit=1e9, method="search")
+    asked = sr.plan("paths", A, sr.min_plus, limit=1e9, method="search")
     assert asked.method == "searches up to the limit" and "as asked" in asked.reasons["method"]
     for other in ({"method": "sparse"}, {"sources": [0]}):
-        assert sr.plan(A, sr.min_plus, verb="paths", limit=4.0, **other).method != near.method
+        assert sr.plan("paths", A, sr.min_plus, limit=4.0, **other).method != near.method
 
 
 def test_nothing_ends_early_where_that_would_not_be_right_or_not_pay(monkeypatch: pytest.MonkeyPatch) -> None:
     A = grid(12, [1.0, 2.0])
     with pytest.raises(sr.LawError, match="a limit needs that no edge is better"):
-        sr.plan(-A, sr.min_plus, verb="paths", limit=4.0)
+        sr.plan("paths", -A, sr.min_plus, limit=4.0)
     turns = sr.Semiring("turns", add=np.minimum, mul=np.add, zero=inf, one=0.0, commutative=False)
     assert not turns.commutative
-    assert sr.plan(A, turns, verb="paths", limit=4.0, method="search").method == "search"
-    assert sr.plan(A.toarray(), sr.max_min, verb="paths", limit=4.0).method != "searches up to the limit"
+    assert sr.plan("paths", A, turns, limit=4.0, method="search").method == "search"
+    assert sr.plan("paths", A.toarray(), sr.max_min, limit=4.0).method != "searches up to the limit"
     monkeypatch.setattr(paths.costs, "SMALL", 145)
-    assert sr.plan(A, sr.min_plus, verb="paths", limit=1.0).method != "searches up to the limit"
+    assert sr.plan("paths", A, sr.min_plus, limit=1.0).method != "searches up to the limit"

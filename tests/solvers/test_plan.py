@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ def plan(operation: str = "closure", shape: tuple[int, ...] = (300, 200), low: L
     given: dict[str, Any] = {
         "method": "blocked", "place": "CPU, 3 threads", "work": 27e6, "memory": 3 << 20, "runner": nothing
     }
-    return Plan(operation, low.algebra, shape, lowering=low, **(given | more))
+    return Plan(operation=operation, algebra=low.algebra, shape=shape, lowering=low, **given | more)
 
 
 def test_what_is_printed_row_by_row() -> None:
@@ -49,7 +50,7 @@ def test_reasons_stand_behind_their_rows() -> None:
 @pytest.mark.usefixtures("machine_code")
 def test_the_place_is_the_engines_where_nothing_else_is_said() -> None:
     assert plan(place="a moon").device == "a moon"
-    assert plan(place="").device == sr.plan(np.zeros((3, 3)), sr.min_plus).rows()["device"] != ""
+    assert plan(place="").device == sr.plan("closure", np.zeros((3, 3)), sr.min_plus).rows()["device"] != ""
 
 
 @pytest.mark.parametrize(("made", "text"), [
@@ -59,9 +60,7 @@ def test_the_place_is_the_engines_where_nothing_else_is_said() -> None:
 ])
 def test_what_is_short_of_memory(made: Plan, text: str) -> None:
     assert made.shortage == (text, "use a narrower dtype or fewer vertices")
-    made.needs = ("something else", "do less")
-    assert made.shortage == ("something else", "do less")
-    made.needs = None
+    assert replace(made, needs=("something else", "do less")).shortage == ("something else", "do less")
 
 
 def test_to_run_is_to_call_the_runner_with_the_plan() -> None:
@@ -73,8 +72,9 @@ def test_to_run_is_to_call_the_runner_with_the_plan() -> None:
 
 def test_a_plan_of_every_verb_can_be_printed_and_run() -> None:
     A = np.array([[0, 3.0], [1.0, 0]])
-    for verb, more in (("closure", {}), ("matmul", {"B": A}), ("factor", {}), ("solve", {"B": A}),
-                       ("rows", {"sources": [0]}), ("path", {"sources": (0, 1)})):
-        made = sr.plan(A, sr.min_plus, verb=verb, **more)
+    for verb, given in (("closure", (A, sr.min_plus)), ("matmul", (A, A, sr.min_plus)), ("factor", (A, sr.min_plus)),
+                        ("solve", (A, A, sr.min_plus)), ("closure_rows", (A, sr.min_plus, [0])),
+                        ("path", (A, sr.min_plus, 0, 1))):
+        made = sr.plan(verb, *given)
         assert str(made).startswith(f"operation  {verb} over min-plus, ") and "multiply-adds" in str(made)
         assert made.run() is not None

@@ -66,9 +66,9 @@ def test_both_ways_give_the_same(S: sr.Semiring, monkeypatch: pytest.MonkeyPatch
         for reflexive in (True, False):
             asked = {"max_edges": k, "reflexive": reflexive}
             assert np.array_equal(sr.closure(stored, S, **asked), sr.closure(array, S, **asked))
-    assert sr.plan(stored, S, max_edges=2).method == "Horner's rule"
+    assert sr.plan("closure", stored, S, max_edges=2).method == "Horner's rule"
     wanted = "Horner's rule" if S is sr.plus_times else "repeated squaring"
-    assert sr.plan(array, S, max_edges=9).method == wanted
+    assert sr.plan("closure", array, S, max_edges=9).method == wanted
 
 
 def test_it_exists_where_the_closure_does_not() -> None:
@@ -128,7 +128,7 @@ def test_what_is_refused() -> None:
         with pytest.raises(sr.SemiringError, match="closure with max_edges= has no option"):
             sr.closure(A, sr.min_plus, max_edges=2, **asked)
     with pytest.raises(sr.SemiringError, match="a plan for power needs k"):
-        sr.plan(A, sr.min_plus, verb="power")
+        sr.plan("power", A, sr.min_plus)
 
 
 def test_progress() -> None:
@@ -140,7 +140,7 @@ def test_progress() -> None:
 def test_plans_count_products() -> None:
     A = np.full((4, 4), 1.0)
     for k, products in ((0, 0), (1, 0), (2, 1), (3, 2), (8, 3), (15, 6)):
-        plan = sr.plan(A, sr.min_plus, verb="power", k=k)
+        plan = sr.plan("power", A, sr.min_plus, k=k)
         assert plan.reasons["method"].startswith(f"{products} products: ") and plan.work == 64 * products
         made: list[Task] = []
         with pytest.MonkeyPatch.context() as patch:

@@ -460,7 +460,7 @@ def test_what_the_data_are_decides_the_lowering() -> None:
         (sr.counting, "f8", 2.0): "general",
     }
     for (S, dtype, value), name in names.items():
-        assert sr.plan(np.full((3, 3), value, dtype), S).lowering.name == name
+        assert sr.plan("closure", np.full((3, 3), value, dtype), S).lowering.name == name
 
 
 def test_least_common_multiples_that_leave_the_dtype_are_refused() -> None:
@@ -520,7 +520,7 @@ def test_large_products_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     A, S = np.ones((130, 130), "f4"), TESTED["halves"]
     B = A.copy()
     B[7, 8] = 0
-    names = [sr.plan(x, S, verb="matmul", B=y).lowering.name for x, y in ((A, A), (A, B), (A[:9, :9], A[:9, :9]))]
+    names = [sr.plan("matmul", x, y, S).lowering.name for x, y in ((A, A), (A, B), (A[:9, :9], A[:9, :9]))]
     assert names == ["no zero", "general", "general"]
 
 

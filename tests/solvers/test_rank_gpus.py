@@ -252,7 +252,8 @@ def test_a_process_without_a_gpu_is_named(machine: Machine) -> None:
 def test_what_a_gpu_has_no_room_for_is_refused(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a GPU that two processes share each may have half."""
     A = np.ones((40, 40))
-    plan = machine.closures(4, lambda here: sr.plan(first(here, A), "min-plus", on=here, device="gpu", tile=4))[0]
+    asked = {"device": "gpu", "tile": 4}
+    plan = machine.closures(4, lambda here: sr.plan("closure", first(here, A), "min-plus", on=here, **asked))[0]
 
     def call(here: MPI) -> Any:
         return sr.closure(first(here, A), "min-plus", on=here, device="gpu", tile=4)
@@ -265,8 +266,8 @@ def test_what_a_gpu_has_no_room_for_is_refused(machine: Machine, monkeypatch: py
 
 
 def test_the_plan_says_where_it_computes(machine: Machine) -> None:
-    found = machine.closures(4, lambda here: sr.plan(
-        first(here, np.ones((5000, 5000), "f4")), "min-plus", on=here, device="gpu"))
+    found = machine.closures(4, lambda here: sr.plan("closure", first(here, np.ones((5000, 5000), "f4")),
+                                                     "min-plus", on=here, device="gpu"))
     assert len({str(plan) for plan in found}) == 1
     plan = found[0]
     assert plan.device == "4 processes on 2 GPUs" and plan.gpus == 2 and plan.tile == 256

@@ -54,13 +54,13 @@ def asked(A: Any, S: sr.Semiring = sr.min_plus, **more: Any) -> Plan | None:
 @pytest.mark.usefixtures("machine_code")
 def test_it_is_offered_where_that_is_predicted_to_be_faster() -> None:
     wide = random_graph(2000, 12)
-    plan = sr.plan(wide, sr.min_plus)
+    plan = sr.plan("closure", wide, sr.min_plus)
     assert type(plan) is PredictedPlan and plan.method == "search" and plan.nnz == wide.nnz
     assert plan.seconds["search"] == min(plan.seconds.values())
     assert "predicted  search" in str(plan) and f"with {wide.nnz} edges" in str(plan) and "threads" in plan.device
     for A in (random_graph(SMALL - 1, 2), sp.csr_array(np.ones((300, 300)))):
         assert asked(A) is None
-    assert isinstance(sr.plan(grid(45), sr.min_plus), SparsePlan)
+    assert isinstance(sr.plan("closure", grid(45), sr.min_plus), SparsePlan)
     predicted = sr.factor(grid(45), sr.min_plus).predict().seconds
     assert predicted["search"] > predicted["elimination"]
 
@@ -221,12 +221,12 @@ def test_plans_name_the_way_that_runs(name: str, predecessors: bool, monkeypatch
 
     for way, (kernel, _) in WAYS.items():
         recording(way, kernel)
-    plan = sr.plan(A, S, verb="rows", sources=range(400), predecessors=predecessors)
+    plan = sr.plan("closure_rows", A, S, sources=range(400), predecessors=predecessors)
     plan.run()
     assert ran[0] == name and plan.method == WAYS[name][1]
     ran.clear()
     if not predecessors:
-        plan = sr.plan(A, S, method="search")
+        plan = sr.plan("closure", A, S, method="search")
         plan.run()
         assert plan.method == "search" and plan.reasons["method"] == f"{WAYS[ran[0]][1]}, as asked"
 

@@ -175,10 +175,10 @@ def test_what_is_no_element_is_refused_with_its_place(gpus: FakedHost) -> None:
 
 
 def test_the_plan_says_how_many_and_what_each_holds(gpus: FakedHost) -> None:
-    plan = sr.plan(np.zeros((5000, 5000), np.float32), sr.min_plus, devices=[1, 3])
+    plan = sr.plan("closure", np.zeros((5000, 5000), np.float32), sr.min_plus, devices=[1, 3])
     assert plan.method == "blocked" and plan.device == "2 GPUs: 1, 3" and plan.tile == 512
     assert plan.memory == 4 * 5000**2 + 2 * 4 * 5000 * 512
-    small = sr.plan(np.zeros((300, 300), np.float32), sr.min_plus, devices=4)
+    small = sr.plan("closure", np.zeros((300, 300), np.float32), sr.min_plus, devices=4)
     assert small.tile == 128
 
 

@@ -66,7 +66,10 @@ def multiplying(
 def done(verb: str = "closure", method: str | None = None, low: Any = LOW) -> Plan:
     """How a call was done."""
     method = method or {"closure": "floyd-warshall", "matmul": "tiled product"}[verb]
-    return Plan(verb, low.algebra, (3, 3), method, low, "", 27.0, 0, nothing)
+    return Plan(
+        operation=verb, algebra=low.algebra, shape=(3, 3), method=method, lowering=low, work=27.0, memory=0,
+        runner=nothing,
+    )
 
 
 def remember(module: ModuleType, task: Task, **how: Any) -> bool:

@@ -17,8 +17,10 @@ from semiring.solvers.spread_plan import SpreadPlan
 def made(**known: Any) -> SpreadPlan:
     low = general(sr.min_plus, np.dtype("f4"))
     about: dict[str, Any] = {"grid": (2, 2), "received": 10**9, "rate": 1e9} | known
-    return SpreadPlan("closure", sr.min_plus, (1000, 1000), "blocked, spread", low, "4 processes", 1e9, 0, nothing,
-                      **about)
+    return SpreadPlan(
+        operation="closure", algebra=sr.min_plus, shape=(1000, 1000), method="blocked, spread", lowering=low,
+        place="4 processes", work=1e9, memory=0, runner=nothing, **about,
+    )
 
 
 def test_what_bounds_it() -> None:

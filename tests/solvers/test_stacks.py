@@ -58,7 +58,7 @@ def test_factors_of_a_stack_are_those_of_its_matrices(dtype: str, n: int) -> Non
     A, B = (random.integers(1, 9, shape).astype(dtype) for shape in ((2, 3, n, n), (3, n, 2)))
     F = sr.factor(A, sr.min_plus)
     assert isinstance(F, sr.StackedFactors) and F.shape == A.shape and "6 matrices" in repr(F)
-    assert F.plan.shape == A.shape and sr.plan(A, sr.min_plus, verb="factor").reasons == F.plan.reasons
+    assert F.plan.shape == A.shape and sr.plan("factor", A, sr.min_plus).reasons == F.plan.reasons
     closed, solved = F.closure(), F.solve(B)
     assert closed.dtype == solved.dtype == A.dtype
     for p in np.ndindex(2, 3):

@@ -173,10 +173,10 @@ def test_a_negative_cycle_of_edges_that_count_is_found() -> None:
 
 def test_plans() -> None:
     A = sr.as_graph([("a", "b", (9, 1))])
-    plan = sr.plan(A, (WIDEST, SHORTEST), verb="paths")
+    plan = sr.plan("paths", A, (WIDEST, SHORTEST))
     assert plan.method.startswith("two stages") and "pairs make no semiring" in str(plan)
-    assert sr.plan(A, (WIDEST, SHORTEST), verb="paths", sources=["a"]).shape == (1, 2)
-    assert not sr.plan(A, (SHORTEST, WIDEST), verb="paths").method.startswith("two stages")
+    assert sr.plan("paths", A, (WIDEST, SHORTEST), sources=["a"]).shape == (1, 2)
+    assert not sr.plan("paths", A, (SHORTEST, WIDEST)).method.startswith("two stages")
 
 
 @pytest.mark.parametrize("verb", [

@@ -265,10 +265,10 @@ def test_refusals(tmp_path: Path) -> None:
 def test_the_plan(tmp_path: Path) -> None:
     A = matrix(sr.min_plus, 100)
     files = {"out": tmp_path / "d.npy", "next_hops": tmp_path / "p.npy"}
-    plan = sr.plan(A, sr.min_plus, verb="paths", **files)
+    plan = sr.plan("paths", A, sr.min_plus, **files)
     assert plan.operation == "paths"
     assert plan.output == 100 * 100 * (8 + 4)
     assert "117.2 KiB for the answer" in str(plan)
     assert np.array_equal(plan.run().next_hop, sr.paths(A, sr.min_plus).next_hop)
     with pytest.raises(sr.SemiringError, match="next_hops"):
-        sr.plan(A, sr.min_plus, verb="paths", out=tmp_path / "d.npy")
+        sr.plan("paths", A, sr.min_plus, out=tmp_path / "d.npy")

@@ -25,7 +25,7 @@ def matrix(n: int) -> np.ndarray:
 def test_the_plan_says_what_it_takes(tmp_path: Path) -> None:
     np.save(tmp_path / "w.npy", matrix(300))
     given = {"A": tmp_path / "w.npy", "S": sr.min_plus, "out": tmp_path / "c.npy", "tile": 32, "memory": SMALL}
-    plan = sr.plan(**given, checkpoint=1)
+    plan = sr.plan("closure", **given, checkpoint=1)
     assert isinstance(plan, StoredPlan)
     rows = plan.rows()
     assert {"moved", "disk", "commits", "predicted"} <= set(rows)
@@ -43,7 +43,7 @@ def test_the_plan_says_what_it_takes(tmp_path: Path) -> None:
     assert tile * sum(moved[0].values()) == plan.read + plan.written
     assert np.array_equal(found, sr.closure(np.load(tmp_path / "w.npy"), sr.min_plus))
     with pytest.raises(sr.SemiringError, match="matmul has no option 'out'"):
-        sr.plan(np.eye(3), sr.min_plus, verb="matmul", B=np.eye(3), out=tmp_path / "c.npy")
+        sr.plan("matmul", np.eye(3), np.eye(3), sr.min_plus, out=tmp_path / "c.npy")
 
 
 def test_the_scratch_file_is_as_large_as_was_planned(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_the_scratch_file_is_as_large_as_was_planned(tmp_path: Path) -> None:
         patched.setattr(Scratch, "close", lambda self: (
             sizes.append((tmp_path / "c.npy.partial" / SLOTS).stat().st_size), real(self)))
         sr.closure(A, sr.min_plus, **options)
-    assert sizes == [sr.plan(A, sr.min_plus, **options).scratch]
+    assert sizes == [sr.plan("closure", A, sr.min_plus, **options).scratch]
 
 
 def test_a_disk_without_room_is_refused_beforehand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

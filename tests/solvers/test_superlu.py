@@ -71,7 +71,7 @@ def ring(n: int, dtype: str = "f8") -> sp.csr_array:
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
 def test_it_solves_what_came_in(dtype: str) -> None:
     A = ring(300, dtype)
-    plan = sr.plan(A, sr.plus_times, verb="solve", B=np.ones(300, dtype))
+    plan = sr.plan("solve", A, np.ones(300, dtype), sr.plus_times)
     assert plan.method == "SuperLU" and "SuperLU" in str(plan)
     B = np.random.default_rng(0).normal(size=(300, 3)).astype(dtype)
     expected = np.linalg.solve(np.eye(300) - A.toarray().astype("c16"), B)
@@ -106,7 +106,7 @@ def test_other_stars_and_algebras_are_not_for_it() -> None:
                         star=lambda a: np.where(a < 1, 1 / (1 - a), np.inf), carrier=lambda a: a >= 0,
                         samples=[0, 0.5, 0.25, 2])
     for S in (rates, sr.min_plus):
-        assert sr.plan(ring(50), S, verb="solve", B=np.ones(50)).method != "SuperLU"
+        assert sr.plan("solve", ring(50), np.ones(50), S).method != "SuperLU"
 
 
 def eliminated(n: int, edges: Edges, order: np.ndarray) -> tuple[int, int]:
@@ -139,7 +139,7 @@ def test_the_factors_fit_the_memory_that_the_plan_states(n: int, seed: int, dtyp
     A = (A * (0.5 / n)).astype(dtype)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(superlu, "is_analysed", lambda A: False)  # by another test
-        plan = sr.plan(A, sr.plus_times, verb="solve", B=np.ones(n, dtype))
+        plan = sr.plan("solve", A, np.ones(n, dtype), sr.plus_times)
     lu = lu_of(A)
     assert plan.method == "SuperLU"
     assert plan.memory >= sum(part.data.nbytes + part.indices.nbytes for part in (lu.L, lu.U))
@@ -151,13 +151,13 @@ def test_what_fills_in_is_solved_as_a_dense_matrix(columns: int) -> None:
     random, n = np.random.default_rng(columns), 2500
     filling = sp.random_array((n, n), density=16 / n, random_state=random).tocsr() * (1 / 32)
     B = random.normal(size=(n, columns))
-    plan = sr.plan(filling, sr.plus_times, verb="solve", B=B)
+    plan = sr.plan("solve", filling, B, sr.plus_times)
     assert plan.method == "elimination" and "of the dense matrix" in str(plan)
     assert plan.memory >= 2 * n * n * 8
     found = sr.solve(filling, B, sr.plus_times)
     np.testing.assert_allclose(found, np.linalg.solve(np.eye(n) - filling.toarray(), B), atol=1e-9)
     street = sp.diags_array([np.full(n - 1, 0.25)] * 2, offsets=[-1, 1], format="csr")
-    assert sr.plan(street, sr.plus_times, verb="solve", B=B).method == "SuperLU"
+    assert sr.plan("solve", street, B, sr.plus_times).method == "SuperLU"
 
 
 def test_long_calls_of_the_library_are_interruptible(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,14 +84,15 @@ def test_a_tolerance_is_that_of_one_processor(gpu: None, seed: int) -> None:
         sr.closure(A, sr.min_plus, device="gpu", memory="1M")
     found = sr.closure(A, sr.min_plus, device="gpu", memory="1M", tile=4, tol=0.002)
     np.testing.assert_allclose(found, sr.closure(A, sr.min_plus, device="cpu", tol=0.002), rtol=0, atol=1e-12)
-    assert sr.plan(A, sr.min_plus, device="gpu", memory="1M", tol=0.002).method == "r-kleene, through the GPU"
+    plan = sr.plan("closure", A, sr.min_plus, device="gpu", memory="1M", tol=0.002)
+    assert plan.method == "r-kleene, through the GPU"
     A[0, 1] -= 1
     with pytest.raises(sr.NoClosureError, match="improving"):
         sr.closure(A, sr.min_plus, device="gpu", memory="1M", tol=0.002)
 
 
 def test_the_plan_says_what_is_moved(gpu: None) -> None:
-    plan = sr.plan(np.zeros((4000, 4000), np.float32), sr.min_plus, device="gpu", memory="8M")
+    plan = sr.plan("closure", np.zeros((4000, 4000), np.float32), sr.min_plus, device="gpu", memory="8M")
     assert plan.method == "r-kleene, through the GPU" and plan.tile == 256 and plan.memory <= 8 << 20
     assert "times the matrix" in str(plan)
 
@@ -115,5 +116,5 @@ def test_a_matrix_that_does_not_fit_goes_this_way_by_itself(gpu: None, monkeypat
     monkeypatch.setattr(devices, "LARGE", 1)
     monkeypatch.setattr("semiring.machine.memory.available_on_device", lambda: 8 * 500 * 500)
     A = np.random.default_rng(0).random((400, 400))
-    assert sr.plan(A, sr.min_plus, device="gpu").method == "r-kleene, through the GPU"
+    assert sr.plan("closure", A, sr.min_plus, device="gpu").method == "r-kleene, through the GPU"
     np.testing.assert_allclose(sr.closure(A, sr.min_plus, device="gpu"), sr.closure(A, sr.min_plus, device="cpu"))

@@ -148,7 +148,7 @@ def test_paths_are_walks_of_the_weights_that_they_say() -> None:
     with pytest.raises(sr.NoClosureError):
         sr.paths(graph, sr.min_plus)
     for R in (sr.paths(graph, sr.min_plus, tol=1e-2), sr.paths(graph, sr.min_plus, sources=names, tol=1e-2),
-              sr.plan(graph, sr.min_plus, verb="paths", tol=1e-2).run()):
+              sr.plan("paths", graph, sr.min_plus, tol=1e-2).run()):
         assert len(R) == 12 * 11
         for a, b, weight, walk in R:
             assert len(set(walk)) == len(walk), "no walk goes round"
@@ -170,7 +170,7 @@ def test_only_matrices_that_need_it_are_changed_where_each_stands_for_itself() -
     with pytest.raises(sr.NoClosureError) as caught:
         sr.closure(np.stack([good, bad, worst]), sr.min_plus, tol=0.25)
     assert caught.value.index == (2,)
-    plan = sr.plan(np.stack([good, bad]), sr.min_plus, tol=0.25)
+    plan = sr.plan("closure", np.stack([good, bad]), sr.min_plus, tol=0.25)
     for _ in range(2):
         assert same_bits(plan.run(), found.values[:2])
 
@@ -180,8 +180,8 @@ def test_where_no_cycle_improves_nothing_changes() -> None:
     plain = sr.closure(A, sr.min_plus)
     for tol in (0, 1e-3, 5, np.float32(0.5)):
         assert same_bits(sr.closure(A, sr.min_plus, tol=tol), plain)
-    assert sr.plan(A, sr.min_plus, tol=0.1).method == sr.plan(A, sr.min_plus).method
-    twice = sr.plan(A - 0.01, sr.min_plus, tol=0.1)
+    assert sr.plan("closure", A, sr.min_plus, tol=0.1).method == sr.plan("closure", A, sr.min_plus).method
+    twice = sr.plan("closure", A - 0.01, sr.min_plus, tol=0.1)
     assert same_bits(twice.run(), twice.run())
 
 

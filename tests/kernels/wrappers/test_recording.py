@@ -29,7 +29,7 @@ def replayed(calls: list[Call], A: np.ndarray, kernel: Kernel[np.ndarray]) -> np
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_a_replay_is_the_closure(name: str) -> None:
     S = sr.min_plus
-    kernel = engine(sr.plan(np.eye(2), S).lowering.interpreted)
+    kernel = engine(sr.plan("closure", np.eye(2), S).lowering.interpreted)
 
     @settings(max_examples=60)
     @given(st.integers(1, 9), st.integers(1, 5), st.integers(0, 10**6))

@@ -335,25 +335,28 @@ ROADS, VECTOR = sp.csr_array(RELIABLE), np.ones((3, 2))
 CHAIN = sp.csr_array((np.full(149, 0.5), (np.arange(149), np.arange(1, 150))), shape=(150, 150))
 STAR = sp.csr_array((np.full(130, 0.5), (np.zeros(130, int), np.arange(1, 131))), shape=(131, 131))
 HALVES = sp.csr_array(np.where(RELIABLE > 0, 0.5, 0))
-WORK: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
-    "blocks": (lambda: sr.closure(RELIABLE, sr.max_times), {"A": RELIABLE}),
-    "rows": (lambda: sr.matmul(ROADS, VECTOR, sr.max_times), {"A": ROADS, "verb": "matmul", "B": VECTOR}),
-    "fronts": (lambda: sr.factor(ROADS, sr.max_times), {"A": ROADS, "verb": "factor"}),
+WORK: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+    "blocks": (lambda: sr.closure(RELIABLE, sr.max_times), lambda: sr.plan("closure", RELIABLE, sr.max_times)),
+    "rows": (lambda: sr.matmul(ROADS, VECTOR, sr.max_times), lambda: sr.plan("matmul", ROADS, VECTOR, sr.max_times)),
+    "fronts": (lambda: sr.factor(ROADS, sr.max_times), lambda: sr.plan("factor", ROADS, sr.max_times)),
     "substitution": (lambda: sr.solve(CHAIN, np.ones(150), sr.max_times),
-                     {"A": CHAIN, "verb": "solve", "B": np.ones(150)}),
-    "search": (lambda: sr.closure_rows(ROADS, sr.max_times, [0]), {"A": ROADS, "verb": "rows", "sources": [0]}),
+                     lambda: sr.plan("solve", CHAIN, np.ones(150), sr.max_times)),
+    "search": (lambda: sr.closure_rows(ROADS, sr.max_times, [0]),
+               lambda: sr.plan("closure_rows", ROADS, sr.max_times, [0])),
     "buckets": (lambda: sr.closure_rows(ROADS, sr.min_plus, [0]),
-                {"A": ROADS, "verb": "rows", "sources": [0], "S": sr.min_plus}),
-    "levels": (lambda: sr.closure_rows(HALVES, sr.max_times, [0]), {"A": HALVES, "verb": "rows", "sources": [0]}),
-    "trees": (lambda: sr.paths(ROADS, sr.max_times), {"A": ROADS, "verb": "paths"}),
-    "trees of hubs": (lambda: sr.paths(STAR, sr.max_times), {"A": STAR, "verb": "paths"}),
-    "walks": (lambda: sr.factor(ROADS, sr.max_times).path(0, 2), {"A": ROADS, "verb": "factor"}),
-    "pairs": (lambda: sr.factor(ROADS, sr.max_times).weight(0, 2), {"A": ROADS, "verb": "factor"}),
+                lambda: sr.plan("closure_rows", ROADS, sr.min_plus, [0])),
+    "levels": (lambda: sr.closure_rows(HALVES, sr.max_times, [0]),
+               lambda: sr.plan("closure_rows", HALVES, sr.max_times, [0])),
+    "trees": (lambda: sr.paths(ROADS, sr.max_times), lambda: sr.plan("paths", ROADS, sr.max_times)),
+    "trees of hubs": (lambda: sr.paths(STAR, sr.max_times), lambda: sr.plan("paths", STAR, sr.max_times)),
+    "walks": (lambda: sr.factor(ROADS, sr.max_times).path(0, 2), lambda: sr.plan("factor", ROADS, sr.max_times)),
+    "pairs": (lambda: sr.factor(ROADS, sr.max_times).weight(0, 2), lambda: sr.plan("factor", ROADS, sr.max_times)),
     "predecessors": (lambda: sr.closure_rows(ROADS, sr.max_times, [0], predecessors=True),
-                     {"A": ROADS, "verb": "rows", "sources": [0]}),
+                     lambda: sr.plan("closure_rows", ROADS, sr.max_times, [0])),
     "winners": (lambda: sr.matmul(RELIABLE, VECTOR, sr.max_times, argmax=True),
-                {"A": RELIABLE, "verb": "matmul", "B": VECTOR, "argmax": True}),
-    "sweep": (lambda: sr.closure_rows(ROADS, sr.max_times, [0, 1]), {"A": ROADS, "verb": "rows", "sources": [0, 1]}),
+                lambda: sr.plan("matmul", RELIABLE, VECTOR, sr.max_times, argmax=True)),
+    "sweep": (lambda: sr.closure_rows(ROADS, sr.max_times, [0, 1]),
+              lambda: sr.plan("closure_rows", ROADS, sr.max_times, [0, 1])),
 }
 
 
@@ -362,12 +365,11 @@ WORK: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
 ])
 def test_rent_is_counted_whatever_the_work_is_for(purpose: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", "never")
-    work, asked = WORK[purpose]
-    asked = {"S": sr.max_times, **asked}
-    low = sr.plan(**asked).lowering
+    work, plan = WORK[purpose]
+    low = plan().lowering
     code = code_of(low.in_machine_code, purpose)
     monkeypatch.setattr(code, "bought", False)
-    assert not sr.plan(**asked).lowering.compiled
+    assert not plan().lowering.compiled
     before = code.spent
     work()
     assert code.spent > before

@@ -139,4 +139,4 @@ def test_a_first_product_needs_no_compiler(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("SEMIRING_COMPILE", "auto")
     S = sr.Semiring("new", add=lambda a, b: np.logaddexp2(b, a), mul=lambda a, b: b + a, zero=-inf, product_only=True)
     A = np.zeros((1000, 1000), np.float32)
-    assert "NumPy" in str(sr.plan(A, S, verb="matmul", B=A))
+    assert "NumPy" in str(sr.plan("matmul", A, A, S))

@@ -64,7 +64,7 @@ def test_rows_are_those_of_settling(name: str, dtype: str, weights: list[Any], m
 
 
 def test_integers_are_their_own_size() -> None:
-    low = sr.plan(np.array([[0, 3], [200, 0]], np.int32), sr.min_plus).lowering
+    low = sr.plan("closure", np.array([[0, 3], [200, 0]], np.int32), sr.min_plus).lowering
     assert sums_numbers(low)
     A = compressed(4, {(0, 1): 3, (1, 2): 200, (0, 2): 204, (2, 3): 5}, low.storage.str)
     assert CpuBucketKernel.of(low).rows(A, np.array([0]), 204).tolist() == [[0, 3, 203, 208]]

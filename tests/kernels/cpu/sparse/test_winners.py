@@ -46,7 +46,7 @@ def test_by_the_verb(machine_code: None) -> None:
     random = np.random.default_rng(1)
     for dtype in ("f8", "i4"):
         A, B = (random.integers(0, 9, shape).astype(dtype) for shape in ((2, 20, 30), (30, 25)))
-        plan = sr.plan(A, sr.min_plus, verb="matmul", B=B, argmax=True)
+        plan = sr.plan("matmul", A, B, sr.min_plus, argmax=True)
         assert plan.lowering.compiled
         C, which = plan.run()
         assert np.array_equal(C, sr.matmul(A, B, sr.min_plus))

@@ -1,0 +1,229 @@
+"""The ways to compute a verb: one row each, with the operands and the options that it takes.
+
+A way is a module of this folder with a function `offer(task)`, which returns a `Plan` or None. Its rows say for which
+verb it is asked, for which kinds of operands, which options it honours, and which of them it answers: an option with an
+answer of its own (a file, several GPUs, a mask) is asked of those ways only. The ways of a task are tried from top to
+bottom. A task for which no way is left is refused here, by the names of its options, so that no option is ever dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+from semiring.errors import SemiringError
+
+if TYPE_CHECKING:
+    from .plan import Plan
+    from .task import Task
+
+# Kinds of operands: arrays of the host and of a GPU, entries of a sparse matrix or a graph, and packed bits.
+KINDS = frozenset({"dense", "device", "sparse", "packed"})
+TO_GPU = "sparse, to a GPU"  # entries on a GPU, or that are to be computed there
+CALLED = {"storing": "out", "gpu_memory": "memory"}  # options, as callers know them
+
+
+class Way(NamedTuple):
+    """One way to compute a verb.
+
+    Attributes
+    ----------
+    verb : str
+    module : str
+        In `semiring.solvers`; it has the function `offer`.
+    takes : frozenset of str
+        The options that it honours.
+    answers : frozenset of str
+        Those of them without which it is not asked, and that no other way answers.
+    kinds : frozenset of str
+        The operands that it computes on.
+    because : str
+        Why it takes no more options, and what to do; for the error.
+    """
+
+    verb: str
+    module: str
+    takes: frozenset[str]
+    answers: frozenset[str]
+    kinds: frozenset[str]
+    because: str
+
+    def offer(self, task: Task) -> Plan | None:
+        """Its plan for a task; None if another way has to compute it. The module is loaded at the first call."""
+        return _offers(self.module)(task)
+
+
+@cache
+def _offers(module: str) -> Callable[[Task], Plan | None]:
+    offer: Callable[[Task], Plan | None] = import_module(f"semiring.solvers.{module}").offer
+    return offer
+
+
+def way(
+    verb: str, module: str, takes: str = "", answers: str = "", kinds: Iterable[str] = KINDS, because: str = ""
+) -> Way:
+    """A row of the table, from names with blanks between."""
+    own = frozenset(answers.split())
+    return Way(verb, module, own | frozenset(takes.split()), own, frozenset(kinds), because)
+
+
+UNCHECKED = "method reflexive device tile progress"  # of closures; `check` cannot be left out of some
+CLOSING = f"{UNCHECKED} check"
+IN_MEMORY = f"{CLOSING} overwrite packed"
+DENSE, DEVICE, SPARSE = {"dense"}, {"device"}, {"sparse"}
+ELEMENTS = "it gives the closure, of elements, or an error: leave out packed, overwrite, max_edges and on_divergence"
+
+WAYS = (
+    way("closure", "tolerance", f"{UNCHECKED} overwrite packed on_divergence devices gpu_memory", "tol"),
+    way("closure", "elimination", f"{CLOSING} packed on_divergence", "devices", SPARSE),
+    way("closure", "several_gpus", f"{CLOSING} packed on_divergence", "devices",
+        because="it gives the closure in memory: leave out out, overwrite and max_edges, and memory"),
+    way("closure", "schedules", f"{CLOSING} packed on_divergence", "devices"),
+    way("closure", "out_of_core", f"{CLOSING} tol", "storing", because=ELEMENTS),
+    way("closure", "processes", f"{CLOSING} tol storing", "on", {"mpi"},
+        f"{ELEMENTS}; devices= are the GPUs of one process, which memory= is of, too"),
+    way("closure", "ray_tasks", f"{CLOSING} tol", "on", {"ray"},
+        f"{ELEMENTS}; Ray's tiles are in its store, and the answer comes back as an array"),
+    way("closure", "through_gpu", f"{CLOSING} overwrite", "gpu_memory",
+        because="it gives the closure, of elements, or an error: leave out packed, max_edges and on_divergence"),
+    way("closure", "schedules", f"{CLOSING} overwrite", "gpu_memory"),
+    way("closure", "existence", f"{UNCHECKED} overwrite packed max_edges", "on_divergence"),
+    way("closure", "powers", "reflexive overwrite device check packed progress", "max_edges",
+        because="method and tile are for closures; walks of at most max_edges edges are found by products"),
+    way("closure", "elimination", IN_MEMORY, kinds={TO_GPU}),
+    way("closure", "placed", IN_MEMORY, kinds={TO_GPU}),
+    way("closure", "speculation", IN_MEMORY, kinds=DEVICE),
+    way("closure", "sixteen_bits", IN_MEMORY, kinds=DEVICE),
+    way("closure", "components", IN_MEMORY, kinds=SPARSE),
+    way("closure", "elimination", IN_MEMORY, kinds=SPARSE),
+    way("closure", "searches", IN_MEMORY, kinds=SPARSE),
+    way("closure", "schedules", IN_MEMORY),
+
+    way("matmul", "argmax", "device check", "argmax"),
+    way("matmul", "speculation", "device check", kinds=DEVICE),
+    way("matmul", "sixteen_bits", "device check", kinds=DEVICE),
+    way("matmul", "sparse_products", "device check", kinds=SPARSE),
+    way("matmul", "products", "device check", kinds=KINDS - SPARSE),
+
+    way("factor", "tolerance", "device order progress devices", "tol"),
+    way("factor", "elimination", "device check order progress", "devices"),
+    way("factor", "elimination", "device check order progress", kinds={TO_GPU}),
+    way("factor", "placed", "device check order progress", kinds={TO_GPU}),
+    way("factor", "stacks", "device check order progress", kinds=DENSE | DEVICE),
+    way("factor", "elimination", "device check order progress", kinds=SPARSE),
+    way("factor", "factors", "device check order progress", kinds=KINDS - SPARSE),
+
+    way("solve", "tolerance", "left device progress", "tol"),
+    way("solve", "left", "device check progress", "left"),
+    way("solve", "elimination", "device check progress", kinds={TO_GPU}),
+    way("solve", "placed", "device check progress", kinds={TO_GPU}),
+    way("solve", "stacks", "device check progress", kinds=DENSE | DEVICE),
+    way("solve", "acyclic", "device check progress", kinds=SPARSE),
+    way("solve", "superlu", "device check progress", kinds=SPARSE),
+    way("solve", "elimination", "device check progress", kinds=SPARSE),
+    way("solve", "factors", "device check progress"),
+
+    way("closure_rows", "tolerance", "device predecessors", "tol"),
+    way("closure_rows", "factored", "device predecessors progress"),
+    way("closure_rows", "acyclic", "device predecessors progress", kinds=SPARSE),
+    way("closure_rows", "search", "device predecessors progress"),
+
+    way("path", "tolerance", answers="tol"),
+    way("path", "factored"),
+    way("path", "one_path"),
+
+    way("paths", "stored_paths", "method device progress tol", "storing"),
+    way("paths", "tolerance", "method device progress sources", "tol"),
+    way("paths", "stages", "device progress", "sources"),
+    way("paths", "paths", "device progress", "sources"),
+    way("paths", "stages", "method device progress"),
+    way("paths", "fewest_edges", "method device progress", kinds=SPARSE),
+    way("paths", "paths", "method device progress"),
+
+    way("nearest", "nearest"),
+    way("power", "powers", "device check"),
+    way("cycle_mean", "cycle_means"),
+)
+VERBS = tuple(dict.fromkeys(way.verb for way in WAYS))
+
+
+@cache
+def ways_of(verb: str, kind: str, asked: frozenset[str]) -> tuple[Way, ...]:
+    """The ways that take operands of a kind and all options that are asked for, in the order in which they are tried.
+
+    Raises
+    ------
+    SemiringError
+        When there is none.
+
+    Examples
+    --------
+    >>> [way.module for way in ways_of("closure", "sparse", frozenset({"method"}))]
+    ['components', 'elimination', 'searches', 'schedules']
+    >>> ways_of("path", "dense", frozenset({"tile"}))
+    Traceback (most recent call last):
+    semiring.errors.SemiringError: path has no option 'tile'; it has tol
+    """
+    found = taking(verb, kind, asked)
+    if not found:
+        refuse(verb, kind, asked)
+    return found
+
+
+@cache
+def taking(verb: str, kind: str, asked: frozenset[str]) -> tuple[Way, ...]:
+    """The same; empty where there is none."""
+    return tuple(w for w in WAYS if w.verb == verb and kind in w.kinds and w.answers <= asked <= w.takes)
+
+
+def options_of(verb: str) -> frozenset[str]:
+    """The options that some way of a verb takes."""
+    return frozenset[str]().union(*(w.takes for w in WAYS if w.verb == verb))
+
+
+def refuse(verb: str, kind: str, asked: frozenset[str]) -> NoReturn:
+    """Refuse a task that no way takes: name an option that the verb does not have, or two that exclude each other.
+
+    Raises
+    ------
+    SemiringError
+        Always.
+
+    Examples
+    --------
+    >>> refuse("paths", "dense", frozenset({"sources", "method"}))
+    Traceback (most recent call last):
+    semiring.errors.SemiringError: paths with sources= has no option 'method': leave out one of the two; it has \
+device, progress
+    """
+    known = options_of(verb)
+    for name in sorted(asked - known):
+        raise SemiringError(f"{verb} has no option {called(name)!r}; it has {_listed(known) or 'none'}")
+    of_kind = [w for w in WAYS if w.verb == verb and kind in w.kinds]
+    special = list(dict.fromkeys(name for w in of_kind for name in sorted(w.answers)))
+    order = [*(name for name in special if name in asked), *sorted(asked.difference(special))]
+    together = next(some for size in range(2, len(order) + 1) for some in combinations(order, size)
+                    if not taking(verb, kind, frozenset(some)))
+    first, *others = (called(name) for name in together)
+    own = [w for w in of_kind if together[0] in w.answers]
+    takes = _listed(frozenset[str]().union(*(w.takes for w in own)) - {together[0]})
+    why = next((w.because for w in own if w.because), f"leave out one of the two; it has {takes or 'no others'}")
+    raise SemiringError(f"{verb} with {first}= has no option {' and '.join(map(repr, others))}: {why}")
+
+
+def called(name: str) -> str:
+    """An option as callers know it.
+
+    Examples
+    --------
+    >>> called("storing"), called("tol")
+    ('out', 'tol')
+    """
+    return CALLED.get(name, name)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(called(name) for name in names))
