@@ -136,6 +136,10 @@ def _packed(task: Task) -> Plan:
     work = float(shape.full[0]) * shape.full[1] * shape.depth
     low = A.lowering(A.facts, 3, packed=True)
     low = affordable(low, shape.depth, work)
+    (out,) = task.arguments
+    wanted = type(A.matrix)
+    if out is not None and (type(out) is not wanted or out.shape != shape.full):
+        raise SemiringError(f"out must be a {wanted.__name__} of shape {shape.full}")
     return Plan(
         operation="matmul", algebra=task.S, shape=shape.final, method="product of packed rows", lowering=low,
         work=work, memory=low.matrix_bytes(max(shape.full)), runner=partial(_multiply_packed, task, low, operands),
@@ -155,8 +159,6 @@ def _multiply_packed(task: Task, low: Lowering, operands: list[Packed], plan: Pl
     (out,) = task.arguments
     if out is None:
         return A.unstored(low, result)
-    if type(out) is not type(result) or out.shape != result.shape:
-        raise SemiringError(f"out must be a {type(result).__name__} of shape {result.shape}")
     if not A.on_gpu:
         check_writable(out)
     kernel.assign(out, result)

@@ -3,7 +3,7 @@
 A way is a module of this folder with a function `offer(task)`, which returns a `Plan` or None. Its rows say for which
 verb it is asked, for which kinds of operands, which options it honours, and which of them it answers: an option with an
 answer of its own (a file, several GPUs, a mask) is asked of those ways only. The ways of a task are tried from top to
-bottom. A task for which no way is left is refused here, by the names of its options, so that no option is ever dropped.
+bottom. A task that none of them takes is refused here, by the names of its options: no option is ever dropped.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def options_of(verb: str) -> frozenset[str]:
 
 
 def refuse(verb: str, kind: str, asked: frozenset[str]) -> NoReturn:
-    """Refuse a task that no way takes: name an option that the verb does not have, or two that exclude each other.
+    """Refuse a task that none of the ways takes: name an option that the verb does not have, or two that exclude each other.
 
     Raises
     ------

@@ -120,7 +120,7 @@ def test_what_a_lost_process_leaves_is_gone_on_with(name: str, tmp_path: Path) -
 
 def test_what_is_not_a_connection_is_refused() -> None:
     for on in ("mpi", 3, object()):
-        with pytest.raises(sr.SemiringError, match=r"on= takes what sr\.connect"):
+        with pytest.raises(sr.SemiringError, match=r"on must be what sr\.connect"):
             sr.closure(np.eye(2), sr.min_plus, on=on)  # type: ignore[call-overload]
 
 

@@ -184,7 +184,7 @@ def test_plans() -> None:
     lambda A: sr.factor(A, (WIDEST, SHORTEST)), lambda A: sr.closure_rows(A, (WIDEST, SHORTEST), ["a"]),
 ])
 def test_other_verbs_lead_to_paths(verb: Any) -> None:
-    with pytest.raises(sr.LawError, match=r"not a semiring.*⊗ distributes.*sr.paths\(A, \(first, second\)\)"):
+    with pytest.raises(sr.LawError, match=r"not a semiring.*⊗ does not distribute.*sr.paths\(A, \(first, second\)\)"):
         verb(sr.as_graph([("a", "b", (9, 1))]))
 
 
