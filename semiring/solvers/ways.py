@@ -185,7 +185,7 @@ def options_of(verb: str) -> frozenset[str]:
 
 
 def refuse(verb: str, kind: str, asked: frozenset[str]) -> NoReturn:
-    """Refuse a task that none of the ways takes: name an option that the verb does not have, or two that exclude each other.
+    """Refuse a task that none of the ways takes: name an unknown option, or two that exclude each other.
 
     Raises
     ------
