@@ -73,10 +73,7 @@ def spared(low: Lowering, terms: float) -> Lowering:
     """The form without a test for zero, or that with it where its code is there and the other's would cost more."""
     spare, seconds = low.without_test, terms * TEST
     code = code_of(spare)
-    if code.at_hand or not code_of(low).at_hand or code.repays(seconds):
-        return spare
-    code.spent += seconds
-    return low
+    return spare if code.at_hand or not code_of(low).at_hand or code.pays(seconds) else low
 
 
 def _nothing(task: Task, shape: Product, plan: Plan) -> Any:

@@ -328,8 +328,7 @@ def _by_components(given: Sparse, low: Lowering) -> EdgeNumbers | np.ndarray | N
         return None
     code, shared = code_of(low, "trees"), bottleneck.CODE
     other = LINE * n * n if code.at_hand else PURPOSES["trees"].seconds(low, float(n), float(given.nnz) * n)
-    if not shared.repays(other):
-        shared.spent += other
+    if not shared.pays(other):
         return None
     zero, sign = S.zero_in(given.dtype), least_or_greatest(S)
     tails, values = np.repeat(np.arange(n, dtype=np.int32), np.diff(rows.offsets)), rows.values

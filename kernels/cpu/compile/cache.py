@@ -21,7 +21,7 @@ from contextlib import suppress
 from math import inf
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from semiring.errors import SemiringWarning
 
@@ -159,8 +159,8 @@ class Function(NamedTuple):
         """The name under which its machine code is kept."""
         return f"{stem(self.module, self.text)}.{self.name}"
 
-    def make(self) -> object:
-        """Compile it now, or load it from the disk."""
+    def make(self) -> Any:
+        """The function, compiled now or loaded from the disk."""
         return getattr(load(self.module, self.text, shown=self.shown), self.name).made()
 
 

@@ -150,6 +150,13 @@ class Code:
                 _renting[id(self)] = self
         return self.bought
 
+    def pays(self, seconds: float) -> bool:
+        """`repays` for work that takes NumPy about so many seconds, which are spent where it does not."""
+        if self.repays(seconds):
+            return True
+        self.spent += seconds
+        return False
+
     def is_due(self, seconds: float) -> bool:
         """Whether `repays` would say so, if Numba can be imported."""
         wanted = when()

@@ -72,19 +72,12 @@ class Walk:
     def compiles_product(self, plan: Tiling, steps: int) -> bool:
         """Whether machine code walks over a product, whose tiles take so many steps."""
         moved = plan.scratch // sum(word.itemsize for word in self.words)
-        return _repays(self._product, plan.tasks * (TILE + steps * (STEP + moved * ELEMENT)))
+        return self._product.pays(plan.tasks * (TILE + steps * (STEP + moved * ELEMENT)))
 
     def compiles_close(self, batch: int, n: int) -> bool:
         """Whether machine code walks over the closures of so many blocks of order n."""
         steps = -(-n // geometry(self.words).depth)
-        return _repays(self._close, batch * (TILE + steps * STEP + n * n * ELEMENT))
-
-
-def _repays(code: Code, seconds: float) -> bool:
-    if code.repays(seconds):
-        return True
-    code.spent += seconds
-    return False
+        return self._close.pays(batch * (TILE + steps * STEP + n * n * ELEMENT))
 
 
 @functools.lru_cache(256)

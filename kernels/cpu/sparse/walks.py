@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, program
+from semiring.kernels.cpu.compile.program import program
 from semiring.kernels.lowering.base import Lowering
 
 from .fronts import code_of_walks
@@ -26,11 +26,6 @@ def code(lowering: Lowering) -> list[cache.Function]:
 @lru_cache(1024)
 def last_edge(lowering: Lowering) -> int:
     """Address of the function that chooses the last edge of a walk."""
-    return _address(program(lowering))
-
-
-@lru_cache(256)
-def _address(text: Program) -> int:
     from semiring.kernels.cpu.compile.jit import address_of  # it imports Numba
 
-    return address_of(cache.load(*comparing(text, TEMPLATE)).last_edge)
+    return address_of(code(lowering)[0].make())
