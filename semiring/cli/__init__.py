@@ -31,8 +31,8 @@ SPOKEN = re.compile(
     rf"|(?P<name>{'|'.join(NAMES)})="
     rf"(?P<value>{QUOTATION}|[-+]?\w+(?:\.\w+)*(?:[-+][0-9]+)?)?(?![\w…<]))"
 )
-INTERRUPTED = 130  # what a shell reports for Ctrl-C
-BROKEN_PIPE = 141  # and for a reader that went away
+INTERRUPTED = 130  # exit status of a shell for Ctrl-C
+BROKEN_PIPE = 141  # exit status for a reader that went away
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,23 +41,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments; those of the process when absent.
+        The arguments. Default: those of the process.
 
     Returns
     -------
     int
-        The exit status: 0 for an answer, 1 for a law that fails or a demo that SciPy contradicts, 2 for bad input.
+        The exit status: 0 for an answer, 1 for a broken law or a demo that SciPy contradicts, 2 for bad input.
     """
-    if sys.stderr is None:  # closed by the shell; print would take standard output in its place
+    if sys.stderr is None:  # closed by the shell; print would use standard output instead
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     if sys.stdout is None:
         sys.stdout = _Closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # ⊕ on a terminal that has no such letter
+            stream.reconfigure(errors="replace")  # for terminals without ⊕
     try:
         arguments = parser().parse_args(argv)
-        if vars(arguments).get("on") is None:  # else the first of several processes says it
+        if vars(arguments).get("on") is None:  # otherwise the first of several processes does it
             refuse_inputs(arguments)
         with _warnings_in_one_line():
             status: int = arguments.run(arguments)
@@ -74,21 +74,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         _drop_stdout()
         return _complain(f"{e.filename or 'the answer'}: {e.strerror or e}")
     except KeyboardInterrupt:
-        # Where code in a string was interrupted, as dataclasses run some, `python -m` ends by the signal, whatever is
-        # returned here. The next code in a string that ends well makes CPython forget that.
+        # If exec was interrupted (dataclasses call it), `python -m` ends by the signal, whatever is returned here. The
+        # next exec that succeeds makes CPython forget the signal.
         exec("")
         return INTERRUPTED
 
 
 class _Closed(io.TextIOBase):
-    """Standard output that the shell has closed: an answer that is written to it is lost, which is an error."""
+    """Standard output that the shell has closed; writing to it is an error."""
 
     def write(self, text: str) -> int:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
 
 
 def _drop_stdout() -> None:
-    """What is still buffered has no reader, or no room; Python would complain of it at exit."""
+    """Discard buffered output that has no reader or no room; Python would report it at exit."""
     try:
         sys.stdout.flush()
     except OSError:

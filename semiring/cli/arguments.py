@@ -32,7 +32,7 @@ from .options import (
     option,
 )
 
-# By a name in use elsewhere: the command that does it.
+# The command for each name that other programs use.
 MEANT = {
     "semiring closure GRAPH --algebra min-plus --path, with --from A and --to B for some": (
         "path paths shortest-path shortest-paths route routes dijkstra walk"),
@@ -56,18 +56,18 @@ UNKNOWN = re.compile(r"argument COMMAND: invalid choice: '([^']*)'")
 
 
 class Parser(argparse.ArgumentParser):
-    """Ends with one line on stderr for arguments that do not fit."""
+    """An argument parser that reports an error as one line on stderr."""
 
     commands: Collection[str] = ()
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """All of it, or an error, which argparse would not tell."""
+        """Write a message, and do not hide errors as argparse does."""
         file = file or sys.stderr
         file.write(message)
         file.flush()
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and what may have been meant, and end."""
+        """Report what is wrong and suggest a command, and exit."""
         if unknown := UNKNOWN.match(message):
             name = unknown[1]
             message = f"there is no command {name!r}{suggestion(name, list(self.commands), BY_NAME, 'semiring ')}"
@@ -84,17 +84,17 @@ class Command:
     Attributes
     ----------
     run : callable
-        What it does with its arguments; returns the exit status.
+        ``run(arguments)`` returns the exit status.
     summary : str
         One line of help.
     options : tuple of Option
-        Those with one `dest` exclude each other.
+        Options with the same `dest` exclude each other.
     more : str
-        What else the help says.
+        More lines of help.
     required : str
-        Flags of which one must be given, separated by blanks.
+        Flags, separated by blanks; exactly one must be given.
     defaults : dict
-        Arguments that are not options of it.
+        Values of arguments that are not options of this command.
     """
 
     run: Run
@@ -192,12 +192,13 @@ def parser() -> Parser:
 
 
 def _add_options(parser: Parser, command: Command) -> None:
-    """The options of a command, in groups of which one may be given, or must be."""
+    """Add the options of a command, in groups if they exclude each other."""
     required = [row for row in command.options if row.flag in command.required.split()]
     one = parser.add_mutually_exclusive_group(required=True) if required else None
     groups: dict[str, Any] = {}
     for row in command.options:
-        into, dest = parser, row.settings.get("dest", row.flag)
+        into: Any = parser
+        dest = row.settings.get("dest", row.flag)
         if row in required:
             into = one
         elif sum(other.settings.get("dest") == dest for other in command.options) > 1:
@@ -206,6 +207,6 @@ def _add_options(parser: Parser, command: Command) -> None:
 
 
 def _help(parser: Parser, arguments: argparse.Namespace) -> int:
-    """Print what there is to ask for."""
+    """Print the help."""
     parser.print_help()
     return 0

@@ -41,8 +41,8 @@ from .output import TABLES, check_output, element_text, put_rows, refuse_inputs,
 from .pairs import Asked, Pair, pairs
 from .tables import positions
 
-STORED = (".npy", ".zarr")  # what several processes read and write at once
-MOST_ROUTES = 4  # that a map shows, each in its colour
+STORED = (".npy", ".zarr")  # files that several processes read and write together
+MOST_ROUTES = 4  # on one map
 SOME = by_flags("--from --to --path --limit")  # options that ask for some pairs
 DEVICES = by_flags("--device --devices")
 NOT_TOGETHER = [*SOME, *by_flags("--packed --memory --devices --plot --positions")]
@@ -51,7 +51,7 @@ NOT_PACKED = by_flags("--path --plot --positions --dtype --append --limit --tol 
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The closure A* over any algebra."""
+    """Run `closure`: A* over any algebra."""
     if arguments.on is not None:
         return _together(arguments)
     if arguments.memory is not None or arguments.checkpoint is not None or arguments.resume:
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     progress = progress_of(arguments, "closure")
     places = positions(arguments.positions, given.graph) if arguments.positions else None
     if some:
-        # A bar would stand between the lines.
+        # A progress bar would mix with the lines.
         streaming = sys.stdout.isatty() and arguments.output is None and not arguments.progress
         found: Iterable[Pair] = pairs(given, asked, False if streaming else progress)
         if places is not None:
@@ -103,7 +103,7 @@ def _devices(text: str | None) -> int | list[int] | None:
 
 
 def _to_file(arguments: argparse.Namespace) -> int:
-    """The closure of a matrix in a file, tile by tile into another."""
+    """Close a matrix in a file, tile by tile, into another file."""
     if arguments.output is None:
         raise SemiringError("--memory, --checkpoint and --resume write the closure to a file: give -o OUT.npy or -o "
                             "OUT.zarr")
@@ -122,7 +122,7 @@ def _to_file(arguments: argparse.Namespace) -> int:
 
 
 def _together(arguments: argparse.Namespace) -> int:
-    """The closure by several processes. Only the first one prints; with MPI each of them runs this."""
+    """Close a matrix with several processes. Only the first one prints; with MPI each of them runs this."""
     here = connect(arguments.on)
     first = getattr(here, "rank", 0) == 0
     try:
@@ -146,7 +146,7 @@ def _together(arguments: argparse.Namespace) -> int:
     except (SemiringError, OSError):
         if first:
             raise
-        return BAD_INPUT  # what the first process says
+        return BAD_INPUT  # the first process reports it
     if first and arguments.output is not None:
         write_file(arguments.output, C)
     elif first:
@@ -161,7 +161,7 @@ def _refuse_reading(arguments: argparse.Namespace) -> None:
 
 
 def _first_matrix(arguments: argparse.Namespace, S: Semiring, here: Any) -> Any:
-    """The matrix that the first process reads; where it cannot, all hear of it."""
+    """The matrix, read by the first process; an error is raised in all of them."""
     world = getattr(here, "world", None)
     if world is None:
         return given_of(arguments, S).A
@@ -172,7 +172,7 @@ def _first_matrix(arguments: argparse.Namespace, S: Semiring, here: Any) -> Any:
 
 
 def _refuse(arguments: argparse.Namespace, some: bool) -> None:
-    """What does not go together, before anything is read or computed."""
+    """Refuse options that exclude each other, before anything is read or computed."""
     if arguments.positions and (arguments.source is None or arguments.target is None):
         raise SemiringError("--positions needs --from and --to, the ends of the path")
     if arguments.positions and not arguments.plot:
@@ -183,9 +183,9 @@ def _refuse(arguments: argparse.Namespace, some: bool) -> None:
     if not some:
         check_output(arguments.output, endings(written=True), "a matrix")
     elif arguments.path or arguments.limit is not None:
-        check_output(arguments.output, TABLES, "a line for each pair")
+        check_output(arguments.output, TABLES, "lines of pairs")
     else:
-        check_output(arguments.output, (*TABLES, ".npy"), "what is asked of pairs")
+        check_output(arguments.output, (*TABLES, ".npy"), "values of pairs")
 
 
 def _asked(arguments: argparse.Namespace, given: Given) -> Asked:
@@ -200,7 +200,7 @@ def _write_pairs(arguments: argparse.Namespace, given: Given, asked: Asked, foun
         values = [pair.value for pair in found]
         shape = [given.graph.n if ends is None else len(ends) for ends in (asked.sources, asked.targets)]
         dtype = given.A.callers_dtype
-        elements = np.array(values, None if dtype.kind in "iu" else dtype)  # beside ∞ integers are floats
+        elements = np.array(values, None if dtype.kind in "iu" else dtype)  # integers beside ∞ are floats
         save_array(arguments.output, with_infinities(elements.reshape(shape), given.S))
         return
     text = element_text(given.S, given.A.callers_dtype)
@@ -209,12 +209,12 @@ def _write_pairs(arguments: argparse.Namespace, given: Given, asked: Asked, foun
 
 
 def _packed(arguments: argparse.Namespace) -> int:
-    """The closure over a Boolean algebra, a bit for each pair of vertices; no matrix is ever held unpacked."""
+    """Close a graph over a Boolean algebra with one bit for each pair; no matrix is unpacked."""
     refuse(arguments, "--packed keeps one bit for each pair of vertices", NOT_PACKED)
     if arguments.output is None and arguments.source is None and arguments.target is None:
         raise SemiringError("--packed needs -o OUT.npy for the bits, or --from or --to for some of them")
     if arguments.output is not None and arguments.output.suffix.lower() != ".npy":
-        raise SemiringError(f"{arguments.output}: a packed matrix is written as .npy")
+        raise SemiringError(f"{arguments.output}: a packed matrix can only be written as .npy")
     S = algebra_of(arguments.algebra)
     graph = graph_of(arguments)
     sources, targets = positions_of(graph, arguments.source), positions_of(graph, arguments.target)
@@ -242,22 +242,22 @@ def _draw_heat_map(arguments: argparse.Namespace, C: Matrix) -> None:
 def _draw_map(
     arguments: argparse.Namespace, given: Given, found: list[Pair], places: tuple[np.ndarray, str]
 ) -> None:
-    """The paths of some pairs of vertices, which must be there, on a map."""
+    """Draw the paths of some pairs on a map; each must have a path."""
     from .plot import Route, draw_map
 
     if len(found) > MOST_ROUTES:
-        raise SemiringError(f"a map shows {MOST_ROUTES} paths at most, and --from and --to make {len(found)}")
+        raise SemiringError(f"a map shows at most {MOST_ROUTES} paths, and --from and --to ask for {len(found)}")
     graph, infinite = given.graph, infinities(given.S, given.A.callers_dtype)
     lost = next((pair for pair in found if not pair.walk), None)
     if lost is not None:
-        raise SemiringError(f"there is no path from {shown(lost.source)} to {shown(lost.target)} to be drawn")
+        raise SemiringError(f"there is no path from {shown(lost.source)} to {shown(lost.target)} to draw")
 
     def routes() -> Iterator[Route]:
         for k, pair in enumerate(found):
             value = one_text(pair.value, None, "", infinite)
             edges = count_text(len(pair.walk) - 1, "edge", "edges")
             label = f"from {shown(pair.source)} to {shown(pair.target)}: {value}, {edges}"
-            width = 2.2 + 2 * (len(found) - 1 - k)  # what lies on top covers none that goes the same way
+            width = 2.2 + 2 * (len(found) - 1 - k)  # later routes are thinner, so all stay visible
             yield Route([graph.index(v) for v in pair.walk], label, width)
 
     points, unit = places

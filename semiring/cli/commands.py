@@ -1,4 +1,4 @@
-"""The other commands: `solve`, `random`, `laws`, `catalogue`, `info` and `demo`."""
+"""The commands `solve`, `random`, `laws`, `catalogue`, `info`, `warmup` and `demo`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VECTORS = ("sse4.2", "avx", "avx2", "fma", "avx512f", "avx512bw", "neon", "sve")
 
 
 def run_solve(arguments: argparse.Namespace) -> int:
-    """The least solution of X = A ⊗ X ⊕ B."""
+    """Print the least solution of X = A ⊗ X ⊕ B."""
     check_output(arguments.output, (*TABLES, ".npy"), "the solution")
     given = given_of(arguments)
     graph, S = given.graph, given.S
@@ -48,7 +48,7 @@ def run_solve(arguments: argparse.Namespace) -> int:
 
 
 def run_random(arguments: argparse.Namespace) -> int:
-    """The edges of a random graph."""
+    """Print the edges of a random graph."""
     check_output(arguments.output, (*TABLES, ".npz"), "a graph")
     degree = None if arguments.degree is None else _numbers(arguments.degree, "--degree")
     weights = None if arguments.weights is None else _numbers(arguments.weights, "--weights")
@@ -65,8 +65,8 @@ def run_random(arguments: argparse.Namespace) -> int:
         return 0
     last = max((int(column.max(initial=-1)) for column in columns[:2]), default=-1)
     if last + 1 < graph.n:
-        warnings.warn(f"vertices from {last + 1} on have no edges, and a list of edges does not hold them: -o FILE.npz "
-                      "does", SemiringWarning, stacklevel=2)
+        warnings.warn(f"vertices from {last + 1} on have no edges, so a list of edges leaves them out: -o FILE.npz "
+                      "keeps them", SemiringWarning, stacklevel=2)
     header = ["from", "to", "weight"][: len(columns)]
     edges = zip(*(column.tolist() for column in columns), strict=True)
     put_rows(arguments.output, chain([header], edges))
@@ -74,7 +74,7 @@ def run_random(arguments: argparse.Namespace) -> int:
 
 
 def _numbers(text: str, option: str) -> tuple[int | float, ...]:
-    """Numbers with commas between them; whole ones stay whole."""
+    """Numbers separated by commas; integers stay integers."""
     try:
         return tuple(int(part) if part.strip().lstrip("+-").isdigit() else float(part) for part in text.split(","))
     except ValueError:
@@ -82,10 +82,10 @@ def _numbers(text: str, option: str) -> tuple[int | float, ...]:
 
 
 def run_laws(arguments: argparse.Namespace) -> int:
-    """The laws of semirings on an algebra; 1 if one fails."""
+    """Test the laws of semirings; the status is 1 if one is broken."""
     try:
         report = check_laws(algebra_of(arguments.algebra))
-    except LawError as e:  # a user's declaration that the laws refute: this is the answer
+    except LawError as e:  # the laws refute a declaration of the user: this is the answer
         print(e)
         return 1
     print(report)
@@ -93,7 +93,7 @@ def run_laws(arguments: argparse.Namespace) -> int:
 
 
 def run_catalogue(arguments: argparse.Namespace) -> int:
-    """The algebras that come with the library."""
+    """List the built-in algebras."""
     short = sys.stdout.isatty()
 
     def dtypes(S: Semiring) -> str:
@@ -113,14 +113,14 @@ def run_catalogue(arguments: argparse.Namespace) -> int:
 
 
 def run_demo(arguments: argparse.Namespace) -> int:
-    """Five questions about the roads of Minnesota; 1 if SciPy contradicts."""
+    """Answer five questions about the roads of Minnesota; the status is 1 if SciPy disagrees."""
     from .demo import run
 
     return 0 if run(arguments.plot) else 1
 
 
 def run_warmup(arguments: argparse.Namespace) -> int:
-    """Compile ahead of need; or delete what is kept."""
+    """Compile code for algebras now, or delete the cache."""
     from semiring.kernels.cpu.compile.cache import clear_cache
     from semiring.machine.memory import in_words
     from semiring.solvers.warmup import warmup
@@ -139,7 +139,7 @@ def run_warmup(arguments: argparse.Namespace) -> int:
 
 
 def run_info(arguments: argparse.Namespace) -> int:
-    """Versions, machine, and the choices that follow."""
+    """Print versions, facts about the machine, and the choices that follow."""
     write_table(["what", "is"], _facts())
     return 0
 
@@ -174,7 +174,7 @@ def _facts() -> Iterator[tuple[str, str]]:
 
 
 def _vector_instructions() -> str:
-    """Those that the processor has and code is compiled for; nothing where nothing can be compiled."""
+    """The processor's vector instructions that compiled code uses."""
     if not has_numba():
         return ", and no Numba: NumPy does all work"
     from llvmlite import binding

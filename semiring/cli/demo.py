@@ -1,4 +1,4 @@
-"""The first real run: five questions about the roads of Minnesota, each a closure, checked against SciPy."""
+"""The demo: five questions about the roads of Minnesota, each answered by a closure and checked by SciPy."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from .plot import Route, draw_map, require_matplotlib, to_km
 if TYPE_CHECKING:
     from semiring.graphs.graph import Graph
 
-TOLERANCE = 1e-9  # km, that a sum of lengths may differ from SciPy's by rounding
+TOLERANCE = 1e-9  # km by which rounding may separate a sum of lengths from SciPy's
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What the closures say of a road network."""
+    """What the closures say about a road network."""
 
     pieces: list[int]  # junctions in each, largest first
     stray: NDArray[np.int64]  # junctions outside the largest piece
     ends: tuple[int, int]  # the two junctions that are farthest apart
     distance: float  # between them, in km
-    route: list[int]  # that long
+    route: list[int]  # of that length
     mean: float  # distance over connected pairs, in km
-    longest: float  # the least that the longest road between the ends can be, in km
-    fewest: int  # roads that lead from one end to the other
-    direct: list[int]  # a route of that many
+    longest: float  # the shortest possible longest road between the ends, in km
+    fewest: int  # roads of the route with the fewest roads
+    direct: list[int]  # a route of that many roads
     seconds: dict[str, float]  # for each question's closure
     distances: NDArray[np.float64]  # of all pairs
 
@@ -59,7 +59,7 @@ def minnesota() -> tuple[Graph, NDArray[np.float64]]:
 
 
 def ask(roads: Graph) -> Answers:
-    """Put the questions about undirected roads with lengths in km, each to the closure under its own algebra."""
+    """Answer the questions about undirected roads with lengths in km, each by a closure over its own algebra."""
     seconds = {}
 
     def close(question: str, graph: Graph, S: Any) -> np.ndarray:
@@ -97,7 +97,7 @@ def ask(roads: Graph) -> Answers:
 
 @dataclass(frozen=True)
 class Check:
-    """One answer beside SciPy's, and how far they are apart."""
+    """One answer, SciPy's answer, and their difference."""
 
     what: str
     ours: Any
@@ -106,10 +106,10 @@ class Check:
 
 
 def check(roads: Graph, answers: Answers) -> list[Check]:
-    """The same questions put to scipy.sparse.csgraph, which shares no code with the library."""
+    """Answer the same questions with scipy.sparse.csgraph, which shares no code with the library."""
     from scipy.sparse import coo_array, csgraph
 
-    ends = roads.sources.astype(np.int32), roads.targets.astype(np.int32)  # csgraph takes no other before SciPy 1.15
+    ends = roads.sources.astype(np.int32), roads.targets.astype(np.int32)  # csgraph before SciPy 1.15 needs int32
 
     def sparse(weights: np.ndarray) -> Any:
         return coo_array((weights, ends), shape=(roads.n, roads.n)).tocsr()
@@ -120,7 +120,7 @@ def check(roads: Graph, answers: Answers) -> list[Check]:
     _, labels = csgraph.connected_components(lengths, directed=False)
     pieces = sorted(np.bincount(labels).tolist(), reverse=True)
     distances = csgraph.dijkstra(lengths, directed=False)
-    # Where both are ∞ they agree; where one is, they are ∞ apart.
+    # If both are ∞ they agree; if one is, they differ by ∞.
     with np.errstate(invalid="ignore"):
         apart = np.where(answers.distances == distances, 0.0, np.abs(answers.distances - distances))
     farthest = float(distances[np.isfinite(distances)].max())
@@ -130,12 +130,12 @@ def check(roads: Graph, answers: Answers) -> list[Check]:
         length[u, v] = length[v, u] = km
 
     def along(route: list[int], km: Callable[[float], float]) -> float:
-        """The sum over the roads of a route; ∞ where it has a step that is not a road."""
+        """The sum over the roads of a route; ∞ if a step is not a road."""
         return sum(km(length[step]) if step in length else np.inf for step in pairwise(route))
 
     walked, counted = along(answers.route, lambda km: km), along(answers.direct, lambda km: 1.0)
-    # A minimum spanning tree holds, for every pair, a way whose longest road is the least possible. SciPy's tree drops
-    # entries that are 0, so every road is a kilometre longer here.
+    # For every pair, the path in a minimum spanning tree has the shortest possible longest road. SciPy's tree drops
+    # entries that are 0, so every road is one kilometre longer here.
     tree = csgraph.minimum_spanning_tree(sparse(roads.weights + 1.0))
     tree = (tree + tree.T).tocsr()
     _, before = csgraph.breadth_first_order(tree, a, directed=False)
@@ -181,9 +181,9 @@ def run(picture: Path | None = None, out: TextIO | None = None) -> bool:
     Parameters
     ----------
     picture : path, optional
-        Where the map goes; none is drawn when absent.
+        Where the map goes. Default: no map.
     out : text stream, optional
-        Where the answers go; stdout when absent.
+        Where the answers go. Default: stdout.
 
     Returns
     -------

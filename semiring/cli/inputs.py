@@ -1,4 +1,4 @@
-"""What is named on the command line: algebras, graphs, vertices, numbers."""
+"""Inputs named on the command line: algebras, graphs, vertices, numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from semiring.operands import sparse
 
 
 def algebra_of(text: str) -> Semiring:
-    """An algebra of the catalogue, one with a parameter as in mod_p(11), or one from a user's file."""
+    """A built-in algebra, one with a parameter such as mod_p(11), or one from a user's file."""
     if ".py:" in text:
         file, _, name = text.rpartition(":")
         return _from_file(Path(file), name)
@@ -43,7 +43,7 @@ def _from_file(file: Path, name: str) -> Semiring:
         names = runpy.run_path(str(file))
     except SemiringError as e:
         raise type(e)(f"{file}: {e}") from None
-    except (Exception, SystemExit) as e:  # whatever a user's file does wrong
+    except (Exception, SystemExit) as e:  # any error of a user's file
         raise SemiringError(f"{file} cannot be run: {type(e).__name__}: {e}") from None
     if name not in names:
         raise SemiringError(f"{file} has no {name!r}{near(name, [n for n, x in names.items() if _is_algebra(x)])}")
@@ -57,8 +57,8 @@ def _is_algebra(x: object) -> bool:
 
 
 BAD_INPUT = 2  # the exit status
-STDIN = Path("-")  # what stands for it, as in other commands
-NAMED = Path("standard input")  # and what messages call it
+STDIN = Path("-")  # as in other commands
+NAMED = Path("standard input")  # its name in messages
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Given:
 
 
 def read_named(file: Path) -> tuple[Path, bytes]:
-    """What a file holds, and what messages call it; - is standard input."""
+    """A file's name in messages, and its content; - is standard input."""
     if file != STDIN:
         return file, read_file(file, file)
     if sys.stdin is None:
@@ -96,10 +96,10 @@ def read_named(file: Path) -> tuple[Path, bytes]:
 
 
 def graph_of(arguments: argparse.Namespace) -> Graph:
-    """The graph of the file; of standard input, where nothing says what it is, one of a list of edges."""
+    """The graph of the file; standard input is a list of edges by default."""
     named = [file for option in ("file", "rhs", "positions") if (file := vars(arguments).get(option)) == STDIN]
     if len(named) > 1:
-        raise SemiringError("standard input can be read once: give - for one of the files only")
+        raise SemiringError("standard input can be read only once: give - for one file only")
     said = {"directed": arguments.directed, "weight": arguments.weight, "header": arguments.header,
             "names": arguments.names, "source": arguments.source_column, "target": arguments.target_column,
             "absent": arguments.absent, "label": arguments.label, "decimal": arguments.decimal,
@@ -110,9 +110,9 @@ def graph_of(arguments: argparse.Namespace) -> Graph:
 
 
 def given_of(arguments: argparse.Namespace, S: Semiring | None = None) -> Given:
-    """The graph of the file, read over the algebra; no matrix of all pairs of vertices is made of it.
+    """The graph of the file and its sparse matrix; no dense matrix is made.
 
-    An algebra that has been looked up is given as S: a user's file makes another one each time that it is run.
+    Pass an algebra that is known already as S: running a user's file again would define another one.
     """
     S = S or algebra_of(arguments.algebra)
     try:
@@ -120,7 +120,7 @@ def given_of(arguments: argparse.Namespace, S: Semiring | None = None) -> Given:
     except (TypeError, ValueError, SyntaxError, OverflowError, MemoryError):  # NumPy parses a small language here
         names = [d.name for d in S.dtypes]
         raise SemiringError(
-            f"NumPy knows no dtype {quoted(arguments.dtype)}{near(arguments.dtype, names)}; {S.name} lives in "
+            f"NumPy has no dtype {quoted(arguments.dtype)}{near(arguments.dtype, names)}; {S.name} has the dtypes "
             f"{', '.join(names)}"
         ) from None
     graph = graph_of(arguments)
@@ -135,7 +135,7 @@ def _records(S: Semiring, graph: Graph, text: str) -> np.ndarray:
     values = text.split(",")
     if len(values) + 1 != len(fields):
         raise SemiringError(
-            f"--append {text} makes {len(values) + 1} components, and an element of {S.name} has "
+            f"--append {text} makes {len(values) + 1} components, but an element of {S.name} has "
             + (f"{len(fields)}: {', '.join(fields)}" if fields else "one")
         )
     weights = np.empty(len(graph), S.default_dtype)
@@ -149,7 +149,7 @@ def _records(S: Semiring, graph: Graph, text: str) -> np.ndarray:
 
 
 def vertex_of(M: Graph | Matrix, text: str) -> int:
-    """Position of a vertex that was named on the command line, where names are text."""
+    """Position of a vertex named on the command line."""
     position = integer(text, high=2**64 - 1)
     if position is not None and (M.names is None or text not in M.names):
         return M.index(position)
@@ -157,7 +157,7 @@ def vertex_of(M: Graph | Matrix, text: str) -> int:
 
 
 def positions_of(M: Graph | Matrix, texts: Sequence[str] | None) -> list[int] | None:
-    """Positions of vertices that were named, each once; None where none was."""
+    """Positions of named vertices, without repetition; None if there are no names."""
     return None if texts is None else list(dict.fromkeys(vertex_of(M, text) for text in texts))
 
 
@@ -167,7 +167,7 @@ def label_of(M: Graph | Matrix, position: int) -> Any:
 
 
 def number_of(text: str) -> float:
-    """A number that is not NaN, exact if it is an integer; the error's message is what was found in place of one."""
+    """A number that is not NaN, exact if it is an integer. The error's message is the text that was found."""
     whole = integer(text, high=2**64 - 1)
     value = number(text) if whole is None else whole
     if value is None:
@@ -178,7 +178,7 @@ def number_of(text: str) -> float:
 
 
 def element_of(S: Semiring, text: str, option: str) -> Any:
-    """An element that was given for an option: a number, or the components of a record with commas between them."""
+    """The element in an option: a number, or the components of a record separated by commas."""
     try:
         values = [number_of(part) for part in text.split(",")]
     except ValueError as e:
@@ -191,7 +191,7 @@ def element_of(S: Semiring, text: str, option: str) -> Any:
 
 
 def progress_of(arguments: argparse.Namespace, what: str) -> bool | Callable[[float], None]:
-    """How a verb reports: on a terminal by a bar, elsewhere by lines if they are asked for."""
+    """How a verb reports progress: a bar on a terminal, otherwise lines if the user asks for them."""
     if arguments.progress is None:
         return True
     return bool(arguments.progress) and (sys.stderr.isatty() or Lines(what))

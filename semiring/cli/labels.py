@@ -1,4 +1,4 @@
-"""Where names stand in a picture: beside their points, not on each other, and on as few lines as can be."""
+"""Where names stand in a picture: beside their points, not on each other, and crossing few lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# From a point to the middle of its name, in halves of the name's size, those that read best first.
+# Offsets from a point to the middle of its name, in halves of the name's size, best first.
 SIDES = np.array([(1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)], np.float64)
 NEAR, FAR = 1.0, 2.2  # distances at which names are tried, in gaps
 
@@ -16,7 +16,7 @@ def free_places(
     points: ArrayLike, sizes: ArrayLike, gap: float, *, taken: ArrayLike = (), lines: ArrayLike = (),
     needed: Sequence[bool] = (),
 ) -> list[tuple[float, float] | None]:
-    """The lower left corners of names, each beside its point; None where all places are taken.
+    """Return the lower left corners of names, each beside its point; None if no place is free.
 
     One after the other, each in the place that covers the fewest points of lines, of those that cover nothing else: J.
     Christensen, J. Marks, S. Shieber, An empirical study of algorithms for point-feature label placement (1995).
@@ -24,7 +24,7 @@ def free_places(
     Parameters
     ----------
     points, sizes : array_like, shape (k, 2)
-        Of each name its point, and its width and height, in one unit.
+        The point of each name, and its width and height, in the same unit.
     gap : float
         Between a point and its name.
     taken : array_like, shape (m, 4)
@@ -32,7 +32,7 @@ def free_places(
     lines : array_like, shape (p, 2)
         Points on lines that names should not cover.
     needed : sequence of bool
-        Of each name whether it stands where it covers least when nothing is free; none where this is left out.
+        Whether each name must be placed, even if no place is free. Default: none must.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def _around(point: NDArray[np.float64], size: NDArray[np.float64], gap: float) -
 
 
 def _shared(tried: NDArray[np.float64], boxes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The area that each box shares with others, all in all."""
+    """The total area that each box shares with others."""
     low, high = np.maximum(tried[:, None, :2], boxes[:, :2]), np.minimum(tried[:, None, 2:], boxes[:, 2:])
     area: NDArray[np.float64] = np.prod(np.maximum(high - low, 0), axis=2).sum(axis=1)
     return area

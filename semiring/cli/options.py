@@ -25,11 +25,11 @@ class Option:
     flags : str
         Separated by blanks, first the one in messages; a word without dashes is an argument by its position.
     help : str
-        What is in braces is filled in by `words`.
+        `words` fills in the names in braces.
     parameter : str
-        What messages of the library say where the command line says the flag: ``tol``, or ``weight=None`` with a value.
+        How messages of the library spell the option: ``tol``, or ``weight=None`` if it sets one value.
     settings : mapping
-        What `argparse` needs besides.
+        Other arguments of `argparse`.
     """
 
     flags: str
@@ -39,15 +39,15 @@ class Option:
 
     @property
     def flag(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
         return self.flags.split()[0]
 
     def add(self, parser: Any) -> Any:
-        """Add it to a parser, or to a group of options of which one is given."""
+        """Add it to a parser or to a group of options."""
         return parser.add_argument(*self.flags.split(), help=self.help.format_map(words()), **self.settings)
 
     def is_given(self, arguments: argparse.Namespace) -> bool:
-        """Whether it was given a value that is not the default."""
+        """Whether its value differs from the default."""
         value = getattr(arguments, self.settings.get("dest", self.flag.strip("-").replace("-", "_")))
         constant = {"store_true": True, "store_false": False}.get(self.settings.get("action", ""),
                                                                   self.settings.get("const", VALUE))
@@ -56,16 +56,16 @@ class Option:
         return value is not None and not isinstance(value, bool) and value != self.settings.get("default")
 
 
-VALUE = object()  # of an option that takes a value, and not one constant
+VALUE = object()  # for options that take a value
 
 
 def option(flags: str, help: str, parameter: str = "", **settings: Any) -> Option:
-    """A row."""
+    """Make a row."""
     return Option(flags, help, parameter, settings)
 
 
 def words() -> dict[str, str]:
-    """Lists of what the library has, for the texts of help."""
+    """The lists that help texts contain."""
     return {
         "read": " ".join(endings(usual=True)), "written": " ".join(endings(written=True, usual=True)),
         "formats": ", ".join(format_names()), "methods": ", ".join(SCHEDULES), "kinds": ", ".join(KINDS),
@@ -188,12 +188,12 @@ WARMUP = (
     option("--clear", "first delete the cache on disk", action="store_true"),
 )
 
-# What messages of the library say in Python, by how the command line says it.
+# Flags by their spelling in messages of the library.
 SPELLED = {row.parameter: row.flag for row in (*READING, *WEIGHT, *ALGEBRA, *CLOSURE) if row.parameter}
 
 
 def refuse(arguments: argparse.Namespace, why: str, rows: Iterable[Option]) -> None:
-    """Refuse options that the others leave no meaning for.
+    """Refuse options that have no meaning beside the others.
 
     Raises
     ------

@@ -24,16 +24,16 @@ READ, WRITTEN = ("file", "rhs", "positions"), ("output", "plot")  # arguments th
 
 
 def element_text(S: Semiring, dtype: np.dtype) -> Callable[[Any], Any]:
-    """How an element is written in a cell: digits enough to read it back, 0 and 1 for bool, inf for ∞ in integers.
+    """How an element is written in a cell: with enough digits to read it back, 0 and 1 for bool, inf for ∞.
 
-    Of integers beside which there is an ∞, and which are floats for that, the digits of the integers.
+    Integers that are floats because of an ∞ beside them are written as integers.
     """
     infinite = infinities(S, dtype)
     return lambda value: _whole(readable(value, infinite), dtype)
 
 
 def _whole(found: Any, dtype: np.dtype) -> Any:
-    """Floats as the integers of a dtype that they stand for, ∞ as it is."""
+    """Floats as integers of the dtype; ∞ stays."""
     if dtype.names and isinstance(found, tuple):
         return tuple(_whole(x, dtype[f].base) for x, f in zip(found, dtype.names, strict=True))
     if isinstance(found, list):
@@ -42,42 +42,42 @@ def _whole(found: Any, dtype: np.dtype) -> Any:
 
 
 def write_rows(rows: Iterable[Sequence[Any]]) -> None:
-    """Tab-separated text on stdout, a row a line: control characters in names are escaped as in Python."""
+    """Write tab-separated text to stdout; control characters in names are escaped as in Python."""
     put_lines(sys.stdout, ([shown(x) if isinstance(x, str) else x for x in row] for row in rows), "\t")
 
 
 def check_output(path: Path | None, endings: Sequence[str], what: str) -> None:
-    """Refuse what cannot be written, before it is computed.
+    """Refuse an output that cannot be written, before it is computed.
 
     Raises
     ------
     SemiringError
-        When a file of this ending does not hold it, or is to lie in a folder that does not exist.
+        If a file with this ending cannot hold it, or the folder does not exist.
     """
     if path is None:
         return
     if suffix(path) not in endings:
-        raise SemiringError(f"{shown(path)}: {what} is written as {', '.join(endings)}")
+        raise SemiringError(f"{shown(path)}: {what} cannot be written to such a file: use {', '.join(endings)}")
     if not path.absolute().parent.is_dir():
         raise SemiringError(f"{shown(path)}: there is no folder {shown(path.parent)}")
 
 
 def refuse_inputs(arguments: Namespace) -> None:
-    """Refuse to write over a file that is read: whoever mistypes a name would lose it.
+    """Refuse to overwrite an input file, which a typing error would destroy.
 
     Raises
     ------
     SemiringError
-        When a file to be written is one that is read, whatever its path looks like.
+        If an output is the same file as an input, by whatever path.
     """
     given = vars(arguments)
     for target in (path for name in WRITTEN if (path := given.get(name)) is not None and path.exists()):
         if any(source.exists() and source.samefile(target) for name in READ if (source := given.get(name)) is not None):
-            raise SemiringError(f"{shown(target)} is read, and would be written over: give another name")
+            raise SemiringError(f"{shown(target)} is an input and would be overwritten: give another name")
 
 
 def put_rows(path: Path | None, rows: Iterable[Sequence[Any]]) -> None:
-    """Rows to a .csv or .tsv file, or to stdout where there is no path, one after the other."""
+    """Write rows to a .csv or .tsv file, or to stdout without a path."""
     if path is None:
         write_rows(rows)
     else:
@@ -85,7 +85,7 @@ def put_rows(path: Path | None, rows: Iterable[Sequence[Any]]) -> None:
 
 
 def write_matrix(M: Matrix) -> None:
-    """The whole matrix for a pipe, as `semiring.write_matrix` writes it to a .tsv file; its corners for a terminal."""
+    """Write the whole matrix to a pipe, as in a .tsv file, or its corners to a terminal."""
     if sys.stdout.isatty():
         print(M)
     else:
@@ -94,7 +94,7 @@ def write_matrix(M: Matrix) -> None:
 
 
 def write_table(header: list[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table with lines for a terminal, tab-separated text for a pipe."""
+    """Write a table to a terminal, or tab-separated text to a pipe."""
     if not sys.stdout.isatty():
         write_rows([header, *rows])
         return

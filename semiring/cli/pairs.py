@@ -1,4 +1,4 @@
-"""Values of a closure, and best paths, for pairs of vertices: some sources at a time, and no more than is asked for."""
+"""Values of a closure and best paths for pairs of vertices, a few sources at a time, and nothing else."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from semiring.solvers.forms import told
 
 from .inputs import Given, label_of
 
-TOGETHER = 1 << 22  # elements of the rows that are held at a time
+TOGETHER = 1 << 22  # elements of rows in memory at once
 
 Progress = bool | Callable[[float], None]
 
 
 class Pair(NamedTuple):
-    """Two vertices, the value of the best walk between them, and its vertices, all by name where there are names."""
+    """Two vertices, the value of the best walk between them, and its vertices; by name if there are names."""
 
     source: Any
     target: Any
@@ -28,16 +28,16 @@ class Pair(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What is asked of pairs of vertices.
+    """The pairs to compute, and how.
 
     Parameters
     ----------
     sources, targets : list of int, optional
         Positions; None: all vertices.
     walks : bool
-        Whether the vertices on the way are wanted.
+        Whether to return the vertices of walks.
     limit : element, optional
-        Pairs whose value is worse are left out.
+        Leave out pairs with a worse value.
     method : str
     reflexive : bool
     tol : float, optional
@@ -53,12 +53,12 @@ class Asked(NamedTuple):
     tol: float | None = None
 
     def together(self, count: int, n: int) -> int:
-        """How many of some sources are asked at a time: all where edges may be worse for all or for none."""
+        """How many sources are computed at a time: all of them with `tol`, which must apply to all or none."""
         return max(1, count if self.tol is not None else TOGETHER // max(n, 1))
 
 
 def pairs(given: Given, asked: Asked, progress: Progress = False) -> Iterator[Pair]:
-    """The pairs of sources with targets, source by source, as they are found."""
+    """Yield the pairs source by source, as they are found."""
     n = given.graph.n
     starts = list(range(n)) if asked.sources is None else asked.sources
     ends = list(range(n)) if asked.targets is None else asked.targets
@@ -78,7 +78,7 @@ def _best_paths(given: Given, starts: list[int], ends: list[int], asked: Asked, 
     if len(starts) == len(ends) == 1 and asked.limit is None and asked.method == "auto":
         source, target = label_of(graph, starts[0]), called[0]
         with told(progress, "searching"):
-            value, vertices = path(A, S, source, target, tol=asked.tol)  # which may go round a cycle
+            value, vertices = path(A, S, source, target, tol=asked.tol)  # may repeat a cycle
         yield Pair(source, target, value, vertices or ())
         return
     whole = asked.method != "auto"  # a method of the closure gives all rows at once
@@ -101,9 +101,9 @@ def _best_paths(given: Given, starts: list[int], ends: list[int], asked: Asked, 
 def _values(
     given: Given, starts: list[int], ends: list[int], asked: Asked, progress: Progress
 ) -> Iterator[tuple[list[int], np.ndarray]]:
-    """Rows of the closure at the targets, of some sources after others."""
+    """Yield rows of the closure at the targets, a few sources at a time."""
     graph, S, A = given.graph, given.S, given.A
-    as_given = asked.tol is None or asked.reflexive  # else A of A ⊗ A* may be worse than it was given
+    as_given = asked.tol is None or asked.reflexive  # otherwise tol would change A in A ⊗ A* too
     if asked.method != "auto" or asked.sources is asked.targets is None or not as_given:
         C = closure(A, S, method=asked.method, reflexive=asked.reflexive, progress=progress, tol=asked.tol)
         yield starts, C.array[np.ix_(starts, ends)]

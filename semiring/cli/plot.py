@@ -18,18 +18,18 @@ from semiring.graphs.texts import clip, infinities, shown
 from .labels import free_places
 
 INK, FAINT, ROAD = "#23272f", "#7b828e", "#c3c8d0"
-COLOURS = ("#d1432b", "#1f5fa8", "#2f8f5b", "#8a4fa3")  # routes, in the order in which they are given
+COLOURS = ("#d1432b", "#1f5fa8", "#2f8f5b", "#8a4fa3")  # of routes, in order
 EARTH = 6371.0088  # km, mean radius
-NAMED = 40  # vertices up to which a picture writes all their names
+NAMED = 40  # number of vertices up to which all are named
 WIDTH = 7.6  # of a map, in inches
 FLATTEST, TALLEST = 0.4, 1.8  # height by width of a map
 MARGIN = 0.06  # around a map, as a part of it
-CROSSED = 10_000  # edges that names keep off
+CROSSED = 10_000  # number of edges that names avoid
 
 
 @dataclass(frozen=True)
 class Route:
-    """Vertices in the order in which they are passed, and what the legend says of them."""
+    """A walk on a map: its vertices in order, and its label in the legend."""
 
     vertices: Sequence[int]
     label: str
@@ -66,33 +66,32 @@ def draw_map(
     names: Sequence[Any] | None = None,
     unit: str = "",
 ) -> None:
-    """Draw a graph whose vertices have places, with routes on top.
+    """Draw a graph on a map, with routes on top.
 
     Parameters
     ----------
     file : path
-        Where the picture goes; the suffix names its format.
+        Where the picture goes; its ending names the format.
     positions : array, shape (n, 2)
-        Of each vertex, in one unit both ways.
+        Coordinates of the vertices, in the same unit for x and y.
     sources, targets : arrays, shape (m,)
         The ends of each edge.
     title, subtitle : str
     edges : str
         What the legend calls the edges.
     routes : sequence of Route
-        Their ends are marked and named; other vertices are named where there are few, and where their names
-        do not cover others.
+        Their ends are marked and named. Other vertices are named if there are few and their names fit.
     circled : sequence of int
         Vertices within a ring, which the legend calls `circle`.
     names : sequence, optional
-        Of the vertices; their numbers when absent.
+        Of the vertices. Default: their numbers.
     unit : str
-        Of the positions; a scale bar is drawn when it is given.
+        Unit of the positions, for a scale bar. Default: no scale bar.
 
     Raises
     ------
     SemiringError
-        When Matplotlib is missing.
+        If Matplotlib is missing.
     """
     middle, wide, high = _field(positions)
     figure, axes = _canvas((WIDTH, WIDTH * high / wide + 1.2))
@@ -100,16 +99,7 @@ def draw_map(
 
     lines = np.stack([positions[sources], positions[targets]], axis=1)
     axes.add_collection(LineCollection(list(lines), colors=ROAD, linewidths=0.8, label=edges, capstyle="round"))
-    for k, route in enumerate(routes):
-        x, y = positions[list(route.vertices)].T
-        axes.plot(
-            x, y, color=COLOURS[k % len(COLOURS)], linewidth=route.width, label=route.label,
-            solid_capstyle="round", solid_joinstyle="round", zorder=3 + k,
-        )
-    ends: dict[int, str] = {}  # and the colour of the first route that ends there
-    for k, route in enumerate(routes):
-        for v in (route.vertices[0], route.vertices[-1]):
-            ends.setdefault(v, COLOURS[k % len(COLOURS)])
+    ends = _draw_routes(axes, positions, routes)
     others = [v for v in range(len(positions)) if v not in ends] if len(positions) <= NAMED else []
     _mark(axes, positions, ends, others)
     written = [_name(axes, positions, v, names, v in ends) for v in [*ends, *others]]
@@ -133,31 +123,30 @@ def draw_map(
 
 
 def draw_heat_map(file: Path, M: Matrix, *, title: str, subtitle: str = "") -> None:
-    """Draw a matrix as colours; white where it holds the algebra's zero, or an infinity.
+    """Draw a matrix as colours; the algebra's zero and infinities are white.
 
     Parameters
     ----------
     file : path
     M : Matrix
-        Of numbers, or of records, of which the first component is drawn. Names of vertices are written at the rows and
-        columns of a small one.
+        Numbers, or records, of which the first component is drawn. A small matrix shows the names of its vertices.
     title, subtitle : str
 
     Raises
     ------
     SemiringError
-        When Matplotlib is missing, or the elements are Python objects.
+        If Matplotlib is missing, or the elements are Python objects.
     """
     matrix, infinite = M.array, infinities(M.semiring, M.dtype)
     if matrix.dtype.kind == "O":
-        raise SemiringError("elements that are Python objects have no colours: a heat map needs numbers or records")
+        raise SemiringError("a heat map needs numbers or records, not Python objects")
     figure, axes = _canvas((6.4, 6.4))
     absent = matrix == M.semiring.zero_in(M.dtype)
     label = ""
     if matrix.dtype.names:
         label = matrix.dtype.names[0]
         matrix, infinite = matrix[label], infinite.get(label, {})
-    for limit in infinite:  # an integer that stands for an infinity is not an end of a scale
+    for limit in infinite:  # an integer for an infinity does not belong to the scale
         absent = absent | (matrix == limit)
     values = np.ma.masked_array(matrix.astype(np.float64), mask=absent)
     values = np.ma.masked_invalid(values)
@@ -181,12 +170,12 @@ def draw_heat_map(file: Path, M: Matrix, *, title: str, subtitle: str = "") -> N
 
 
 def require_matplotlib() -> None:
-    """Raise unless pictures can be drawn; to be asked before the work whose answer would be drawn.
+    """Raise if Matplotlib is missing; call it before long work.
 
     Raises
     ------
     SemiringError
-        When Matplotlib is missing.
+        If Matplotlib is missing.
     """
     try:
         import matplotlib  # noqa: F401
@@ -202,8 +191,21 @@ def _canvas(size: tuple[float, float]) -> tuple[Any, Any]:
     return figure, figure.add_subplot()
 
 
+def _draw_routes(axes: Any, positions: NDArray[np.float64], routes: Sequence[Route]) -> dict[int, str]:
+    """Draw routes; returns their ends, each with the colour of its first route."""
+    ends: dict[int, str] = {}
+    for k, route in enumerate(routes):
+        x, y = positions[list(route.vertices)].T
+        colour = COLOURS[k % len(COLOURS)]
+        axes.plot(x, y, color=colour, linewidth=route.width, label=route.label, solid_capstyle="round",
+                  solid_joinstyle="round", zorder=3 + k)
+        for v in (route.vertices[0], route.vertices[-1]):
+            ends.setdefault(v, colour)
+    return ends
+
+
 def _field(positions: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
-    """The middle, the width and the height of what a map shows: with a margin, and neither flat nor narrow."""
+    """The middle, the width and the height of a map, with a margin and a limited aspect ratio."""
     if not len(positions):
         return np.zeros(2), 1.0, 1.0
     low, high = positions.min(axis=0), positions.max(axis=0)
@@ -213,7 +215,7 @@ def _field(positions: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, 
 
 
 def _mark(axes: Any, positions: NDArray[np.float64], ends: dict[int, str], others: Sequence[int]) -> None:
-    """The vertices that have names, and the ends of routes larger."""
+    """Mark the named vertices, and the ends of routes with larger dots."""
     for v, colour in ends.items():
         axes.plot(*positions[v], "o", markersize=7.5, color=colour, markeredgecolor="white", markeredgewidth=1.4,
                   zorder=9)
@@ -222,7 +224,7 @@ def _mark(axes: Any, positions: NDArray[np.float64], ends: dict[int, str], other
 
 
 def _name(axes: Any, positions: NDArray[np.float64], v: int, names: Sequence[Any] | None, end: bool) -> Any:
-    """The name of a vertex; `_place_names` puts it where it is to stand."""
+    """Write the name of a vertex; `_place_names` moves it later."""
     style = {"color": INK, "fontsize": 10, "fontweight": "bold"} if end else {"color": FAINT, "fontsize": 9}
     frame = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
     return axes.annotate(_text(v, names), positions[v], xytext=(0, 0), textcoords="offset points", parse_math=False,
@@ -236,10 +238,10 @@ def _text(v: int, names: Sequence[Any] | None) -> str:
 def _place_names(
     figure: Any, axes: Any, written: Sequence[Any], lines: Sequence[NDArray[np.float64]], marked: NDArray[np.float64]
 ) -> None:
-    """Move names to where they cover nothing; those that have no such place are left out, but for bold ones."""
+    """Move names to free places; remove those without a free place, except bold ones."""
     if not written:
         return
-    figure.draw_without_rendering()  # what is where is known after that
+    figure.draw_without_rendering()  # computes all positions
     unit = figure.dpi / 72
     others = [*(text for text in axes.texts if text not in written), axes.get_legend()]
     boxes = [thing.get_window_extent().extents for thing in others]
@@ -280,7 +282,7 @@ def _head(axes: Any, title: str, subtitle: str) -> None:
 
 
 def _save(figure: Any, file: Path) -> None:
-    """Write a picture in the format that the file ends in, whole or not at all."""
+    """Write a picture in the format of the file's ending, completely or not at all."""
     try:
         with created(file) as whole:
             figure.savefig(whole, format=suffix(file)[1:] or None, bbox_inches="tight", pad_inches=0.25)

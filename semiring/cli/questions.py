@@ -16,13 +16,13 @@ from .output import TABLES, check_output, element_text, put_rows
 
 
 def run_nearest(arguments: argparse.Namespace) -> int:
-    """For every vertex the best of some places to come from, or to go to."""
-    check_output(arguments.output, TABLES, "a line for each")
+    """Print the best place to come from, or to go to, for every vertex."""
+    check_output(arguments.output, TABLES, "lines")
     given = given_of(arguments)
     S, graph, A = given.S, given.graph, given.A
     if arguments.target is not None:
         if "commutative" not in S.flags:
-            raise SemiringError(f"--to turns the edges round, and ⊗ of {S.name} does not commute: give --from")
+            raise SemiringError(f"--to needs a commutative ⊗, and ⊗ of {S.name} is not commutative: give --from")
         A = given.reversed()
     places = positions_of(graph, arguments.source or arguments.target) or []
     found = nearest(A, S, [label_of(graph, v) for v in places])
@@ -35,8 +35,8 @@ def run_nearest(arguments: argparse.Namespace) -> int:
 
 
 def run_power(arguments: argparse.Namespace) -> int:
-    """The power A^k, a line for each element that is not zero."""
-    check_output(arguments.output, TABLES, "a line for each")
+    """Print the power A^k, a line for each element that is not zero."""
+    check_output(arguments.output, TABLES, "lines")
     given = given_of(arguments)
     found = power(given.A, given.S, arguments.edges)
     weights = found.weights
@@ -49,8 +49,8 @@ def run_power(arguments: argparse.Namespace) -> int:
 
 
 def run_cycle_mean(arguments: argparse.Namespace) -> int:
-    """The best mean weight of a cycle, and the cycle."""
-    check_output(arguments.output, TABLES, "a line for each")
+    """Print the best mean weight of a cycle, and the cycle."""
+    check_output(arguments.output, TABLES, "lines")
     given = given_of(arguments)
     mean, vertices = cycle_mean(given.A, given.S)
     put_rows(arguments.output, [[element_text(given.S, mean.dtype)(mean), *(vertices or ())]])
@@ -58,7 +58,7 @@ def run_cycle_mean(arguments: argparse.Namespace) -> int:
 
 
 def run_longest_path(arguments: argparse.Namespace) -> int:
-    """A longest path of an acyclic graph."""
+    """Print a longest path of an acyclic graph."""
     check_output(arguments.output, TABLES, "the path")
     graph = graph_of(arguments)
     ends = [None if end is None else label_of(graph, (positions_of(graph, [end]) or [0])[0])
@@ -71,15 +71,15 @@ def run_longest_path(arguments: argparse.Namespace) -> int:
 
 
 def run_components(arguments: argparse.Namespace) -> int:
-    """The components of a graph, one a line."""
-    check_output(arguments.output, TABLES, "a line for each")
+    """Print the components of a graph, one per line."""
+    check_output(arguments.output, TABLES, "lines")
     found = components(graph_of(arguments), weak=arguments.weak)
     put_rows(arguments.output, (list(component) for component in found))
     return 0
 
 
 def run_order(arguments: argparse.Namespace) -> int:
-    """The vertices of an acyclic graph in topological order."""
-    check_output(arguments.output, TABLES, "a line for each")
+    """Print the vertices of an acyclic graph in topological order."""
+    check_output(arguments.output, TABLES, "lines")
     put_rows(arguments.output, ([vertex] for vertex in topological_order(graph_of(arguments))))
     return 0

@@ -16,13 +16,13 @@ from .tables import positions
 
 
 def run_explain(arguments: argparse.Namespace) -> int:
-    """The steps that change an entry, or a page of all."""
+    """Print the steps that change an entry, or write a page of all steps."""
     check_output(arguments.output, (".html",), "a page")
     for option in ("positions", "title"):
         if arguments.output is None and vars(arguments)[option] is not None:
-            raise SemiringError(f"--{option} is of the page: give -o PAGE.html, or leave it out")
+            raise SemiringError(f"--{option} is for the page: give -o PAGE.html, or leave it out")
     if (arguments.tile or 0) > 0 and arguments.output is None and arguments.method in WITHOUT_BLOCKS:
-        raise SemiringError(f"--tile is of methods that go by blocks, and not of {arguments.method}: leave it out")
+        raise SemiringError(f"--tile is for methods with blocks, and {arguments.method} has none: leave it out")
     given, tile = given_of(arguments), TILE if arguments.tile is None else arguments.tile
     places = None if arguments.positions is None else positions(arguments.positions, given.graph)[0]
     found = explain(given.A, given.S, method=arguments.method, tile=tile, positions=places,

@@ -1,4 +1,4 @@
-"""Tables of a vertex and numbers, as text: places on a map and right-hand sides."""
+"""Text tables of vertices and numbers: coordinates on a map, and right-hand sides."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from semiring.graphs.weights import as_weights, elements
 
 from .inputs import label_of, number_of, read_named, vertex_of
 
-DEGREES = (("longitude", "latitude"), ("lon", "lat"), ("lng", "lat"))  # columns of places on the globe
+DEGREES = (("longitude", "latitude"), ("lon", "lat"), ("lng", "lat"))  # names of columns in degrees
 
 
 def _rows_of_numbers(file: Path, data: bytes) -> tuple[list[str] | None, list[tuple[int, str, list[float]]]]:
-    """The names of the columns, if the file has any, and for each line its number, its vertex and its numbers."""
+    """The names of the columns, if there are any, and the number, vertex and values of each line."""
     header: list[str] | None = None
     rows: list[tuple[int, str, list[float]]] = []
     text = text_of(file, data)
@@ -59,7 +59,7 @@ def _placed(file: Path, rows: list[tuple[int, str, list[float]]], M: Graph | Mat
 
 
 def positions(file: Path, graph: Graph) -> tuple[np.ndarray, str]:
-    """Places of all vertices, and their unit where it is known."""
+    """The coordinates of all vertices, and their unit if it is known."""
     from .plot import to_km
 
     file, data = read_named(file)
@@ -67,7 +67,7 @@ def positions(file: Path, graph: Graph) -> tuple[np.ndarray, str]:
     found = _placed(file, rows, graph)
     if len(found) < graph.n:
         absent = next(v for v in range(graph.n) if v not in found)
-        raise GraphError(f"{shown(file)}: vertex {shown(label_of(graph, absent))} has no place")
+        raise GraphError(f"{shown(file)}: vertex {shown(label_of(graph, absent))} has no coordinates")
     points = np.array([found[v] for v in range(graph.n)])
     if points.ndim != 2 or points.shape[1] != 2:
         raise GraphError(f"{shown(file)}: expected three columns, a vertex, x and y")
@@ -80,18 +80,18 @@ def _line(lines: list[int], i: int) -> str:
 
 
 def right_hand_side(file: Path, M: Graph | Matrix, S: Semiring, dtype: np.dtype) -> np.ndarray:
-    """B of an equation: an array, or a table in which vertices without a line have the algebra's zero."""
+    """The right-hand side B: an array, or a table; vertices without a line have the algebra's zero."""
     file, data = read_named(file)
     if suffix(file) == ".npy" or (not suffix(file) and data.startswith(MAGIC)):
         return parse_npy(file, data)[0]
     if S.is_record or S.is_object:
-        raise SemiringError(f"{shown(file)}: elements of {S.name} are not numbers; give a .npy array of records")
+        raise SemiringError(f"{shown(file)}: elements of {S.name} are not numbers: give a .npy array")
     _, rows = _rows_of_numbers(file, data)
     found = _placed(file, rows, M)
     lines = {position: line for position, (line, *_) in zip(found, rows, strict=True)}
     B = np.full((M.n, len(rows[0][2])), S.zero_in(dtype), dtype)
     for k, column in enumerate(B.T):
-        # what is the algebra's zero is there already: no integer is ∞
+        # the algebra's zero is in B already, and no integer is ∞
         kept = {position: values[k] for position, values in found.items() if values[k] != S.zero}
         positions = np.array(list(kept), np.int64)
         place = partial(_line, [lines[position] for position in kept])

@@ -1,1 +1,1 @@
-"""Graphs from files, and matrices to files: one reader a format."""
+"""Graphs from files, and matrices to files: each format in a module."""

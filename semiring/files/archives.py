@@ -53,7 +53,7 @@ def read_npz(path: Path, data: bytes, options: Options) -> Graph:
     if "matrix" in archive.members:
         matrix = archive.array("matrix")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise GraphError(f"{shown(path)} holds a matrix of shape {matrix.shape}; a graph's is square")
+            raise GraphError(f"{shown(path)} holds a matrix of shape {matrix.shape}: a graph needs a square matrix")
         zero = archive.array("zero") if "zero" in archive.members else None
         return from_matrix(path, matrix, options, zero=zero, names=names)
     ends = next((pair for pair in NPZ_ENDS if set(pair) <= set(archive.members)), None)
@@ -71,32 +71,33 @@ def read_npz(path: Path, data: bytes, options: Options) -> Graph:
 
 
 def matrix_of_npz(path: Path, data: bytes, S: Semiring, dtype: np.dtype | None, options: Options) -> Matrix | None:
-    """The matrix of an archive that `write_matrix` wrote over an algebra; None for any other."""
+    """The matrix of an archive of `write_matrix`, over an algebra; None for other archives."""
     archive = _Archive(path, data)
     if not {"matrix", "zero"} <= set(archive.members):
         return None
     matrix = archive.array("matrix")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise GraphError(f"{shown(path)} holds a matrix of shape {matrix.shape}; a graph's is square")
+        raise GraphError(f"{shown(path)} holds a matrix of shape {matrix.shape}: a graph needs a square matrix")
     return literal(path, matrix, archive.array("zero"), archive.names(), S, dtype, options)
 
 
 class _Archive:
-    """The arrays of a .npz file, each read and checked when it is asked for."""
+    """The arrays of a .npz file; each is read and checked on first use."""
 
     def __init__(self, path: Path, data: bytes) -> None:
         self.path = path
         try:
             self.zip = ZipFile(BytesIO(data))
             entries = self.zip.infolist()
-        except Exception as e:  # a damaged archive makes Python's reader raise nearly anything
+        except Exception as e:  # zipfile raises many types of errors for a damaged archive
             raise GraphError(f"{shown(path)} is not a file of NumPy arrays of numbers or texts: {shown(e)}") from None
         self.members = {entry.filename.removesuffix(".npy"): entry for entry in entries}
         if len(self.members) < len(entries):
-            raise GraphError(f"{shown(path)} holds two arrays of one name")
+            raise GraphError(f"{shown(path)} holds two arrays with the same name")
         for entry in entries:
             if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-                raise GraphError(f"{shown(path)} is compressed in a way that NumPy does not use: write it anew")
+                raise GraphError(f"{shown(path)} has a compression that NumPy does not use: save it again with "
+                                 "numpy.savez")
 
     def array(self, name: str) -> np.ndarray:
         entry = self.members[name]
@@ -110,11 +111,11 @@ class _Archive:
             raise GraphError(f"{what} cannot be read: {shown(e)}") from None
         array, end = parse_npy(self.path, data, member=name)
         if end < len(data):
-            raise GraphError(f"{what} has {len(data) - end} bytes after its elements")
+            raise GraphError(f"{what} has {len(data) - end} extra bytes after its elements")
         return array
 
     def column(self, name: str, kinds: str, dimensions: int = 1) -> np.ndarray:
-        """An array of so many dimensions whose elements are of one of the kinds."""
+        """An array, checked to have this many dimensions and elements of one of these kinds."""
         array = self.array(name)
         if array.ndim != dimensions or array.dtype.kind not in kinds:
             self.refuse(name, array, f"{dimensions}-D {' or '.join(sorted({KINDS[kind] for kind in kinds}))}")
@@ -133,19 +134,20 @@ class _Archive:
         return names
 
     def vertices(self) -> int | None:
-        """The number of vertices, where the archive tells it."""
+        """The number of vertices, if the archive says it."""
         if "n" in self.members:
             n = self.column("n", "iu", 0)
             if n < 0:
-                raise GraphError(f"{shown(self.path)}: n = {int(n)}, and a graph has no negative number of vertices")
+                raise GraphError(f"{shown(self.path)}: n = {int(n)}, but a graph has 0 or more vertices")
             return int(n)
         return self.side() if "shape" in self.members else None
 
     def side(self) -> int:
-        """The side of the square that `shape` says."""
+        """The side of a square matrix, from the array `shape`."""
         shape = self.column("shape", "iu").tolist()
         if len(shape) != 2 or min(shape) < 0 or shape[0] != shape[1]:
-            raise GraphError(f"{shown(self.path)} holds a matrix of shape {quoted(tuple(shape))}; a graph's is square")
+            raise GraphError(f"{shown(self.path)} holds a matrix of shape {quoted(tuple(shape))}: a graph needs a "
+                             "square matrix")
         side: int = shape[0]
         return side
 
@@ -155,27 +157,29 @@ KINDS = {"b": "truth values", "i": "integers", "u": "integers", "f": "numbers", 
 
 
 def _from_scipy(archive: _Archive, options: Options) -> Graph:
-    """A sparse matrix as `scipy.sparse.save_npz` wrote it, each index looked at before it is used."""
+    """A sparse matrix of `scipy.sparse.save_npz`; each index is checked before it is used."""
     path = archive.path
     word = archive.array("format")
     text = word.item() if word.shape == () and word.dtype.kind in "US" else None
     kind = text.decode("latin-1") if isinstance(text, bytes) else text
     if kind not in FORMATS:
-        raise GraphError(f"{shown(path)} is not a sparse matrix that SciPy writes: its format is {quoted(kind)}")
+        raise GraphError(f"{shown(path)} is not a sparse matrix as scipy.sparse.save_npz writes it: its format is "
+                         f"{quoted(kind)}")
     needed = {"coo": ("row", "col"), "dia": ("offsets",)}.get(kind, ("indices", "indptr"))
     if kind == "coo" and "coords" in archive.members:
         needed = ("coords",)
     for name in ("shape", "data", *needed):
         if name not in archive.members:
-            raise GraphError(f"{shown(path)} is not a sparse matrix that SciPy writes: it has no array {name!r}")
+            raise GraphError(f"{shown(path)} is not a sparse matrix as scipy.sparse.save_npz writes it: it has no "
+                             f"array {name!r}")
     n = archive.side()
     found = _stored(archive, kind, n)
     for what, index in (("row", found.rows), ("column", found.columns)):
         if len(index) and (index.min() < 0 or index.max() >= n):
             worst = int(index.min()) if index.min() < 0 else int(index.max())
-            raise GraphError(f"{shown(path)} has {what} {worst}, and the matrix is {n} × {n}")
+            raise GraphError(f"{shown(path)} has an entry in {what} {worst}, but the matrix is {n} × {n}")
     if kind in ("bsr", "dia") or found.values.dtype.kind == "b":
-        present = found.values != 0  # padding of blocks and diagonals; of truth values True alone is an edge
+        present = found.values != 0  # drop the padding of blocks and diagonals; only True is an edge
         found = Entries(*(part[present] for part in found))
     weights = None if options.weight is None or found.values.dtype.kind == "b" else found.values
     ends = found.rows.astype(np.int64), found.columns.astype(np.int64)
@@ -196,8 +200,8 @@ def _stored(archive: _Archive, kind: str, n: int) -> Entries:
         else:
             rows, columns = archive.column("row", "iu"), archive.column("col", "iu")
         if not len(rows) == len(columns) == len(data):
-            lengths = f"{len(rows)} rows, {len(columns)} columns and {len(data)} values"
-            raise GraphError(f"{shown(archive.path)} holds {lengths}: an entry needs one of each")
+            lengths = f"{len(rows)} row indices, {len(columns)} column indices and {len(data)} values"
+            raise GraphError(f"{shown(archive.path)} holds {lengths}: these numbers must be equal")
         return Entries(rows, columns, data)
     indices, offsets = archive.column("indices", "iu"), archive.column("indptr", "iu")
     height, width = data.shape[1:] if kind == "bsr" else (1, 1)
@@ -231,11 +235,12 @@ def _stored(archive: _Archive, kind: str, n: int) -> Entries:
 def _diagonals(archive: _Archive, n: int) -> Entries:
     data, offsets = archive.column("data", "biufc", 2), archive.column("offsets", "iu")
     if len(data) != len(offsets):
-        raise GraphError(f"{shown(archive.path)} holds {len(offsets)} offsets and {len(data)} diagonals")
+        raise GraphError(f"{shown(archive.path)} holds {len(offsets)} offsets and {len(data)} diagonals: these "
+                         "numbers must be equal")
     if len(offsets) and (int(offsets.min()) < -n or int(offsets.max()) > n):
         archive.refuse("offsets", offsets, f"diagonals of a {n} × {n} matrix")
     if len(set(offsets.tolist())) < len(offsets):
-        archive.refuse("offsets", offsets, "diagonals that differ")
+        archive.refuse("offsets", offsets, "different diagonals")
     if not data.size:
         nothing = np.empty(0, np.int64)
         return Entries(nothing, nothing, np.empty(0, data.dtype))
@@ -254,7 +259,7 @@ def write_npz(path: Path, M: Matrix) -> None:
 
 
 def save_edges(path: Path, n: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None) -> None:
-    """A .npz file of SciPy's sparse matrices; of edges without weights, true where there is one."""
+    """Write edges as a sparse matrix of SciPy; without weights its entries are true."""
     from scipy.sparse import coo_array, save_npz
 
     values = np.ones(len(sources), bool) if weights is None else weights

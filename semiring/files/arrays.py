@@ -25,9 +25,9 @@ from .format import Options
 from .streams import about, created, suffix, warn
 
 MAGIC = b"\x93NUMPY"
-LONGEST_HEADER = 1 << 16  # characters; records of thousands of fields have fewer
+LONGEST_HEADER = 1 << 16  # characters; enough for records with thousands of fields
 HEADER_KEYS = {"descr", "fortran_order", "shape"}
-STRAIGHT = "biufcUS"  # kinds of dtype whose every bit pattern can be looked at without harm
+STRAIGHT = "biufcUS"  # kinds of dtype for which every bit pattern is safe to read
 LAST_LETTER = 0x10FFFF
 
 
@@ -38,28 +38,28 @@ def read_npy(path: Path, data: bytes, options: Options) -> Graph:
 
 
 def _behind(path: Path, data: bytes, array: np.ndarray, end: int) -> tuple[np.ndarray | None, list[Any] | None]:
-    """What `write_matrix` writes behind an array: the zero, and the names where there are some."""
+    """What `write_matrix` writes after an array: the zero, and the names if there are any."""
     if end == len(data):
         return None, None
     zero, end = parse_npy(path, data, end)
     if array.dtype == np.uint64 and array.ndim == 2 and zero.dtype == np.int64 and zero.shape == (2,):
-        raise GraphError(f"{shown(path)} holds a packed matrix: read it by PackedMatrix.load")
+        raise GraphError(f"{shown(path)} holds a packed matrix: use PackedMatrix.load")
     if end == len(data):
         return zero, None
     if data[end : end + len(MAGIC)] != MAGIC:
-        raise GraphError(f"{shown(path)}: after two arrays there are {len(data) - end} bytes more")
+        raise GraphError(f"{shown(path)}: {len(data) - end} extra bytes after the second array")
     names, end = parse_npy(path, data, end)
     if names.ndim != 1 or names.dtype.kind not in "iuU":
         raise GraphError(f"{shown(path)}: the third array has shape {names.shape} and dtype {dtype_text(names.dtype)}; "
-                         "expected the names of the vertices, integers or texts")
+                         "expected a list of names, integers or texts")
     if end < len(data):
-        raise GraphError(f"{shown(path)}: after three arrays there are {len(data) - end} bytes more")
+        raise GraphError(f"{shown(path)}: {len(data) - end} extra bytes after the third array")
     listed: list[Any] = names.tolist()
     return zero, listed
 
 
 def matrix_of_npy(path: Path, data: bytes, S: Semiring, dtype: np.dtype | None, options: Options) -> Matrix | None:
-    """The matrix of a file over an algebra, of one that nothing is said of as it stands; None for an array of edges."""
+    """The matrix of a file over an algebra; None for an array of edges."""
     array, end = parse_npy(path, data)
     zero, names = _behind(path, data, array, end)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
@@ -71,9 +71,9 @@ def literal(
     path: Path, array: np.ndarray, zero: np.ndarray | None, names: list[Any] | None, S: Semiring,
     dtype: np.dtype | None, options: Options,
 ) -> Matrix | None:
-    """A square array as a matrix over an algebra; None where what stands for no edge is not this algebra's zero.
+    """A square array as a matrix over an algebra; None if its element for no edge is not this algebra's zero.
 
-    Over truth values, and where the caller says what means no edge, it is the matrix of the graph.
+    Over truth values, and if the caller passes `absent`, it is the matrix of the array's graph.
     """
     if zero is not None and options.absent is not None:
         return None
@@ -95,13 +95,13 @@ def literal(
     flat = array.reshape(-1)
     refuse_nan(flat, entry, "element")
     values = elements(S, flat, array.dtype if zero is not None and dtype is None else dtype, entry)
-    if S.is_record and values.dtype == S.default_dtype:  # vectors again
+    if S.is_record and values.dtype == S.default_dtype:  # restore vectors
         values = values.view(S.element_dtype)
     return Matrix(values.reshape(array.shape), S, names)
 
 
 def whole_again(array: np.ndarray, zero: np.ndarray) -> np.ndarray:
-    """Integers that were written as floats beside ∞, whose dtype is that of the zero; any other array as it is.
+    """Restore integers that were written as floats because of ∞; the zero has their dtype. Other arrays are returned.
 
     Examples
     --------
@@ -123,11 +123,12 @@ def whole_again(array: np.ndarray, zero: np.ndarray) -> np.ndarray:
 def from_array(
     path: Path, array: np.ndarray, options: Options, zero: np.ndarray | None = None, names: list[Any] | None = None
 ) -> Graph:
-    """The graph of an array of edges, or of a square one, whose entries are the edges."""
+    """The graph of an array of edges, or of a square matrix."""
     if array.ndim == 2 and array.shape[0] == array.shape[1]:
         return from_matrix(path, array, options, zero=zero, names=names)
     if zero is not None:
-        raise GraphError(f"{shown(path)}: a second array follows one of shape {array.shape}, which is not a matrix")
+        raise GraphError(f"{shown(path)}: a second array follows the first one, whose shape {array.shape} is not that "
+                         "of a matrix")
     if options.absent is not None:
         refuse_absent(path, "an array of edges")
     with about(str(path)):
@@ -138,13 +139,14 @@ def from_array(
 def from_matrix(
     path: Path, matrix: np.ndarray, options: Options, *, zero: np.ndarray | None = None, names: list[Any] | None = None
 ) -> Graph:
-    """The graph of a matrix in which `zero` means no edge; 0, NaN and ±∞ do if it is None."""
+    """The graph of a matrix in which `zero` means no edge; by default 0, NaN and ±∞ do."""
     as_written = matrix
     if zero is not None:
         matrix = whole_again(matrix, zero)
         if zero.shape != () or zero.dtype != matrix.dtype:
             raise GraphError(
-                f"{shown(path)}: what stands for no edge has shape {zero.shape} and dtype {dtype_text(zero.dtype)}; "
+                f"{shown(path)}: the element that means no edge has shape {zero.shape} and dtype "
+                f"{dtype_text(zero.dtype)}; "
                 f"expected one element of {dtype_text(matrix.dtype)}"
             )
         if options.absent is not None and matrix.dtype.kind not in "biufc":
@@ -156,8 +158,8 @@ def from_matrix(
         present = edges_in(path, matrix, options)
     else:
         raise GraphError(
-            f"{shown(path)} holds a matrix of {dtype_text(matrix.dtype)}, not of numbers: write_matrix keeps what "
-            "stands for no edge beside those"
+            f"{shown(path)} holds a matrix of {dtype_text(matrix.dtype)}, and it is not known which "
+            "element means no edge: write the file with write_matrix, which stores that element"
         )
     sources, targets = np.nonzero(present)
     if matrix is not as_written and not np.isfinite(as_written[present]).all():
@@ -168,7 +170,7 @@ def from_matrix(
 
 
 def edges_in(path: Path, matrix: np.ndarray, options: Options) -> np.ndarray:
-    """Which numbers in a matrix are edges: not what the caller says that means none, else neither 0 nor ±∞ nor NaN."""
+    """Which entries of a matrix are edges: all but `absent`, or by default all but 0, ±∞ and NaN."""
     if options.absent is not None:
         return differs(matrix, options.absent)
     _doubt(path, matrix)
@@ -177,18 +179,18 @@ def edges_in(path: Path, matrix: np.ndarray, options: Options) -> np.ndarray:
 
 
 def refuse_absent(path: Path, what: str) -> NoReturn:
-    """Say that a file does not write each entry of a matrix, so that none of them means no edge."""
-    raise GraphError(f"{shown(path)} holds {what}, in which each is an edge: leave absent= out")
+    """Refuse `absent` for a file that does not write every entry of a matrix."""
+    raise GraphError(f"{shown(path)} holds {what}, and absent= is for matrices that write every entry: leave it out")
 
 
 def differs(matrix: np.ndarray, absent: float) -> np.ndarray:
-    """Where a matrix does not hold a value, which may be NaN."""
+    """Where a matrix differs from a value, which may be NaN."""
     different: np.ndarray = matrix == matrix if absent != absent else matrix != absent
     return different
 
 
 def _zeros(matrix: np.ndarray) -> np.ndarray:
-    """Where a matrix holds 0 off its diagonal."""
+    """The places of zeros off the diagonal."""
     zeros = matrix == 0
     np.fill_diagonal(zeros, False)
     found: np.ndarray = np.argwhere(zeros)
@@ -196,28 +198,28 @@ def _zeros(matrix: np.ndarray) -> np.ndarray:
 
 
 def _doubt(path: Path, matrix: np.ndarray) -> None:
-    """Warn where a weight may be lost: 0 and ∞ both mean no edge, and a matrix seldom writes both for it."""
+    """Warn if a weight may be lost: 0 and ∞ both mean no edge, but a matrix rarely uses both."""
     if matrix.dtype.kind not in "fc" or np.isfinite(matrix).all():
         return
     zeros = _zeros(matrix)
     if len(zeros):
-        warn(f"{shown(path)} holds 0, as at {tuple(zeros[0].tolist())}, and ±∞ or NaN, and all of these mean no edge: "
-             "where 0 is a weight, pass absent=numpy.inf or absent=numpy.nan, and absent=0 where 0 alone means no edge")
+        warn(f"{shown(path)} holds 0, as at {tuple(zeros[0].tolist())}, and ±∞ or NaN, and all of these were read as "
+             "no edge: pass absent=numpy.inf or absent=numpy.nan if 0 is a weight, absent=0 if only 0 means no edge")
 
 
 def doubt_zeros(path: Path, S: Semiring, zeros: int) -> None:
-    """Warn where elements are taken as they stand, and so many zeros off the diagonal may have been no edges."""
+    """Warn if zeros off the diagonal are read as elements, but may mean no edge."""
     if zeros and not S.is_record and not S.is_object and S.zero_in(S.default_dtype) != 0:
-        warn(f"{shown(path)} holds 0 off its diagonal, {zeros} times, which was taken as a weight: in {S.name} "
-             f"{S.zero_in(S.default_dtype)} means no edge. Pass absent=0 where 0 does, absent=numpy.nan where it is a "
-             "weight")
+        warn(f"{shown(path)} holds 0 off its diagonal, {zeros} times, which was read as a weight, since in {S.name} "
+             f"{S.zero_in(S.default_dtype)} means no edge: pass absent=0 if 0 means no edge, absent=numpy.nan if it is "
+             "a weight")
 
 
 def parse_npy(path: Path, data: bytes, start: int = 0, member: str = "") -> tuple[np.ndarray, int]:
-    """The array that lies in the bytes of a .npy file from a place on, and where it ends; see `numpy.lib.format`.
+    """The array at a position in the bytes of a .npy file, and the position of its end; see `numpy.lib.format`.
 
-    Nothing is allocated by what the header says: the array is a view of the bytes, and those must be there. Objects are
-    refused, so that nothing is unpickled.
+    The header's sizes allocate nothing: the array is a view of the bytes, which must be long enough. Objects are
+    refused, so nothing is unpickled.
     """
     within = f"array {quoted(member)}: " if member else ""
 
@@ -225,23 +227,24 @@ def parse_npy(path: Path, data: bytes, start: int = 0, member: str = "") -> tupl
         return GraphError(f"{shown(path)} is not a file of NumPy arrays of numbers or texts: {within}{why}")
 
     if data[start : start + 6] != MAGIC or len(data) < start + 10:
-        raise refuse("it does not begin with NumPy's mark")
+        raise refuse("it does not begin as a .npy file does")
     version = data[start + 6]
     if version not in (1, 2, 3) or data[start + 7]:
-        raise refuse(f"its format is version {version}.{data[start + 7]}")
+        raise refuse(f"it has the unknown version {version}.{data[start + 7]}")
     width = 2 if version == 1 else 4
     begin = start + 8 + width
     length = int.from_bytes(data[start + 8 : begin], "little")
     if length > LONGEST_HEADER or begin + length > len(data):
-        raise refuse(f"its header has {length} bytes")
+        raise refuse(f"its header would have {length} bytes")
     try:
         dtype, shape, order = _header(data[begin : begin + length].decode("latin-1" if version < 3 else "utf-8"))
-    except Exception as e:  # Python's parser and NumPy's of dtypes raise nearly anything
+    except Exception as e:  # the parsers of Python and NumPy raise many types of errors
         raise refuse(f"its header is {quoted(data[begin : begin + length])} ({shown(e)})") from None
     begin += length
     count = math.prod(shape)
     if not dtype.itemsize or count * dtype.itemsize > len(data) - begin:
-        raise refuse(f"{count} elements of {dtype_text(dtype)} do not lie in the {len(data) - begin} bytes it holds")
+        raise refuse(f"{count} elements of {dtype_text(dtype)} need more than the {len(data) - begin} bytes that it "
+                     "holds")
     if not count and max(shape) > len(data):  # an array without elements may have any sides, and sides are counted by
         raise refuse(f"its shape is {quoted(shape)}")
     flat = np.frombuffer(data, dtype, count, begin) if count else np.empty(0, dtype)
@@ -267,7 +270,7 @@ def _header(text: str) -> tuple[np.dtype, tuple[int, ...], Any]:
     if type(found["fortran_order"]) is not bool:
         raise ValueError("its order is not valid")
     dtype = np.lib.format.descr_to_dtype(found["descr"])
-    if dtype.subdtype is not None:  # NumPy writes such an axis into the shape
+    if dtype.subdtype is not None:  # NumPy writes such an axis as part of the shape
         raise ValueError(f"elements of dtype {dtype} are arrays themselves")
     for part in _parts(dtype):
         if part.kind not in STRAIGHT:
@@ -276,7 +279,7 @@ def _header(text: str) -> tuple[np.dtype, tuple[int, ...], Any]:
 
 
 def _parts(dtype: np.dtype) -> list[np.dtype]:
-    """The dtypes of which one is made; bytes between fields do not count."""
+    """The dtypes of all fields, also nested ones."""
     if dtype.subdtype is not None:
         return _parts(dtype.subdtype[0])
     if dtype.names is not None:
@@ -285,7 +288,7 @@ def _parts(dtype: np.dtype) -> list[np.dtype]:
 
 
 def _checked(what: str, flat: np.ndarray) -> np.ndarray:
-    """Elements in the order of bytes of this machine; what could not be one is refused."""
+    """Elements in this machine's byte order; refuses bytes that are not elements."""
     if flat.dtype.names is not None:
         dtype = np.dtype([(name, _native(flat.dtype[name])) for name in flat.dtype.names])
         result = np.empty(len(flat), dtype)
@@ -307,14 +310,14 @@ def _native(dtype: np.dtype) -> np.dtype:
 
 
 class _Sink:
-    """A file that NumPy does not know for one: it writes through Python then, and an error keeps its reason."""
+    """Hides from NumPy that this is a file: NumPy then writes through Python, and errors keep their reason."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.write = file.write
 
 
 def save_array(path: Path, *arrays: np.ndarray) -> None:
-    """A .npy file of an array, and of further ones behind it."""
+    """Write a .npy file of an array, with further arrays after it."""
     with created(path) as file:
         for array in arrays:
             np.lib.format.write_array(_Sink(file), np.asanyarray(array), allow_pickle=False)
@@ -325,20 +328,20 @@ def write_npy(path: Path, M: Matrix) -> None:
 
 
 def shown_elements(M: Matrix) -> np.ndarray:
-    """The elements; integers beside ∞ as floats, where these hold all, of which the zero tells the dtype."""
+    """The elements; integers beside ∞ as floats if that is exact (the dtype of the zero says what they were)."""
     stored = by_components(M.array)
     found = stored if stored.dtype.names else with_infinities(stored, M.semiring)
     return found if found.dtype.kind == "f" else stored
 
 
 def zero_of(M: Matrix) -> np.ndarray:
-    """What stands for no edge."""
+    """The element that means no edge, as an array."""
     dtype = by_components(M.array).dtype
     return np.array(M.semiring.zero_in(dtype), dtype)
 
 
 def names_array(path: Path, names: list[Any]) -> np.ndarray:
-    """Names as an array of integers of 64 bits or of texts."""
+    """Names as an array of 64-bit integers or of texts."""
     if (whole := integers_of(names)) is not None:
         return whole
     texts = list(map(str, names))
@@ -346,11 +349,12 @@ def names_array(path: Path, names: list[Any]) -> np.ndarray:
     form = suffix(path)
     changed = next((i for i, text in enumerate(array.tolist()) if text != texts[i]), None)
     if changed is not None:
-        raise SemiringError(f"{shown(path)}: {form} cannot hold the name {quoted(texts[changed])}, which ends in NUL")
+        raise SemiringError(f"{shown(path)}: {form} cannot hold the name {quoted(texts[changed])}, which ends in NUL: "
+                            "rename the vertex")
     if len(set(texts)) < len(texts):
-        raise SemiringError(f"{shown(path)}: {form} holds names as texts, and two of them have the same text")
+        raise SemiringError(f"{shown(path)}: {form} stores names as texts, and two names have the same text: rename "
+                            "one")
     others = [name for name in names if not isinstance(name, str)]
     if others:
-        warn(f"{shown(path)}: {form} holds names as texts, so that {quoted(others[0])} will be "
-             f"{quoted(str(others[0]))}")
+        warn(f"{shown(path)}: {form} stores names as texts: {quoted(others[0])} becomes {quoted(str(others[0]))}")
     return array

@@ -23,26 +23,26 @@ from .streams import about
 
 @dataclass
 class Listing:
-    """What a file says of its vertices and edges."""
+    """The vertices and edges of a file, with attributes."""
 
-    vertices: list[Any]  # what they are called
+    vertices: list[Any]  # their names
     sources: list[int]  # positions
     targets: list[int]
-    one_way: list[bool]  # of each edge
-    attributes: list[dict[str, Any]]  # likewise; those that hold weights
-    known: set[str]  # all attributes that an edge has
-    directed: bool = True  # where there are no edges that tell it
+    one_way: list[bool]  # for each edge
+    attributes: list[dict[str, Any]]  # for each edge; those that may hold weights
+    known: set[str]  # all attributes of edges
+    directed: bool = True  # if there are no edges
     defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def graph(self, path: Path, data: bytes, options: Options, *, from_texts: bool = False) -> Graph:
-        """The graph, in which an undirected edge among directed ones goes each way.
+        """Return the graph. If only some edges are directed, the others go each way.
 
         Parameters
         ----------
         path, data, options
-            Of the file.
+            As for a reader.
         from_texts : bool
-            Vertices are called by texts; if all of these are integers, by integers.
+            Names were read as texts; if all are integers, they become integers.
         """
         with about(str(path)):
             weights = self._weights(options)
@@ -72,11 +72,11 @@ class Listing:
         columns = [self._column(name) for name in options.weight]
         for name, column in zip(options.weight, columns, strict=True):
             if column is None:
-                raise GraphError(f"no edge has the attribute {name!r}; several weights are named one by one")
+                raise GraphError(f"no edge has the attribute {name!r}: pass only names of attributes in weight=")
         return in_records(options.weight, columns)
 
     def _column(self, name: Any) -> np.ndarray | None:
-        """An attribute of all edges; None where they have no weights."""
+        """An attribute of all edges; None if there are no weights."""
         if name is None:
             return None
         values = [edge.get(name, self.defaults.get(name, MISSING)) for edge in self.attributes]
@@ -86,7 +86,7 @@ class Listing:
 
 
 def _counted(graph: Graph, from_texts: bool) -> Graph:
-    """A graph whose vertices are called by integers, as positions if these are 0 … n − 1."""
+    """Use integer names as positions if they are 0 … n − 1."""
     names = graph.names or []
     if from_texts:
         if not all(CANONICAL.fullmatch(name) and integer(name, high=2**64 - 1) is not None for name in names):

@@ -1,7 +1,7 @@
-"""Named arrays and what is to be known of them in one file, which can be mapped into memory.
+"""Named arrays and their metadata in one file, which can be mapped into memory.
 
-An archive of .npy files, stored as they are, the elements of each beginning at a multiple of `PAGE`; `numpy.load` opens
-it too. The first member is a JSON text with the format's version. Nothing in it is ever unpickled.
+The file is an uncompressed archive of .npy files, in which the elements of each array begin at a multiple of `PAGE`.
+`numpy.load` opens it too. The first member is a JSON text with the format's version. Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -27,42 +27,42 @@ from .streams import OPENERS, created
 VERSION = 1
 ABOUT = "about.json"
 PAGE = 4096  # bytes
-PADDING = 0xD935  # the field of a member's header that holds nothing, as zipalign writes it
-ZIP64 = 20  # bytes of the field with sizes of 64 bits, which stands in the header of every member
+PADDING = 0xD935  # an empty field of a member's header, as zipalign uses it
+ZIP64 = 20  # bytes of the field with 64-bit sizes in every member's header
 FIXED = 30  # bytes of a member's header before its name
 LONGEST = 1 << 32  # bytes of the JSON text
-CHUNK = 1 << 26  # bytes whose checksum is taken at once
+CHUNK = 1 << 26  # bytes per step of the checksum
 
 
 def path_of(path: Any) -> Path:
-    """A path, however it is given.
+    """Check and return a path.
 
     Raises
     ------
     SemiringError
-        When it is not one, or names a compression, through which nothing is mapped.
+        If it is not a path, or ends in a compression (compressed files cannot be mapped).
     """
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes) or "\0" in os.fspath(path):
-        raise SemiringError(f"path must be the name of a file, and is {clip_repr(path)}")
+        raise SemiringError(f"path must be the name of a file, not {clip_repr(path)}")
     found = Path(path)
     if found.suffix.lower() in OPENERS:
-        raise SemiringError(f"{shown(found)}: this file is mapped into memory and cannot be compressed; take a name "
+        raise SemiringError(f"{shown(found)}: this file is mapped into memory and cannot be compressed: use a name "
                             f"without {found.suffix}")
     return found
 
 
 def write_bundle(path: Path, kind: str, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a file whole, or not at all.
+    """Write a file completely, or not at all.
 
     Parameters
     ----------
     path : Path
     kind : str
-        What is kept, which `Bundle` asks for.
+        What the file holds; `Bundle` checks it.
     about : mapping
-        What JSON can hold.
+        Metadata that JSON can hold.
     arrays : mapping of str to ndarray
-        With one axis, of numbers.
+        One-dimensional arrays of numbers.
 
     Raises
     ------
@@ -105,14 +105,14 @@ class Bundle:
     Raises
     ------
     SemiringError
-        For a file of something else, a damaged one, and one of another version or byte order.
+        If the file holds something else, is damaged, or has another version or byte order.
     OSError
-        When it cannot be read.
+        If it cannot be read.
     """
 
     def __init__(self, path: Path, kind: str) -> None:
         self.path = path
-        with open(path, "rb") as file:  # what the system says of a path is said as it is
+        with open(path, "rb") as file:  # errors of the system pass unchanged
             self._size = os.fstat(file.fileno()).st_size
         try:
             with ZipFile(path) as archive:
@@ -121,29 +121,29 @@ class Bundle:
                     raise ValueError(ABOUT)
                 about = json.loads(archive.read(ABOUT))
                 known = about["kind"], about["version"], about["byteorder"]
-        except Exception:  # a damaged archive makes Python's reader raise nearly anything
+        except Exception:  # zipfile raises many types of errors for a damaged archive
             self.refuse(f"it is not a file of {kind}, or damaged or cut short")
         if known[0] != kind:
-            self.refuse(f"it holds {shown(known[0])} and not {kind}: open it by what opens those")
+            self.refuse(f"it holds {shown(known[0])}, not {kind}")
         if known[1] != VERSION:
-            self.refuse(f"it has version {shown(known[1])} of this format, and this library reads {VERSION}")
+            self.refuse(f"it has version {shown(known[1])} of this format, but this library reads {VERSION}")
         if known[2] != sys.byteorder:
             self.refuse(f"it was written on a machine with another byte order, {shown(known[2])}-endian")
         self.about: dict[str, Any] = about
 
     def refuse(self, why: str) -> NoReturn:
         """Raise an error that names the file."""
-        raise SemiringError(f"{shown(self.path)} cannot be opened: {why}; write it anew")
+        raise SemiringError(f"{shown(self.path)} cannot be opened: {why}; write it again")
 
     def array(self, name: str, dtype: Any, length: int | None = None, mapped: bool = False) -> np.ndarray:
-        """An array with one axis, read and held against its checksum; or mapped, and only its size is looked at.
+        """Return a one-dimensional array: read, with its checksum verified, or mapped, with only its size checked.
 
-        It is of the dtype, or of one of a tuple of them.
+        `dtype` may be a tuple of dtypes, of which the array must have one.
 
         Raises
         ------
         SemiringError
-            When it is missing, damaged, or not of this dtype and length.
+            If it is missing, damaged, or has another dtype or length.
         """
         try:
             entry = self._members[f"{name}.npy"]
@@ -178,5 +178,5 @@ class Bundle:
         for start in range(0, len(view), CHUNK):
             total = crc32(view[start : start + CHUNK].data, total)
         if len(result) != shape[0] or total != entry.CRC:
-            self.refuse(f"its array {name!r} does not have the checksum that was written")
+            self.refuse(f"its array {name!r} has a wrong checksum")
         return result

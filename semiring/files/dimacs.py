@@ -36,7 +36,7 @@ def read_dimacs(path: Path, data: bytes, options: Options) -> Graph:
 
 
 def _problem(path: Path, text: str) -> tuple[int, int, int, int]:
-    """The line of the problem, where the next begins, and the numbers of vertices and arcs."""
+    """The line of the problem, the start of the next line, and the numbers of vertices and arcs."""
     at = 0
     for line, bare in numbered_lines(text):
         at += len(bare)
@@ -51,7 +51,7 @@ def _problem(path: Path, text: str) -> tuple[int, int, int, int]:
 
 
 def _fast_arcs(body: str, n: int) -> list[np.ndarray] | None:
-    """The arcs of a file of integers without any fault or comment among them; None for all others."""
+    """The arcs of a file of integers without errors or comments; None for other files."""
     arcs = table(body, np.dtype([("a", "S2"), ("from", "i8"), ("to", "i8"), ("weight", "i8")]), None)
     if arcs is None or not (arcs["a"] == b"a").all():
         return None
@@ -81,15 +81,12 @@ def _careful_arcs(path: Path, text: str, problem: int, n: int) -> list[np.ndarra
 
 
 def write_dimacs(path: Path, M: Matrix) -> None:
-    if M.names is not None:
-        raise SemiringError(f"{shown(path)}: DIMACS numbers its vertices, and these have names, as "
-                            f"{quoted((*M.names, '')[0])}: write .graphml, or Matrix(M.array, M.semiring) without them")
     count = np.count_nonzero(M.array != M.semiring.zero_in(M.dtype))
     with utf8(path) as file:
         file.write(f"c {comment(M, None)}\np sp {M.n} {count}\n")
         for u, v, weight in edges_of(path, M, "DIMACS", EXACT if M.dtype.kind == "f" else 2**63 - 1):
             length = 1 if weight is None else weight
             if isinstance(length, float) and not (length.is_integer() and abs(length) <= EXACT):
-                raise SemiringError(f"{shown(path)}: DIMACS holds lengths that are whole numbers, and entry "
+                raise SemiringError(f"{shown(path)}: DIMACS holds only integer lengths, and entry "
                                     f"{entry_text(M, u, v)} is {length}: write .graphml, or round the matrix")
             file.write(f"a {u + 1} {v + 1} {int(length)}\n")

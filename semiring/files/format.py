@@ -1,4 +1,4 @@
-"""A file format as one record, and what the caller of `read_graph` says of a file."""
+"""`Format`, a file format as one record, and `Options`, the options of all readers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .numerals import number
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """The options of `read_graph`, which describes them."""
+    """The options of `read_graph`, which documents them."""
 
     directed: bool | None = None
     weight: WeightColumns = "weight"
@@ -45,7 +45,7 @@ class Options:
 
     @property
     def asked(self) -> list[str]:
-        """The options that differ from their default, in a message's words, by the words that `Format.takes` has."""
+        """The options in `RESTRICTED` that differ from their default."""
         found = {field.name for field in dataclasses.fields(self) if getattr(self, field.name) != field.default}
         if isinstance(self.weight, (list, tuple)):
             found.add("weights")
@@ -53,7 +53,7 @@ class Options:
 
     @property
     def one_way(self) -> bool:
-        """The direction of edges in a file that does not say it."""
+        """Whether edges go one way, if the file does not say it."""
         return self.directed is not False
 
     def number(self, text: str) -> float | None:
@@ -63,7 +63,7 @@ class Options:
         return number(text)
 
 
-# Options that not every format honours, as messages call them.
+# Options that only some formats honour, and what messages call them.
 RESTRICTED = {
     "header": "header=", "source": "source=", "target": "target=", "weights": "a list of columns in weight=",
     "label": "label=", "decimal": "decimal=", "absent": "absent=", "names": "names=str",
@@ -77,32 +77,32 @@ class Format:
     Attributes
     ----------
     name : str
-        What `format=` calls it.
+        The value of `format=`.
     endings : tuple of str
-        Of the paths of such files, the usual one first.
+        The endings of its paths, the usual one first.
     title : str
-        What messages call it.
+        Its name in messages.
     content : str
-        What stands in such a file, for the documentation.
+        What such a file holds, for the documentation.
     read : callable
-        ``read(path, data, options)``: the graph of a file with these bytes. The path is for messages only.
+        ``read(path, data, options)`` returns the graph of these bytes. The path is for messages only.
     write : callable, optional
-        ``write(path, M)``: write a matrix whose elements and names the format can hold.
+        ``write(path, M)`` writes a matrix whose elements and names the format can hold.
     matrix : callable, optional
-        ``matrix(path, data, S, dtype, options)``: the matrix of a file that says more than its graph; None if this one
-        does not.
+        ``matrix(path, data, S, dtype, options)`` returns the matrix of a file that holds more than a graph, or None if
+        this file does not.
     noted : callable, optional
-        ``noted(path, data, S)``: the dtype that `write` noted for a matrix over S; None in other files.
+        ``noted(path, data, S)`` returns the dtype that `write` noted for a matrix over S, or None.
     takes : frozenset of str
         The options in `RESTRICTED` that reading honours.
     holds : frozenset of str
-        What elements it can hold besides real numbers and truth values: "complex", "records", "objects".
+        The elements that it can hold besides real numbers and truth values: "complex", "records", "objects".
     named : bool
         Whether vertices may have names.
     listed : bool
-        Whether a text is a list of edges, even if it could be a matrix.
+        Whether a text is always a list of edges, even if it could be a matrix.
     needs : str
-        The package that reads and writes it, if it is an optional one.
+        The optional package that it needs.
     """
 
     name: str

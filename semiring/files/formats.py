@@ -1,4 +1,4 @@
-"""The table of file formats, and what follows from it: which one a file has, what it honours, what it can hold."""
+"""The table of file formats, and the lists, choices and refusals that follow from it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ FORMATS = {form.name: form for form in (
     ),
 )}
 
-# Formats that other libraries read, by ending: what makes of the path something that a verb takes.
+# Formats that other libraries read, by ending: a call that reads the path.
 ELSEWHERE = {
     ".gexf": "networkx.read_gexf({})",
     ".dot": "networkx.nx_pydot.read_dot({})", ".gv": "networkx.nx_pydot.read_dot({})",
@@ -98,28 +98,28 @@ MORE = {
     ".json": "; if its keys are not nodes and edges, see networkx.node_link_graph",
     ".mat": "; NAME is the name of the matrix in the file",
 }
-UNPACKED = (".zip", ".tar", ".tgz", ".7z", ".rar", ".zst", ".lz4")  # archives and compressions that are not undone
+UNPACKED = (".zip", ".tar", ".tgz", ".7z", ".rar", ".zst", ".lz4")  # archives and compressions that are not read
 ELEMENTS = {"objects": "Python objects", "records": "records", "complex": "complex numbers"}
 
 
 def endings(*, written: bool = False, usual: bool = False) -> list[str]:
-    """The endings of paths that are read, or of those that a matrix is written to; or the usual one of each format."""
+    """The endings of files that are read, or written; or only the usual one of each format."""
     forms = (form for form in FORMATS.values() if form.write or not written)
     return [ending for form in forms for ending in form.endings[: 1 if usual else None]]
 
 
 def format_names(*, written: bool = False) -> list[str]:
-    """What `format=` may be, for reading or for writing."""
+    """The values of `format=`, for reading or for writing."""
     return [name for name, form in FORMATS.items() if form.write or not written]
 
 
 def format_of(path: Path, format: str | None, *, written: bool = False) -> Format:
-    """The format that the caller says, else that of the path's ending.
+    """The format that the caller names, or that of the path's ending.
 
     Raises
     ------
     SemiringError
-        If no such format is known, or none is written in; a `GraphError` in reading.
+        If the format is unknown or cannot be written; in reading it is a `GraphError`.
     """
     known, error = format_names(written=written), SemiringError if written else GraphError
     if format is not None:
@@ -135,7 +135,7 @@ def format_of(path: Path, format: str | None, *, written: bool = False) -> Forma
             return FORMATS[name]
     listed = ", ".join(endings(written=written))
     if written:
-        raise error(f"{shown(path)}: a matrix is written as {listed}: pass format= where the name does not say")
+        raise error(f"{shown(path)}: a matrix is written as {listed}: pass format= to say which")
     _refuse_known(path, found)
     ending = f"ends in {quoted(found)}" if found else "has no ending"
     raise error(f"{shown(path)} {ending}; graphs are read from {listed}: pass format= to say what it is")
@@ -159,7 +159,7 @@ def _refuse_known(path: Path, ending: str) -> None:
 
 
 def accepted(path: Path, form: Format, options: Options) -> Options:
-    """The options for a format.
+    """Check options against a format, and return them.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def accepted(path: Path, form: Format, options: Options) -> Options:
 
 
 def refuse_elements(path: Path, form: Format, M: Matrix) -> None:
-    """Refuse a matrix whose elements or names a format has no place for.
+    """Refuse a matrix whose elements or names a format cannot hold.
 
     Raises
     ------

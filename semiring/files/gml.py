@@ -27,11 +27,11 @@ TOKEN = re.compile(r'(?P<text>"[^"]*")|(?P<comment>#[^\r\n]*)|(?P<mark>[][])|(?P
 KEY = re.compile(r"[A-Za-z_]\w*")
 REFERENCE = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));")
 UNQUOTABLE = re.compile(r"\(\)|\[\]")  # NetworkX reads an empty tuple and an empty list
-LONGEST = 4000  # characters of a number; Python reads no integer of more digits
+LONGEST = 4000  # characters of a number; Python refuses to read longer integers
 
 
 class Pair(NamedTuple):
-    """A key with its value, which is an integer, a float, a text or a list of such pairs."""
+    """A key and its value: an integer, a float, a text or a list of pairs."""
 
     key: str
     value: Any
@@ -76,15 +76,15 @@ def read_gml(path: Path, data: bytes, options: Options) -> Graph:
 
 
 def called(path: Path, nodes: list[Pair], ids: list[Any], options: Options) -> list[Any]:
-    """What vertices are called: by their labels if they have some, else by their ids; or as the caller says."""
+    """The names of vertices: the attribute that the caller names, or their labels, or their ids."""
     key = options.label or "label"
     have = [any(pair.key == key for pair in node.value) for node in nodes]
     if (options.label in (None, "label") and not any(have)) or key == "id":
         return ids
-    hint = 'label="id" calls vertices by their ids'
+    hint = 'pass label="id" to use ids as names'
     if not all(have):
         at = have.index(False)
-        fail(path, nodes[at].line, f"node {quoted(ids[at])} without {quoted(key)}, which others have",
+        fail(path, nodes[at].line, f"node {quoted(ids[at])} without {quoted(key)}, although others have it",
              f"one for each node; {hint}")
     names = [_one(path, node, key) for node in nodes]
     seen: dict[str, Pair] = {}
@@ -92,14 +92,14 @@ def called(path: Path, nodes: list[Pair], ids: list[Any], options: Options) -> l
         first = seen.setdefault(str(name), node)
         if first is not node:
             fail(path, node.line, f"a second node with {key} {quoted(name)}, after line {first.line}",
-                 f"names that all differ; {hint}")
-    if len({type(name) for name in names}) > 1:  # "7" beside 7 is a text
+                 f"different names; {hint}")
+    if len({type(name) for name in names}) > 1:  # "7" and 7 are different, so all become texts
         names = list(map(str, names))
     return names
 
 
 def _one(path: Path, of: Pair, key: str) -> Any:
-    """The value of a key that is there once."""
+    """The value of a key that must occur once."""
     values = [pair for pair in of.value if pair.key == key]
     if not values:
         fail(path, of.line, f"{of.key} without {key}", f"'{of.key} [ {key} … ]'")
@@ -111,7 +111,7 @@ def _one(path: Path, of: Pair, key: str) -> Any:
 
 
 def _weight(path: Path, edge: Pair, key: str) -> int | float:
-    """A weight, which some programs write as a text."""
+    """A weight; some programs write it as a text."""
     value = _one(path, edge, key)
     text = str(value).strip()
     whole = integer(text)
@@ -119,7 +119,7 @@ def _weight(path: Path, edge: Pair, key: str) -> int | float:
 
 
 def _parsed(path: Path, text: str) -> list[Pair]:
-    """All that stands outside of brackets; deeper lists are within it, however deep."""
+    """The pairs outside of brackets; lists are nested in them, without recursion."""
     open_lists: list[tuple[str, int, list[Pair]]] = [("", 1, [])]
     key, line = "", 1
     for kind, token, line in _tokens(path, text):
@@ -148,13 +148,13 @@ def _parsed(path: Path, text: str) -> list[Pair]:
 
 
 def _tokens(path: Path, text: str) -> Iterator[tuple[str, str, int]]:
-    """The words, marks and texts of a file with the line that each begins in."""
+    """The words, marks and texts of a file, each with its first line."""
     line, at = 1, 0
     ends = re.compile(r"\r\n?|\n")
     for found in TOKEN.finditer(text):
         between = text[at : found.start()]
         line += len(ends.findall(between))
-        if between.strip():  # the one mark that begins no token
+        if between.strip():  # only a quotation mark begins no token
             _unclosed(path, line)
         kind, token = found.lastgroup or "", found[0]
         if kind != "comment":
@@ -166,11 +166,11 @@ def _tokens(path: Path, text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _unclosed(path: Path, line: int) -> NoReturn:
-    fail(path, line, "a text that does not end", "'\"' behind it")
+    fail(path, line, "a text without an end", "'\"' at its end")
 
 
 def _character(found: re.Match[str]) -> str:
-    """What a reference stands for, by number or by name; unchanged if that is not a character."""
+    """The character of a reference by number or name; unchanged if there is no such character."""
     decimal, hexadecimal, name = found.groups()
     if name:
         return html5.get(f"{name};", found[0])
@@ -202,11 +202,11 @@ def write_gml(path: Path, M: Matrix) -> None:
 
 
 def _in_ascii(text: str) -> str:
-    """A text as GML has it: other characters than those of ASCII, & and quotation marks by their numbers."""
+    """A text with characters beyond ASCII, & and quotation marks as references."""
     return re.sub(r'[^ -~]|[&"]', lambda found: f"&#{ord(found[0])};", text)
 
 
 def _gml_number(weight: float) -> str:
-    """A number as GML spells it; a power of ten needs a point before it."""
+    """A number as GML spells it: a point before the exponent."""
     text = repr(weight).upper().replace("INF", "+INF").replace("-+", "-")
     return text.replace("E", ".0E") if "E" in text and "." not in text else text

@@ -25,7 +25,7 @@ from .numerals import integer, number
 from .streams import fail, utf8
 from .writers import edges_of, has_infinity, texts_of
 
-APART = "\f"  # between a namespace and a name: no character of XML
+APART = "\f"  # between a namespace and a name; XML cannot contain it
 WHOLE = ("int", "long")
 NUMBERS = (*WHOLE, "float", "double")
 TRUTH = {"true": True, "1": True, "false": False, "0": False}
@@ -45,7 +45,7 @@ class _Key:
 
 @dataclass
 class _Parser:
-    """What was read so far; expat calls `start`, `end` and `text`."""
+    """The state of reading; expat calls `start`, `end` and `text`."""
 
     path: Path
     options: Options
@@ -55,18 +55,18 @@ class _Parser:
     ends: list[tuple[str, str]] = field(default_factory=list)
     one_way: list[bool] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
-    weights: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # of each edge, by attribute
+    weights: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # for each edge, by attribute
     attributes: set[str] = field(default_factory=set)
-    directed: bool | None = None  # what the outermost graph says
+    directed: bool | None = None  # in the outermost graph
     chosen: tuple[Any, ...] = ()  # the attributes whose values are read
-    defaults: list[bool] = field(default_factory=list[bool])  # what those say that one is in
-    open: list[str] = field(default_factory=list)  # the elements that one is in
-    key: _Key | None = None  # that a <key> declares, or whose value a <data> holds
-    parts: list[str] | None = None  # of the text that is wanted
+    defaults: list[bool] = field(default_factory=list[bool])  # of the open graphs
+    open: list[str] = field(default_factory=list)  # the open elements
+    key: _Key | None = None  # of the open <key> or <data>
+    parts: list[str] | None = None  # of the text of a value; None outside of values
 
     @property
     def wanted(self) -> tuple[Any, ...]:
-        """The attributes that hold weights, or may: where none is called weight, those of numbers."""
+        """The attributes that may hold weights: those asked for, or all numbers if none is called weight."""
         weight = self.options.weight
         if weight == "weight" and weight not in self.attributes:
             return tuple(dict.fromkeys(key.name for key in self.keys.values() if key.type in NUMBERS))
@@ -135,10 +135,11 @@ class _Parser:
         self.key = key if key.name in self.wanted else None
 
     def _graph(self, attributes: dict[str, str]) -> None:
-        """A graph, or the members of a group, which are vertices beside it."""
+        """A graph; a nested one holds the members of a group, which join the same graph."""
         within = self.open[-2:-1]
         if within not in (["graphml"], ["node"]):
-            self.fail("a graph within an edge" if within == ["edge"] else "a graph there", "one in <graphml> or <node>")
+            found = "a graph within an edge" if within == ["edge"] else "a graph in the wrong place"
+            self.fail(found, "a graph in <graphml> or <node>")
         if within == ["graphml"] and self.directed is not None:
             self.fail("a second graph", "one graph")
         default = attributes.get("edgedefault")
@@ -176,7 +177,7 @@ class _Parser:
         self.key, self.parts = key, []
 
     def _value(self, text: str, key: _Key) -> Any:
-        """A weight as the type of its key says; a number where that says "string"."""
+        """A weight of its key's type; a number for "string"."""
         if key.type == "boolean":
             if text.lower() not in TRUTH:
                 self.fail(f"the weight {quoted(text)}", "true or false")
@@ -207,7 +208,7 @@ def read_graphml(path: Path, data: bytes, options: Options) -> Graph:
 
 
 def _from_hexadecimal(text: str) -> float | None:
-    """The float that a text of hexadecimal digits is; None for one that is too large."""
+    """The float in hexadecimal spelling; None if it is too large."""
     try:
         return float.fromhex(text)
     except OverflowError:
@@ -225,7 +226,7 @@ def _parsed(path: Path, data: bytes, options: Options) -> _Parser:
     parser.CharacterDataHandler = found.text
 
     def refuse_entity(name: str, *more: Any) -> None:
-        found.fail(f"an entity {quoted(name)}", "GraphML without entities of its own")
+        found.fail(f"an entity {quoted(name)}", "GraphML without entity declarations")
 
     parser.EntityDeclHandler = refuse_entity
     try:
@@ -235,8 +236,8 @@ def _parsed(path: Path, data: bytes, options: Options) -> _Parser:
         raise GraphError(f"{shown(path)}, line {e.lineno}: {reason}; expected GraphML") from None
     except GraphError:
         raise
-    except (LookupError, ValueError) as e:  # of encodings that Python does not know, or that have many bytes a letter
-        raise GraphError(f"{shown(path)}: {shown(e)}; write it in UTF-8") from None
+    except (LookupError, ValueError) as e:  # from unknown or multi-byte encodings
+        raise GraphError(f"{shown(path)}: {shown(e)}: save it as UTF-8") from None
     return found
 
 

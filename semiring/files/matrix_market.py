@@ -28,7 +28,7 @@ from .writers import BLOCK, kept_names
 
 BANNER = "%%matrixmarket"
 LAYOUTS = ("coordinate", "array")
-# words of the first line, and how many numbers of which kind make a value
+# words of the first line: numbers per value, and their dtype
 FIELDS = {"real": (1, "f8"), "double": (1, "f8"), "integer": (1, "i8"), "unsigned-integer": (1, "i8"),
           "complex": (2, "f8"), "pattern": (0, "f8")}
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
@@ -39,7 +39,7 @@ DTYPES = frozenset(("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 floa
 
 @dataclass(frozen=True)
 class _Head:
-    """What stands above the entries."""
+    """The header: everything above the entries."""
 
     layout: str
     field: str
@@ -48,13 +48,13 @@ class _Head:
     start: int  # where the next line begins in the text
     n: int
     entries: int
-    names: list[Any] | None = None  # where `write_matrix` wrote them
+    names: list[Any] | None = None  # if `write_matrix` wrote them
     dtype: np.dtype | None = None  # likewise
     algebra: str | None = None
 
     @property
     def width(self) -> int:
-        """Numbers in a line."""
+        """How many numbers a line has."""
         return FIELDS[self.field][0] + (2 if self.layout == "coordinate" else 0)
 
 
@@ -99,16 +99,16 @@ def _head(path: Path, text: str) -> _Head:
                     fail(path, line, quoted(word), "one of " + ", ".join(known))
             pattern, symmetry = words[3] == "pattern", words[4]
             if pattern and (words[2] == "array" or symmetry == "skew-symmetric"):
-                fail(path, line, "a pattern", "numbers, since a pattern is neither an array nor skew-symmetric")
+                fail(path, line, "a pattern", "numbers: an array or a skew-symmetric matrix cannot be a pattern")
             if symmetry == "hermitian" and words[3] != "complex":
-                fail(path, line, "a hermitian matrix", "complex numbers in it")
+                fail(path, line, f"a hermitian matrix of {words[3]} entries", "complex entries")
         elif raw.strip(BLANKS) and not raw.lstrip(BLANKS).startswith("%"):
             return noted.beside(_sized(path, words, line, at, raw))
-    raise GraphError(f"{shown(path)} ends before the line of its size")
+    raise GraphError(f"{shown(path)} ends before the line with its size")
 
 
 def comments(S: Semiring, dtype: np.dtype, names: Sequence[int | str] | None) -> Iterator[str]:
-    r"""Comments in which `write_matrix` keeps what the format has no place for.
+    r"""The comments in which `write_matrix` stores dtype and names.
 
     >>> import semiring as sr
     >>> print(*comments(sr.min_plus, np.dtype("f4"), ["Ayr", 7]), sep="", end="")
@@ -124,7 +124,7 @@ def comments(S: Semiring, dtype: np.dtype, names: Sequence[int | str] | None) ->
 
 
 class _Notes:
-    """The comments that `write_matrix` wrote, if it did."""
+    """Collects the comments of `write_matrix`."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.line = path, 0
@@ -143,7 +143,8 @@ class _Notes:
 
     def _note(self, line: int, raw: str, found: Any) -> None:
         if not isinstance(found, dict) or found.get("dtype") not in DTYPES:
-            fail(self.path, line, quoted(raw.strip(BLANKS)), "what write_matrix notes, or another comment")
+            fail(self.path, line, quoted(raw.strip(BLANKS)), "a note of write_matrix: delete the comment, or write "
+                                                             "the file again")
         self.line, self.dtype, self.algebra = line, np.dtype(found["dtype"]), found.get("algebra")
         self.names = [] if found.get("names") is True else None
 
@@ -160,7 +161,7 @@ class _Notes:
 
 
 def noted_dtype(path: Path, data: bytes, S: Semiring) -> np.dtype | None:
-    """The dtype of the matrix over this algebra that `write_matrix` wrote; None in other files."""
+    """The dtype that `write_matrix` noted for a matrix over this algebra; None in other files."""
     head = _head(path, text_of(path, data, errors="replace"))
     return head.dtype if head.algebra == S.name else None
 
@@ -174,7 +175,7 @@ def _sized(path: Path, words: list[str], line: int, at: int, raw: str) -> _Head:
         fail(path, line, quoted(raw.strip(BLANKS)), expected)
     rows, columns, *entries = (size or 0 for size in sizes)
     if rows != columns:
-        raise GraphError(f"{shown(path)} holds a {rows} × {columns} matrix; a graph's is square")
+        raise GraphError(f"{shown(path)} holds a {rows} × {columns} matrix: a graph needs a square matrix")
     if layout == "array":
         held = {"general": rows * rows, "skew-symmetric": rows * (rows - 1) // 2}
         entries = [held.get(symmetry, rows * (rows + 1) // 2)]
@@ -182,7 +183,7 @@ def _sized(path: Path, words: list[str], line: int, at: int, raw: str) -> _Head:
 
 
 def _fast_entries(text: str, head: _Head) -> tuple[np.ndarray, np.ndarray] | None:
-    """Ends, counted from 1, and values of a file without any fault; None for all others."""
+    """The ends (counted from 1) and values of a file without errors; None for other files."""
     numbers, kind = FIELDS[head.field]
     ends = head.width - numbers
     dtype = np.dtype([(f"c{k}", "i8" if k < ends else kind) for k in range(head.width)])
@@ -206,7 +207,7 @@ def _values(columns: list[np.ndarray], count: int) -> np.ndarray:
 
 
 def _careful_entries(path: Path, text: str, head: _Head) -> tuple[np.ndarray, np.ndarray]:
-    """The same line by line; errors say which line is wrong."""
+    """The same, line by line, with errors that name the line."""
     numbers, kind = FIELDS[head.field]
     ends: list[tuple[int, ...]] = []
     parts: list[float] = []
@@ -218,7 +219,8 @@ def _careful_entries(path: Path, text: str, head: _Head) -> tuple[np.ndarray, np
         parts.extend(_weight(path, line, word, head.field) for word in words[head.width - numbers :])
     if kind == "i8" and max(parts, default=0) >= 2**63:
         if min(parts) < 0:
-            raise GraphError(f"{shown(path)} holds weights below 0 and from 2⁶³ on: no integers of 64 bits hold both")
+            raise GraphError(f"{shown(path)} holds both negative weights and weights of 2⁶³ or more: no 64-bit "
+                             "integers hold both")
         kind = "u8"
     column = np.array(parts, kind)
     columns = [column[k::numbers] for k in range(numbers)]
@@ -241,7 +243,7 @@ def _weight(path: Path, line: int, word: str, field: str) -> float:
 
 
 def _dense_ends(head: _Head) -> np.ndarray:
-    """Ends of all entries of an array: row by row, or of its part from the diagonal down column by column."""
+    """The ends of all entries of an array: row by row, or the lower triangle column by column."""
     n = head.n
     if head.symmetry == "general":
         return np.indices((n, n)).reshape(2, -1) + 1
@@ -253,7 +255,7 @@ def _dense_ends(head: _Head) -> np.ndarray:
 
 
 def _refuse_both_halves(path: Path, ends: np.ndarray, head: _Head) -> None:
-    """An entry and its mirror image would count twice."""
+    """Refuse an entry whose mirror image is also written: it would count twice."""
     upper = ends[0] < ends[1]
     if not upper.any():
         return
@@ -263,12 +265,12 @@ def _refuse_both_halves(path: Path, ends: np.ndarray, head: _Head) -> None:
         if (row, column) in mirrored:
             raise GraphError(
                 f"{shown(path)} is {head.symmetry} and holds both entry ({row}, {column}) and entry ({column}, {row}): "
-                "leave one half out, or call it general"
+                "remove one of them, or declare the matrix general"
             )
 
 
 def _refuse_diagonal(path: Path, text: str, ends: np.ndarray, values: np.ndarray, head: _Head) -> None:
-    """An entry on the diagonal is its own negative, or its own conjugate."""
+    """Refuse a diagonal entry that is not its own negative, or its own conjugate."""
     if head.symmetry not in ("skew-symmetric", "hermitian"):
         return
     skew = head.symmetry == "skew-symmetric"
@@ -297,7 +299,7 @@ def _graph(path: Path, head: _Head, ends: np.ndarray, values: np.ndarray, option
 
 
 def _narrowed(values: np.ndarray, head: _Head) -> np.ndarray:
-    """Values in the dtype that they had, as far as it holds them."""
+    """Values in their original dtype, if that is exact."""
     assert head.dtype is not None
     if values.dtype.kind == "c" and head.dtype.kind != "c":
         return values
@@ -308,14 +310,15 @@ def _narrowed(values: np.ndarray, head: _Head) -> np.ndarray:
 
 def _negated(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "u" or (values.dtype.kind == "i" and len(values) and values.min() == -(2**63)):
-        raise GraphError("a skew-symmetric matrix holds each weight and its negative, and one of them needs 65 bits")
+        raise GraphError("a skew-symmetric matrix holds each weight and its negative, and one of them does not fit 64 "
+                         "bits")
     return -values
 
 
 def write_mtx(path: Path, M: Matrix) -> None:
     rows, columns = np.nonzero(M.array != M.semiring.zero_in(M.dtype))
     values = M.array[rows, columns]
-    readable_values = with_infinities(values, M.semiring)  # Python's numbers where floats would round: as they are then
+    readable_values = with_infinities(values, M.semiring)  # objects if floats would round: keep the integers then
     values = values if readable_values.dtype.kind == "O" else readable_values
     kind = {"b": "pattern", "i": "integer", "u": "integer", "c": "complex"}.get(values.dtype.kind, "real")
     if values.dtype == np.uint64 and len(values) and values.max() >= 2**63:

@@ -1,6 +1,6 @@
-"""What `write_matrix` notes in a comment, where a format has no place for it: the dtype, and of which kind names are.
+"""Comments in which `write_matrix` notes what a format cannot express: the dtype, and whether names are integers.
 
-Without the comment a file is as good as any other of its format: names are what its reader makes of their texts.
+Without the comment the file is an ordinary one of its format, and its reader interprets the names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .numerals import CANONICAL
 
 MARK = "semiring-matrix"
 COMMENT = re.compile(rb"^(?:<!--|[#%c] )semiring-matrix (.*?)(?:-->)?\r?$", re.MULTILINE)
-HEAD = 4096  # bytes of a file in which the comment stands
+HEAD = 4096  # bytes of a file in which the comment is looked for
 DTYPES = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split())
 TEXTS, INTEGERS = "texts", "integers"
 
@@ -38,14 +38,14 @@ class Note(NamedTuple):
 
 
 def comment(M: Matrix, names: Sequence[int | str] | None) -> str:
-    """The text of the comment, without what begins and ends one; it has no "--", which XML would take for the end."""
+    """The text of the comment without its delimiters; it has no "--", which would end a comment in XML."""
     kind = None if names is None else INTEGERS if names and isinstance(names[0], int) else TEXTS
     said = json.dumps({"algebra": M.semiring.name, "dtype": M.dtype.name, "names": kind})
     return f"{MARK} {said.replace('-', chr(92) + 'u002d')}"
 
 
 def single_kind(path: Path, names: Sequence[int | str]) -> None:
-    """Refuse names of which a file of texts would not tell which were integers.
+    """Refuse a mix of integers and texts, which the file could not distinguish.
 
     Raises
     ------
@@ -53,17 +53,18 @@ def single_kind(path: Path, names: Sequence[int | str]) -> None:
     """
     if len({type(name) for name in names}) > 1:
         integer, text = (next(name for name in names if type(name) is kind) for kind in (int, str))
-        raise SemiringError(f"{shown(path)}: names are integers, as {integer}, and texts, as {quoted(text)}; such a "
-                            "file holds names of one kind: write .csv, or call str() on the names")
+        raise SemiringError(f"{shown(path)}: names are integers, such as {integer}, and texts, such as "
+                            f"{quoted(text)}, but this format stores names of one kind: write .csv, or call str() on "
+                            "the names")
 
 
 def noted(path: Path, data: bytes) -> Note | None:
-    """What `write_matrix` noted in a file; None in others.
+    """The note of `write_matrix` in a file, or None.
 
     Raises
     ------
     GraphError
-        When the comment is damaged.
+        If the comment is damaged.
     """
     found = COMMENT.search(data[:HEAD])
     if found is None:
@@ -75,23 +76,23 @@ def noted(path: Path, data: bytes) -> Note | None:
             return Note(algebra, np.dtype(dtype), names)
     except (ValueError, LookupError, TypeError, RecursionError):
         pass
-    raise GraphError(f"{shown(path)}: found the comment {quoted(found[0].decode(errors='replace'))}, expected what "
-                     f"write_matrix notes after {MARK!r}, or another comment")
+    raise GraphError(f"{shown(path)}: found the comment {quoted(found[0].decode(errors='replace'))}, expected a note "
+                     f"of write_matrix after {MARK!r}: delete the comment, or write the file again")
 
 
 def noted_dtype(path: Path, data: bytes, S: Semiring) -> np.dtype | None:
-    """The dtype of the matrix over this algebra that `write_matrix` wrote; None in other files."""
+    """The dtype that `write_matrix` noted for a matrix over this algebra; None in other files."""
     note = noted(path, data)
     return note.dtype if note is not None and note.algebra == S.name else None
 
 
 def renamed(path: Path, graph: Graph, note: Note) -> Graph:
-    """A graph whose vertices were read as texts, or as positions, with the names that were written.
+    """The graph with the names that were written; they were read as texts or positions.
 
     Raises
     ------
     GraphError
-        When names are not of the kind that the comment says.
+        If the names do not fit the comment.
     """
     texts: list[Any] = list(map(str, range(graph.n) if graph.names is None else graph.names))
     if note.names == TEXTS:

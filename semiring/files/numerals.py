@@ -1,7 +1,7 @@
-"""Numbers as files spell them: plain ASCII, nothing before or after.
+"""Numbers as files spell them: plain ASCII without anything around them.
 
-Tables of such numbers go through NumPy's fast reader, which is right for ASCII alone: it asks C which characters are
-digits, and C answers wrongly beyond Latin-1. Everything else goes field by field.
+Tables of such numbers are read by NumPy's fast reader. It is correct for ASCII only, because it asks C which characters
+are digits, and C errs beyond Latin-1. Everything else is read field by field.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
-CANONICAL = re.compile(r"0|-?[1-9][0-9]*")  # the one way to write each integer
+CANONICAL = re.compile(r"0|-?[1-9][0-9]*")  # the canonical spelling of an integer
 NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+|d[+-][0-9]+)?|inf|infinity|nan)",
                     re.IGNORECASE)
 LARGE = 1 << 20  # characters
@@ -27,7 +27,7 @@ LONGEST = 20  # digits and sign of the longest 64-bit integer
 
 
 def number(text: str) -> float | None:
-    """The number that a text is, or None; None for one too large for a float; NaN is one."""
+    """The number in a text, which may be NaN; None if it is not a number, or too large for a float."""
     if not NUMBER.fullmatch(text):
         return None
     value = float(text.replace("d", "e").replace("D", "e"))  # Fortran's exponents
@@ -40,7 +40,7 @@ def is_number(text: str) -> bool:
 
 
 def integer(text: str, low: int = -(2**63), high: int = 2**63 - 1) -> int | None:
-    """The integer that a text is, or None if it is not one from low to high, which have no more than 20 characters."""
+    """The integer in a text; None if it is not an integer from low to high. The limits have at most 20 characters."""
     if not INTEGER.fullmatch(text):
         return None
     digits = text.lstrip("+-0") or "0"
@@ -51,16 +51,16 @@ def integer(text: str, low: int = -(2**63), high: int = 2**63 - 1) -> int | None
 
 
 def integers(texts: Sequence[str]) -> NDArray[np.int64] | None:
-    """Texts as 64-bit integers, or None if one of them is not."""
+    """Texts as 64-bit integers, or None if one is not an integer of this size."""
     values = list(map(integer, texts))
     return None if None in values else np.array(values, dtype=np.int64)
 
 
 def table(text: str, dtype: np.dtype, separator: str | None, *, canonical: bool = False) -> np.ndarray | None:
-    """The lines of a text of plain numbers, or None if any is not just what the dtype says.
+    """The lines of a text of plain numbers; None if a line does not fit the dtype exactly.
 
-    A float that is too large for its 64 bits, which would be read as infinite, makes it None too; where `canonical`, so
-    does what may be an integer in another spelling than the one without sign or zeros before.
+    Also None if a float is too large for 64 bits, since it would be read as infinite; and with `canonical`, if an
+    integer has a sign or leading zeros.
     """
     if not text.isascii():
         return None
@@ -81,7 +81,7 @@ def table(text: str, dtype: np.dtype, separator: str | None, *, canonical: bool 
 
 @contextmanager
 def _as_a_file(data: bytes) -> Iterator[Any]:
-    """Text as `loadtxt` takes it: a path in memory, which it reads in blocks, or lines, at half the speed."""
+    """Text as `loadtxt` accepts it: a path in memory, which it reads in blocks; or lines, which take twice as long."""
     if len(data) > LARGE and hasattr(os, "memfd_create"):
         with os.fdopen(os.memfd_create("table"), "wb") as file:
             path = f"/proc/self/fd/{file.fileno()}"
@@ -97,7 +97,7 @@ STRANGE, OTHER, SEPARATOR, MINUS, PLUS, ZERO, DIGIT = range(7)
 
 
 def _kind(character: int) -> int:
-    """What a character is at the beginning of a number; DIGIT is one but 0, and a quotation mark is strange too."""
+    """The class of a character at the beginning of a number; DIGIT excludes 0, STRANGE includes quotation marks."""
     letter = chr(character)
     if not (" " <= letter <= "~" or letter in "\t\r\n") or letter == '"':
         return STRANGE
@@ -111,11 +111,11 @@ KINDS = bytes(map(_kind, range(256)))
 
 
 def _is_plain(data: bytes, canonical: bool) -> bool:
-    """Whether all characters may stand in a table, and where `canonical`, no integer is spelled in another way.
+    """Whether a table may contain these characters, and with `canonical`, all integers are canonical.
 
-    There, no field begins with a plus, with a zero before a digit, or with a minus before a zero without a point.
+    With `canonical`, no field begins with a plus, a zero before a digit, or a minus before an integer 0.
     """
-    for start in range(0, len(data), BLOCK):  # some that the cache holds, with the characters around them
+    for start in range(0, len(data), BLOCK):  # blocks that fit the cache, with their neighbouring characters
         part = b"\n" + data[:BLOCK] if start == 0 else data[start - 1 : start + BLOCK]
         after = data[start + BLOCK : start + BLOCK + 2].ljust(2, b"\n")
         k = np.frombuffer((part + after).translate(KINDS), np.uint8)

@@ -37,16 +37,16 @@ ONE_WAY = {"arcs": True, "arcslist": True, "matrix": True, "edges": False, "edge
 
 @dataclass
 class _Network:
-    """What was read so far."""
+    """The state of reading."""
 
     path: Path
     options: Options
-    n: int = -1  # vertices; none were announced yet
-    rows: int = 0  # those of the first mode, where there are two
+    n: int = -1  # vertices; -1 before *Vertices
+    rows: int = 0  # vertices of the first mode, if there are two modes
     heading: int = 0  # the line of *Vertices
     section: str = ""
-    relation: str = ""  # the number behind a heading, as in *Arcs :1
-    kept: str | None = None  # that of the edges
+    relation: str = ""  # the number after a heading, as in *Arcs :1
+    kept: str | None = None  # the relation of the edges
     labels: dict[int, tuple[str, int]] = field(default_factory=dict)  # by vertex, with the line
     ends: list[tuple[int, int]] = field(default_factory=list)
     one_way: list[bool] = field(default_factory=list)
@@ -75,7 +75,7 @@ class _Network:
     def _vertices(self, line: int, bare: str) -> None:
         sizes = [integer(word, 0) for word in bare.split()[1:]]
         if len(sizes) not in (1, 2) or None in sizes or (sizes[-1] or 0) > (sizes[0] or 0):
-            fail(self.path, line, quoted(bare), "'*Vertices N', or '*Vertices N FIRST' where these are of two modes")
+            fail(self.path, line, quoted(bare), "'*Vertices N', or '*Vertices N FIRST' for two modes")
         self.n, self.heading = sizes[0] or 0, line
         self.rows = (sizes[1] or 0) % max(self.n, 1) if len(sizes) == 2 else 0
 
@@ -93,7 +93,8 @@ class _Network:
             self.labels[vertex] = (str(vertex) if text is None else text), line
             return
         if self.kept not in (None, self.relation):
-            fail(self.path, line, f"a second relation {quoted(self.relation)}", "the edges of one: leave others out")
+            fail(self.path, line, f"a second relation {quoted(self.relation)}", "the edges of one relation: remove "
+                                                                                "the others")
         self.kept = self.relation
         if self.section == "matrix":
             self.cells.extend(weight_of(self.path, line, word) for word in words)
@@ -123,13 +124,13 @@ class _Network:
             self.weights.append({"weight": float(matrix[i, j])})
 
     def names(self) -> list[Any]:
-        """What vertices are called: by their labels, and by their numbers where they have none."""
+        """The names of vertices: their labels, or their numbers if they have no labels."""
         label = self.options.label
         if label not in (None, "id", "label"):
-            raise GraphError(f"{shown(self.path)}: vertices of Pajek have no {quoted(label)}: label=\"id\" calls them "
-                             "by their numbers, label=\"label\" by their labels")
+            raise GraphError(f"{shown(self.path)}: vertices of Pajek have no {quoted(label)}: pass label=\"id\" to "
+                             "call them by their numbers, label=\"label\" by their labels")
         if len(self.labels) < self.n and self.n > FEW and self.n > SPREAD * (len(self.labels) + 2 * len(self.ends)):
-            fail(self.path, self.heading, f"{self.n} vertices, and lines of {len(self.labels)}", "a line for each")
+            fail(self.path, self.heading, f"{self.n} vertices, but lines for {len(self.labels)}", "a line for each")
         if label == "id" or not self.labels:
             return list(range(1, self.n + 1))
         names = [self.labels.get(v, (str(v), self.heading)) for v in range(1, self.n + 1)]
@@ -137,7 +138,7 @@ class _Network:
         for name, line in names:
             if name in seen:
                 fail(self.path, max(line, seen[name]), f"a second vertex called {quoted(name)}",
-                     'labels that all differ; label="id" calls vertices by their numbers')
+                     'different labels; pass label="id" to call vertices by their numbers')
             seen[name] = line
         return [name for name, _ in names]
 
@@ -145,7 +146,7 @@ class _Network:
 def read_pajek(path: Path, data: bytes, options: Options) -> Graph:
     text = text_of(path, data)
     found = _Network(path, options)
-    for line, raw in _lines(text.split("\n" if "\n" in text else "\r")):  # a label in quotes may hold the other one
+    for line, raw in _lines(text.split("\n" if "\n" in text else "\r")):  # a quoted label may contain the other one
         bare = raw.strip(BLANKS)
         if bare.startswith("*"):
             found.head(line, bare)
@@ -163,15 +164,15 @@ def read_pajek(path: Path, data: bytes, options: Options) -> Graph:
 
 
 def _lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Numbered lines that are neither empty nor comments, which begin with % or stand between /* and */."""
-    commented = 0  # the line to which a comment goes on
+    """Numbered lines without empty lines and comments (after %, or between /* and */)."""
+    commented = 0  # the last line of a comment
     for line, raw in enumerate(lines, 1):
         bare = raw.strip(BLANKS)
         if line <= commented or not bare or bare.startswith("%"):
             continue
         if bare.startswith("/*"):
             more = range(line, len(lines) + 1)
-            commented = next((at for at in more if "*/" in lines[at - 1]), line)  # one without an end is a line
+            commented = next((at for at in more if "*/" in lines[at - 1]), line)  # without an end it is one line
             continue
         yield line, raw
 

@@ -1,6 +1,6 @@
-"""Graphs from Parquet files and matrices to them, through PyArrow: an edge a row, in columns from, to and weight.
+"""Graphs from Parquet files and matrices to them, through PyArrow: one edge per row, in columns from, to and weight.
 
-What `write_matrix` writes says beside the columns how many vertices there are, what they are called, and the dtype.
+`write_matrix` stores the number of vertices, their names and the dtype in the metadata.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from .format import Options
 from .streams import about, created
 from .writers import kept_names
 
-NOTE = b"semiring"  # the key of what stands beside the columns
+NOTE = b"semiring"  # the key of the metadata
 
 
 class Noted(NamedTuple):
-    """What `write_matrix` keeps beside the columns."""
+    """What `write_matrix` stores in the metadata."""
 
     n: int
     names: list[Any] | None
     algebra: str
-    dtype: np.dtype | None  # None of records
-    weights: list[str]  # the columns that hold them; none of truth values
+    dtype: np.dtype | None  # None for records
+    weights: list[str]  # their columns; empty for truth values
 
 
 def _pyarrow(path: Path) -> Any:
@@ -45,7 +45,7 @@ def _pyarrow(path: Path) -> Any:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise SemiringError(f"{shown(path)}: Parquet is read and written by PyArrow: pip install pyarrow") from None
+        raise SemiringError(f"{shown(path)}: Parquet needs PyArrow: pip install pyarrow") from None
     return pyarrow
 
 
@@ -58,7 +58,7 @@ def _table(path: Path, data: bytes) -> Any:
 
 
 def _square(path: Path, table: Any, options: Options) -> tuple[np.ndarray, list[Any] | None] | None:
-    """A data frame that is a matrix over vertices, and their names; None for edges."""
+    """The matrix in a data frame, and the names of its vertices; None for edges."""
     if (options.source, options.target) != (None, None) or options.weight not in ("weight", IF_CLEAR, None):
         return None
     try:
@@ -80,7 +80,7 @@ def _square(path: Path, table: Any, options: Options) -> tuple[np.ndarray, list[
 def matrix_of_parquet(
     path: Path, data: bytes, S: Semiring, dtype: np.dtype | None, options: Options
 ) -> Matrix | None:
-    """The matrix of a data frame over an algebra; None for edges, as `write_matrix` writes them."""
+    """The matrix of a data frame over an algebra; None for edges."""
     table = _table(path, data)
     found = None if _noted(path, table) is not None else _square(path, table, options)
     return None if found is None else literal(path, found[0], None, found[1], S, dtype, options)
@@ -111,7 +111,7 @@ def read_parquet(path: Path, data: bytes, options: Options) -> Graph:
 
 
 def noted_dtype(path: Path, data: bytes, S: Semiring) -> np.dtype | None:
-    """The dtype of the matrix over this algebra that `write_matrix` wrote; None in other files, and of records."""
+    """The dtype that `write_matrix` noted for a matrix over this algebra; None for records and in other files."""
     noted = _noted(path, _table(path, data))
     return noted.dtype if noted is not None and noted.algebra == S.name else None
 
@@ -130,8 +130,8 @@ def _noted(path: Path, table: Any) -> Noted | None:
     except (ValueError, TypeError, KeyError, RecursionError):
         sound = False
     if not sound or (dtype is not None and dtype.kind not in "biuf"):
-        raise GraphError(f"{shown(path)}: what stands beside its columns as {quoted(NOTE.decode())} is not what "
-                         "write_matrix writes: write the file anew")
+        raise GraphError(f"{shown(path)}: its metadata {quoted(NOTE.decode())} is not as write_matrix writes it: "
+                         "write the file again")
     return Noted(n, names, name, dtype, weights)
 
 
@@ -148,8 +148,8 @@ def write_parquet(path: Path, M: Matrix) -> None:
         values = by_components(values)
         weights = {f: np.ascontiguousarray(values[f]) for f in values.dtype.names or ()}
         if {"from", "to"} & set(weights):
-            raise SemiringError(f"{shown(path)}: a component of {M.semiring.name} is called as an end of an edge; "
-                                ".npz holds it")
+            raise SemiringError(f"{shown(path)}: a component of {M.semiring.name} is called from or to, as the "
+                                "ends of edges are: write .npz")
     else:
         weights = {} if values.dtype.kind == "b" else {"weight": values}
     noted = Noted(M.n, names, M.semiring.name, M.dtype if M.dtype.names is None else None, list(weights))
@@ -158,7 +158,8 @@ def write_parquet(path: Path, M: Matrix) -> None:
     try:
         arrays = [pyarrow.array(end, pyarrow.string() if texts else None) for end in ends.values()]
     except UnicodeEncodeError as e:
-        raise SemiringError(f"{shown(path)}: {quoted(e.object[e.start])} is not a character that UTF-8 has") from None
+        raise SemiringError(f"{shown(path)}: {quoted(e.object[e.start])} cannot be encoded as UTF-8: rename the "
+                            "vertex") from None
     table = pyarrow.table([*arrays, *map(pyarrow.array, weights.values())], [*ends, *weights])
     with created(path) as file:
         pyarrow.parquet.write_table(table.replace_schema_metadata({NOTE: text}), file)

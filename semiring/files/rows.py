@@ -16,18 +16,18 @@ from .streams import BLANKS, WORD, numbered_lines
 COMMENTS = ("#", "%")
 SEPARATES = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # the first line of a list for Excel
 QUOTATION = re.compile(r'"(?:[^"]|"")*"')
-FIELD = re.compile(rf'"((?:[^"\\]|\\.|"")*)"(?=[{BLANKS}]|$)|([^{BLANKS}]+)')  # between blanks, quoted as R does it
+FIELD = re.compile(rf'"((?:[^"\\]|\\.|"")*)"(?=[{BLANKS}]|$)|([^{BLANKS}]+)')  # between blanks, quoted as by R
 DECIMAL = re.compile(r"[-+]?\d+,\d+")  # a number with a decimal comma
 
 
 def is_passed_over(line: str) -> bool:
-    """Whether a line that begins a row is empty, or a comment."""
+    """Whether the first line of a row is empty or a comment."""
     bare = line.strip(" \r\n")
     return not bare or bare.startswith(COMMENTS) or SEPARATES.fullmatch(bare) is not None
 
 
 def first_record(text: str, line: int, raw: str) -> str:
-    """The first line of data, with those that a quotation at its beginning goes on to."""
+    """The first line of data, and the lines to which a quotation at its beginning extends."""
     if raw.lstrip(BLANKS).startswith('"'):
         more = numbered_lines(text, line + 1)
         while raw.count('"') % 2 and (found := next(more, None)):
@@ -36,16 +36,16 @@ def first_record(text: str, line: int, raw: str) -> str:
 
 
 def separator_of(line: str, decimal: str = ".") -> str | None:
-    """The mark that makes most fields of a line, None for blanks."""
+    """The separator that gives a line the most fields; None for blanks."""
     line = QUOTATION.sub("", line)
     mark = max("\t;,".replace(decimal, ""), key=line.count)
     if mark not in line:
         return None
     blanks = WORD.findall(line)
     if mark == "\t" and len(blanks) > len(line.split(mark)) and all(map(is_number, blanks)):
-        return None  # numbers between blanks and tabs mixed, not names that hold blanks
+        return None  # numbers between blanks and tabs, not names with blanks
     if mark == "," and len(blanks) > 2 and all(DECIMAL.fullmatch(word) for word in blanks if mark in word):
-        return None  # weights with a decimal comma between blanks, of which whoever reads them says so
+        return None  # decimal commas between blanks; the reader of weights reports them
     return mark
 
 
@@ -54,7 +54,7 @@ def fields_of(line: str, separator: str | None) -> list[str]:
 
 
 def words_of(line: str) -> list[str]:
-    """The fields of a line between blanks; those in quotation marks may hold blanks.
+    """The fields of a line between blanks; quoted fields may contain blanks.
 
     >>> words_of('"New York" "B" 5" 3')
     ['New York', 'B', '5"', '3']
@@ -69,13 +69,13 @@ def rows_of(
     is_edge: Callable[[list[str]], bool] | None = None, before: list[str] | None = None,
     marked: list[int] | None = None,
 ) -> Iterator[tuple[int, list[str]]]:
-    """The fields of numbered lines with the first line that they stand in, without empty lines and comments.
+    """The fields of each row with its first line number, without empty lines and comments.
 
-    Behind a row, which may be `before` these lines, what begins as a comment is a row too if it has as many fields, no
-    blank behind the mark, and `is_edge` says so; `marked` takes the numbers of such lines.
+    After a row (`before` is a row above these lines), a line that begins like a comment is also a row if it has as many
+    fields, no blank after the mark, and `is_edge` agrees; `marked` collects the numbers of such lines.
     """
     at = first = 0
-    within = False  # whether the line before opened a quotation that it did not close
+    within = False  # whether a quotation is open
     width = len(before or ())
 
     def is_comment(line: str) -> bool:
@@ -97,7 +97,7 @@ def rows_of(
             if within:
                 yield line
             else:
-                first, within = at, True  # until the row is read to its end
+                first, within = at, True  # until the row ends
                 yield "" if is_comment(line) else line
 
     if separator is None:
@@ -112,5 +112,5 @@ def rows_of(
                 width = width or len(fields)
                 yield first, fields
     except csv.Error as e:
-        expected = 'fields quoted by "…" in full or not at all'
+        expected = 'fields that are in quotation marks as a whole or not at all'
         raise GraphError(f"{shown(path)}, line {at}: {shown(e)}; expected {expected}") from None

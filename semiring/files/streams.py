@@ -1,4 +1,4 @@
-"""Files read once and whole, files written whole or not at all, and saying which line of one is wrong."""
+"""Reading a file once, writing a file completely or not at all, and errors that name a line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PACKED: dict[Callable[..., Any], re.Pattern[bytes]] = {
     gzip.open: re.compile(rb"\x1f\x8b\x08"), lzma.open: re.compile(rb"\xfd7zXZ\0"),
     bz2.open: re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
 }
-CHUNK = 1 << 24  # bytes; whenever as many more are to be read, free memory is compared with them
+CHUNK = 1 << 24  # bytes; free memory is checked before each further chunk
 BOM = "\ufeff"
 BLANKS = " \t\n\r\f\v"
 WORD = re.compile(f"[^{BLANKS}]+")
@@ -40,7 +40,7 @@ LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
 def suffix(path: Path) -> str:
-    """The ending that names the format, without that of a compression."""
+    """The ending of the format, without that of a compression."""
     endings = [ending.lower() for ending in path.suffixes]
     if endings and endings[-1] in OPENERS:
         endings.pop()
@@ -48,7 +48,7 @@ def suffix(path: Path) -> str:
 
 
 def open_file(file: Path | IO[bytes], path: Path, mode: str) -> IO[bytes]:
-    """A file, or one that is open already, through the compression that the path ends in."""
+    """Open a file, or wrap an open one, with the compression of the path's ending."""
     return OPENERS.get(path.suffix.lower(), _as_it_is)(file, mode)
 
 
@@ -57,27 +57,27 @@ def _as_it_is(file: Any, mode: str) -> Any:
 
 
 def named(path: str | os.PathLike[str] | IO[Any]) -> tuple[Path | IO[Any], Path]:
-    """A file, and what messages call it, whose ending says the format.
+    """A file, and its name in messages, whose ending gives the format.
 
     Raises
     ------
     GraphError
-        For bytes.
+        If the path is bytes.
     """
     if hasattr(path, "read") or hasattr(path, "write"):
         name = getattr(path, "name", None)
         return cast(IO[Any], path), Path(name if isinstance(name, str) else f"<{type(path).__name__}>")
     if isinstance(path, (bytes, bytearray, memoryview)):
-        raise GraphError(f"{type(path).__name__} are not a path: give io.BytesIO(data) for what a file holds")
+        raise GraphError(f"{type(path).__name__} is not a path: pass io.BytesIO(data) to read bytes")
     found = Path(path)
     return found, found
 
 
 def read_file(file: Path | IO[Any], name: Path) -> bytes:
-    """All that a file holds, decompressed."""
+    """The content of a file, decompressed."""
     if isinstance(file, Path):
         if file.is_dir():
-            raise GraphError(f"{shown(file)} is a folder: give a file in it")
+            raise GraphError(f"{shown(file)} is a folder: pass a file in it")
         if not file.exists():
             siblings = sorted(p.name for p in file.parent.iterdir()) if file.parent.is_dir() else []
             raise GraphError(f"there is no file {shown(file)}{near(file.name, siblings)}")
@@ -85,19 +85,20 @@ def read_file(file: Path | IO[Any], name: Path) -> bytes:
         data = read_bytes(file, name)
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as e:
         raise GraphError(f"{shown(name)} cannot be read: {shown(e)}") from None
-    except ValueError as e:  # of file objects: closed, or opened as text and not UTF-8
-        raise GraphError(f"{shown(name)} cannot be read: {shown(e)}; open it by open(path, 'rb')") from None
+    except ValueError as e:  # from file objects that are closed, or open as text that is not UTF-8
+        raise GraphError(f"{shown(name)} cannot be read: {shown(e)}; open it with open(path, 'rb')") from None
     if not data:
         behind = not isinstance(file, Path) and file.seekable() and file.tell() > 0
-        raise GraphError(f"{shown(name)} is empty{' from where it stands; seek(0) goes to its beginning' * behind}")
+        raise GraphError(f"{shown(name)} is "
+                         f"empty{' from its position on: call seek(0) to go to its beginning' * behind}")
     return data
 
 
 def read_bytes(file: Path | IO[Any], name: Path | None = None) -> bytes:
-    """All that a file holds, which messages may call otherwise, decompressed.
+    """The content of a file, decompressed; messages call it by `name`.
 
-    It is opened once and never sought in, so that it may be a pipe. What is packed is known by its first bytes too, as
-    standard input and file objects have no ending.
+    The file is opened once and read in order, so it may be a pipe. A compression is also recognized by its first bytes,
+    because standard input and file objects have no ending.
     """
     if isinstance(file, Path):
         name = name or file
@@ -113,7 +114,7 @@ def read_bytes(file: Path | IO[Any], name: Path | None = None) -> bytes:
 
 
 def _all(file: IO[Any], name: Path) -> bytes:
-    """All that an open file holds; text as UTF-8."""
+    """The rest of an open file; text as UTF-8."""
     parts: list[bytes] = []
     while part := file.read(CHUNK):
         if parts:
@@ -124,7 +125,7 @@ def _all(file: IO[Any], name: Path) -> bytes:
 
 
 def text_of(path: Path, data: bytes, errors: str = "strict") -> str:
-    """What a file of UTF-8 text holds."""
+    """The text of a UTF-8 file."""
     try:
         text = data.decode("utf-8", errors)
     except UnicodeDecodeError as e:
@@ -137,7 +138,7 @@ def text_of(path: Path, data: bytes, errors: str = "strict") -> str:
 
 
 def numbered_lines(text: str, start: int = 1) -> Iterator[tuple[int, str]]:
-    """The lines of a text with their numbers, from a number on; they may end as on any system."""
+    """The numbered lines of a text, from a number on, with any line ends."""
     for k, line in enumerate(LINE.finditer(text), 1):
         if k >= start:
             yield k, line[0]
@@ -148,7 +149,7 @@ def fail(path: Path, line: int, found: str, expected: str) -> NoReturn:
 
 
 def weight_of(path: Path, line: int, text: str) -> float:
-    """The number that a weight is.
+    """The number in the text of a weight.
 
     Raises
     ------
@@ -157,12 +158,12 @@ def weight_of(path: Path, line: int, text: str) -> float:
     """
     value = number(text)
     if value is None or value != value:
-        fail(path, line, f"the weight {quoted(text)}", "a number that 64 bits hold")
+        fail(path, line, f"the weight {quoted(text)}", "a number that fits 64 bits")
     return value
 
 
 def vertices_from_one(path: Path, line: int, words: Sequence[str], n: int) -> tuple[int, ...]:
-    """Vertices that count from 1, as they stand in a line."""
+    """The vertices in a line, counted from 1."""
     found = []
     for word in words:
         vertex = integer(word, 1, n)
@@ -173,7 +174,7 @@ def vertices_from_one(path: Path, line: int, words: Sequence[str], n: int) -> tu
 
 
 def warn(message: str) -> None:
-    """Warn about a file, where its reader was called from outside of this library."""
+    """Warn about a file; the warning points to the caller outside of this library."""
     outside = sys._getframe(1)
     depth = 2
     while outside.f_back is not None and outside.f_globals.get("__name__", "").startswith("semiring."):
@@ -183,7 +184,7 @@ def warn(message: str) -> None:
 
 @contextmanager
 def about(where: str) -> Iterator[None]:
-    """Errors of the code inside say which file, and perhaps line, they are about."""
+    """Errors raised inside name the file, and perhaps the line."""
     try:
         yield
     except GraphError as e:
@@ -191,17 +192,17 @@ def about(where: str) -> Iterator[None]:
 
 
 class Opened(type(Path())):  # type: ignore[misc]
-    """The name of a file that is open already, to write to."""
+    """The name of an open file to write to."""
 
     file: IO[Any]
 
 
 @contextmanager
 def created(path: Path) -> Iterator[IO[bytes]]:
-    """A new file in which a writer can also go back, compressed at the end if the path says so.
+    """A new file, in which a writer can seek; it is compressed at the end if the path says so.
 
-    It is written beside its place and takes it when all is written: an error leaves the file that was there as it was.
-    What is not an ordinary file, such as a pipe, is written at the end.
+    It is written to a temporary name and then renamed, so an error leaves the old file unchanged. A pipe, or another
+    special file, is written at the end.
 
     Raises
     ------
@@ -220,7 +221,7 @@ def created(path: Path) -> Iterator[IO[bytes]]:
         return
     target = Path(os.path.realpath(path))
     try:
-        if path.exists() and not path.is_file():  # by its own name: of a pipe in /dev/fd there is no other
+        if path.exists() and not path.is_file():  # by its own name, since a pipe in /dev/fd has no other
             with tempfile.TemporaryFile() as draft, open(path, "wb") as last:
                 yield draft
                 _finish(draft, last, path)
@@ -240,7 +241,7 @@ def created(path: Path) -> Iterator[IO[bytes]]:
             os.unlink(name)
             raise
     except OSError as e:
-        # a writer of NumPy's gives no number for a disk that is full
+        # NumPy gives no error number for a full disk
         raise OSError(e.errno or errno.EIO, e.strerror or str(e), str(path)) from None
 
 
@@ -255,7 +256,7 @@ def _finish(draft: IO[bytes], file: IO[bytes], path: Path) -> None:
 
 
 def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced, or those of any new one."""
+    """The permissions of the replaced file, or of a new one."""
     if target.exists():
         return S_IMODE(target.stat().st_mode)
     mask = os.umask(0)
@@ -265,13 +266,13 @@ def _mode(target: Path) -> int:
 
 @contextmanager
 def utf8(path: Path) -> Iterator[TextIO]:
-    """A new file of text."""
+    """A new text file in UTF-8."""
     with created(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         try:
             yield text
         except UnicodeEncodeError as e:
             letter = quoted(e.object[e.start])
-            raise SemiringError(f"{shown(path)}: {letter} is not a character that UTF-8 has") from None
+            raise SemiringError(f"{shown(path)}: {letter} cannot be encoded as UTF-8: rename the vertex") from None
         finally:
             text.detach()

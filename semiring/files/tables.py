@@ -1,8 +1,8 @@
 """Matrices as text: labelled tables, vertices in the first line and the first column, and rows of plain numbers.
 
-What stands in quotation marks is a text, as a vertex called "7" is; without them, labels that are all integers, each in
-its one spelling, are integers. Where a cell is empty there is no edge. Where none is, but on the diagonal, 0 and ±∞
-mean none, as in an array of NumPy; a matrix over an algebra is what is written.
+A label in quotation marks is a text, such as a vertex called "7". Other labels are integers if all of them are integers
+in canonical spelling. An empty cell means no edge. If no cell off the diagonal is empty, 0 and ±∞ mean no edge, as in a
+NumPy array. For a matrix over an algebra every entry is an element.
 """
 
 from __future__ import annotations
@@ -37,30 +37,30 @@ from .text import read_edges
 
 INFINITIES = (np.inf, -np.inf)
 TRUTH = ("true", "false")
-# of SNAP and KONECT, and Matrix Market, which is read under another name
+# comments of SNAP and KONECT, and the first line of Matrix Market
 SAYS_EDGES = re.compile(r"%%matrixmarket|[ #%]*((un)?directed graph|a?sym\b|bip\b|fromnodeid|nodes: *[0-9])")
-NEVER = ("false",)  # cells that say that there is no edge, as empty ones do
+NEVER = ("false",)  # cells that mean no edge, besides empty ones
 WORDS = re.compile(rf'"(?:[^"]|"")*"|[^{BLANKS}]+')  # what blanks separate
 CORNER = re.compile(r' *(?:"" *|absent=([^ ,;\t"]+) *)?([,;\t])')  # what a table begins with
-EXACT = 2**53  # up to which a double holds every integer
+EXACT = 2**53  # floats hold every integer up to here
 REAL = NUMBER.pattern
 COMPLEX = re.compile(rf"\(?(?:{REAL})?[+-]?(?:{REAL})j\)?", re.IGNORECASE)
 TOKEN = re.compile(rf"({REAL})|[][(),]", re.IGNORECASE)
-LONGEST = 4000  # characters of a cell; Python reads no integer of more digits
+LONGEST = 4000  # characters of a cell; Python refuses to read longer integers
 
 
 class Label(NamedTuple):
-    """A vertex as the table spells it."""
+    """A vertex as the table spells it, and its place."""
 
     text: str
     marked: bool  # whether in quotation marks
     line: int
-    field: int  # which counts from 1
+    field: int  # counted from 1
 
 
 @dataclasses.dataclass(frozen=True)
 class Cells:
-    """A table as edges: what is in its cells that are not empty."""
+    """A table as edges: its cells that are not empty."""
 
     names: list[Any] | None
     n: int
@@ -70,21 +70,21 @@ class Cells:
 
     @property
     def is_full(self) -> bool:
-        """Whether no cell is empty but on the diagonal, so that another mark than that may mean no edge."""
+        """Whether no cell off the diagonal is empty, so another mark may mean no edge."""
         return self.off_diagonal(lambda x: True) == self.n * (self.n - 1)
 
     def off_diagonal(self, has: Callable[[Any], bool]) -> int:
-        """How many cells off the diagonal hold a value with a property."""
+        """How many values off the diagonal have a property."""
         return sum(i != j and has(x) for i, j, x in zip(self.sources, self.targets, self.values, strict=True))
 
     def graph(self, path: Path, options: Options) -> Graph:
-        """The edges, with what they weigh."""
+        """The graph of the edges."""
         return self.edges(path, options).as_edges(options)
 
     def edges(self, path: Path, options: Options) -> Cells:
-        """The cells that are edges: not what the caller says means none; in full tables neither 0 nor ±∞.
+        """The cells that are edges: all but `absent`, and in full tables all but 0 and ±∞.
 
-        On the diagonal alone these are weights, as in a table of distances.
+        If 0 or ±∞ are only on the diagonal, they are weights, as in a table of distances.
         """
         if options.absent is not None:
             return self._without(lambda x: x == options.absent)
@@ -93,10 +93,10 @@ class Cells:
         if zeros and empty and (full or set(self.values) <= {0, 1}):
             read = "was read as no edge" if full else "was read as an edge of weight 0"
             warn(f"{shown(path)} has empty cells, which mean no edge, and 0, which {read}: pass absent=0 if 0 means no "
-                 "edge, and absent=numpy.nan if it is a weight")
+                 "edge, absent=numpy.nan if it is a weight")
         elif zeros and infinite:
-            warn(f"{shown(path)} holds 0 and ±∞, and both were read as no edge: pass absent=0 or absent=numpy.inf for "
-                 "the one that means it, and absent=numpy.nan where both are weights")
+            warn(f"{shown(path)} holds 0 and ±∞, and both were read as no edge: pass absent=0 or absent=numpy.inf if "
+                 "only that means no edge, absent=numpy.nan if both are weights")
         gone = (0,) * bool(full and zeros) + INFINITIES * bool(infinite)
         return self._without(lambda x: x in gone) if gone else self
 
@@ -106,7 +106,7 @@ class Cells:
         return Cells(self.names, self.n, *columns)
 
     def as_edges(self, options: Options) -> Graph:
-        """All cells that are not empty as edges."""
+        """The graph of all cells that are not empty."""
         weights = None if options.weight is None else _as_written(self.values)
         ends = np.array(self.sources, np.int64), np.array(self.targets, np.int64)
         return Graph(*ends, self.n, weights, self.names, options.one_way)
@@ -114,23 +114,23 @@ class Cells:
 
 @dataclasses.dataclass(frozen=True)
 class Form:
-    """How a matrix is written."""
+    """How a matrix is written as text."""
 
     labelled: bool  # vertices in the first line and column
     separator: str | None  # None: any run of blanks
-    cornerless: bool = False  # the first line has labels of columns only, as R writes them
-    absent: float | None = None  # what a table says that means no edge, as one does in which 0 or ±∞ are elements
-    names: list[str] | None = None  # of plain numbers below a line of names
+    cornerless: bool = False  # the first line has no corner, as R writes it
+    absent: float | None = None  # the element that means no edge, if the table says it
+    names: list[str] | None = None  # in a line above plain numbers
     rows: list[list[str]] = dataclasses.field(default_factory=list)  # the plain numbers
     doubtful: bool = False  # plain numbers that could be edges as well
 
     def said(self, options: Options) -> Options:
-        """Options with what means no edge, if the caller does not say it and the table does."""
+        """Options with the table's `absent`, unless the caller passes one."""
         return options if options.absent is not None else dataclasses.replace(options, absent=self.absent)
 
 
 def form_of(text: str, options: Options) -> Form | None:
-    """How a text is written as a matrix; None if it is a list of edges, or the caller says so.
+    """How a text writes a matrix; None if it is a list of edges, or the caller says so.
 
     >>> form_of(",a,b\\na,0,1\\nb,0,0", Options()).labelled, form_of("a,b,3", Options()) is None
     (True, True)
@@ -147,7 +147,7 @@ def form_of(text: str, options: Options) -> Form | None:
     if first.strip(BLANKS) != "" and corner:
         header, *below = csv.reader([first, *islice(raw, 1)], delimiter=corner[2], skipinitialspace=True)
         asked = isinstance(options.weight, str) and options.weight != "weight" and options.weight in header
-        of_edges = names_ends(header) or header[1:2] == [""]  # which the levels of an index are called too
+        of_edges = names_ends(header) or header[1:2] == [""]  # as an index with several levels has them
         of_edges = of_edges or any(map(_is_text, below[0][1:] if below else ()))
         if asked or (of_edges and below and below[0][:1] and below[0][0] not in header):
             return None  # edges that were saved with their index
@@ -163,12 +163,12 @@ def form_of(text: str, options: Options) -> Form | None:
 
 
 def _is_text(cell: str) -> bool:
-    """Whether what should be an element is a name."""
+    """Whether a cell that should be an element is a name."""
     return cell.strip(BLANKS)[:1].isalpha() and not is_number(cell.strip(BLANKS))
 
 
 def _data(text: str) -> Iterator[str]:
-    """The lines that are neither empty nor comments; none below a comment that says that they are edges."""
+    """The lines that are neither empty nor comments; stops at a comment that says that edges follow."""
     for _, line in numbered_lines(text):
         if not is_passed_over(line):
             yield line
@@ -177,11 +177,11 @@ def _data(text: str) -> Iterator[str]:
 
 
 def _labelled(head: list[str], body: list[list[str]], separator: str | None) -> Form | None:
-    """A table whose corner holds a word, or nothing at all: its rows are called as its columns are."""
+    """A table whose corner holds a word or is missing; rows and columns have the same labels."""
     rows = [row for row in body if row]
     cornerless = len(rows) == len(head) and rows != []
     across = head if cornerless else head[1:]
-    sure = len(across) > 1 or cornerless or head[0].lower() == "from"  # as data frames without an index have it
+    sure = len(across) > 1 or cornerless or head[0].lower() == "from"  # as data frames without an index write it
     fits = (
         len(rows) == len(across) > 0 and all(len(row) == len(across) + 1 for row in rows) and sure
         and sorted(row[0] for row in rows) == sorted(across) and len(set(across)) == len(across)
@@ -192,7 +192,7 @@ def _labelled(head: list[str], body: list[list[str]], separator: str | None) -> 
 
 
 def _plain(head: list[str], body: list[list[str]], separator: str | None, options: Options) -> Form | None:
-    """A square of plain numbers, perhaps below a line of names."""
+    """A square of plain numbers, with or without a line of names above it."""
     names = None if all(map(is_number, head)) else head
     rows = body if names else [head, *body]
     n = len(head)
@@ -211,7 +211,7 @@ def _plain(head: list[str], body: list[list[str]], separator: str | None, option
 
 
 def _fields(line: str, separator: str | None) -> list[str]:
-    """The fields of a line; none if a quotation does not end in it."""
+    """The fields of a line; empty if a quotation does not end in it."""
     if separator is None:
         return [word.strip('"') for word in WORDS.findall(line)]
     try:
@@ -234,13 +234,13 @@ def read_lines(path: Path, data: bytes, options: Options) -> Graph:
     if form.doubtful and options.absent is None:
         n = len(form.rows)
         raise GraphError(f"{shown(path)} could be {n} edges or a matrix of {n} vertices: pass "
-                         f"header={form.names is not None} for edges; for a matrix absent=0 where 0 means no edge, or "
-                         "use read_matrix, which takes its elements as they stand")
+                         f"header={form.names is not None} for edges, absent=0 for a matrix in which 0 means no edge, "
+                         "or use read_matrix, which reads every entry as an element")
     return from_matrix(path, _numbers(form), options, names=form.names)
 
 
 def _numbers(form: Form) -> np.ndarray:
-    """A matrix of plain numbers: of integers if all are, else of floats."""
+    """A matrix of plain numbers: integers if all are integers, otherwise floats."""
     n = len(form.rows)
     cells = [cell for row in form.rows for cell in row]
     whole = integers(cells) if all(map(INTEGER.fullmatch, form.rows[0])) else None
@@ -248,7 +248,7 @@ def _numbers(form: Form) -> np.ndarray:
 
 
 def matrix_of_text(path: Path, data: bytes, S: Semiring, dtype: np.dtype | None, options: Options) -> Matrix | None:
-    """The matrix of a text over an algebra; None where the text is a list of edges."""
+    """The matrix of a text over an algebra; None if the text is a list of edges."""
     text = text_of(path, data)
     form = form_of(text, options)
     if form is None:
@@ -256,9 +256,9 @@ def matrix_of_text(path: Path, data: bytes, S: Semiring, dtype: np.dtype | None,
     if not form.labelled:
         array = _numbers(form)
         if form.doubtful and options.absent is None:
-            warn(f"{shown(path)} was read as a matrix of {len(array)} vertices, and could be {len(array)} edges: pass "
-                 f"header={form.names is not None} for these, absent=0 for a matrix in which 0 means no edge, and "
-                 "absent=numpy.nan for one of which all is taken as it stands")
+            warn(f"{shown(path)} was read as a matrix of {len(array)} vertices, but could be {len(array)} edges: pass "
+                 f"header={form.names is not None} for edges, absent=0 for a matrix in which 0 means no edge, "
+                 "absent=numpy.nan for a matrix in which every entry is an element")
         return literal(path, array, None, form.names, S, dtype, options)
     cells, options = parse_table(path, text, form, options), form.said(options)
     if dtype is None and cells.values and all(map(_is_whole, cells.values)):
@@ -267,7 +267,7 @@ def matrix_of_text(path: Path, data: bytes, S: Semiring, dtype: np.dtype | None,
         cells = cells.edges(path, options)
     elif cells.is_full:
         doubt_zeros(path, S, cells.off_diagonal(lambda x: x == 0))
-    if dtype is not None and not (dtype.names and set(dtype.names) != set(S.fields or ())):  # no vectors
+    if dtype is not None and not (dtype.names and set(dtype.names) != set(S.fields or ())):  # without vectors
         limits = infinities(S, dtype)
         cells = dataclasses.replace(cells, values=[_finite(x, dtype, limits) for x in cells.values])
     return adjacency(cells.as_edges(options), S, dtype=dtype)
@@ -279,16 +279,16 @@ def _is_whole(x: Any) -> bool:
 
 
 def _integers_of(S: Semiring) -> np.dtype | None:
-    """Integers of 64 bits, where the algebra lives in them."""
+    """64-bit integers, if the algebra supports them."""
     whole = np.dtype(np.int64)
     return whole if whole in S.dtypes and S.default_dtype.kind != "b" else None
 
 
 def _finite(x: Any, dtype: np.dtype, limits: Mapping[Any, Any]) -> Any:
-    """An element with integers where a table says inf and the dtype has an integer for it."""
+    """An element in which the dtype's integers for ±∞ replace inf."""
     if dtype.names is not None:
         if not isinstance(x, tuple) or len(x) != len(dtype.names):
-            return x  # what is wrong is said by who takes it
+            return x  # the caller reports it
         return tuple(_finite(part, dtype[f].base, limits.get(f, {})) for f, part in zip(dtype.names, x, strict=True))
     if isinstance(x, list):
         return [_finite(part, dtype, limits) for part in x]
@@ -296,7 +296,7 @@ def _finite(x: Any, dtype: np.dtype, limits: Mapping[Any, Any]) -> Any:
 
 
 def _as_written(values: list[Any]) -> np.ndarray:
-    """Weights as an array, objects where doubles would change an integer that stands beside floats."""
+    """Weights as an array; objects if floats would change an integer."""
     kinds = set(map(type, values))
     if {int, float} <= kinds and any(type(x) is int and abs(x) > EXACT for x in values):
         return np.fromiter(values, dtype=object, count=len(values))
@@ -309,11 +309,12 @@ def parse_table(path: Path, text: str, form: Form, options: Options) -> Cells:
     Raises
     ------
     GraphError
-        Where a line has too many fields or too few, a vertex comes twice or is only a row or only a column, or a cell
-        holds no element; the message says the line and the field.
+        If a line has too many or too few fields, a vertex occurs twice or is only a row or only a column, or a cell is
+        not an element; the message names the line and the field.
     """
     if options.weight not in (None, "weight", IF_CLEAR):
-        raise GraphError(f"{shown(path)} is a table of a matrix, which has no column called {quoted(options.weight)}: "
+        raise GraphError(f"{shown(path)} is the table of a matrix and has no column of weights "
+                         f"{quoted(options.weight)}: "
                          "leave weight= out")
     records = _records(path, text, form.separator)
     header, _ = next(records)
@@ -325,7 +326,7 @@ def parse_table(path: Path, text: str, form: Form, options: Options) -> Cells:
             _fail(path, labels[0], f"{len(labels)} fields", f"{len(header)}, as in line {header[0].line}")
         down.append(labels[0])
         rows.append(fields)
-    counted = list(map(str, range(1, len(down) + 1)))  # as R writes a matrix without names
+    counted = list(map(str, range(1, len(down) + 1)))  # a matrix without names, as R writes it
     if [label.text for label in down] == counted and [label.text for label in across] in (
             [letter + number for number in counted] for letter in "VX"):
         across = [label._replace(text=row.text, marked=row.marked) for label, row in zip(across, down, strict=True)]
@@ -353,7 +354,7 @@ def parse_table(path: Path, text: str, form: Form, options: Options) -> Cells:
 
 
 def _records(path: Path, text: str, separator: str | None) -> Iterator[tuple[list[Label], list[str]]]:
-    """Each row of a table: its fields as labels, of which a row's own needs the first only, and as they are."""
+    """The rows of a table: the fields of each as labels, and as texts."""
     lines = iter(numbered_lines(text))
     line, parts = 0, list[str]()
 
@@ -376,7 +377,7 @@ def _records(path: Path, text: str, separator: str | None) -> Iterator[tuple[lis
             parts.clear()
     except csv.Error as e:
         where = Label("", False, line, 0)
-        _fail(path, where, shown(e), 'fields quoted by "…" in full or not at all')
+        _fail(path, where, shown(e), 'fields that are in quotation marks as a whole or not at all')
 
 
 def _marks(record: str, separator: str) -> list[bool]:
@@ -385,7 +386,7 @@ def _marks(record: str, separator: str) -> list[bool]:
     marks, at = [], 0
     while at <= len(record):
         found = field.match(record, at)
-        assert found is not None  # nothing at all is a field
+        assert found is not None  # an empty field matches too
         marks.append(found[1] is not None)
         at = found.end() + 1
     return marks
@@ -402,11 +403,11 @@ def _refuse_twice(path: Path, labels: Sequence[Label], what: str) -> None:
         first = seen.setdefault(label.text, label)
         if first is not label:
             before = f"line {first.line}" if first.line != label.line else f"field {first.field}"
-            _fail(path, label, f"{quoted(label.text)} again, which {before} is called too", f"{what} that all differ")
+            _fail(path, label, f"{quoted(label.text)} again, as in {before}", f"{what} with different names")
 
 
 def _names(down: Sequence[Label], across: Sequence[Label], options: Options) -> list[Any] | None:
-    """What the vertices are called, in the order of the rows; None where they are counted from 0."""
+    """The names of the vertices in the order of the rows; None if they count from 0."""
     texts = [label.text for label in down]
     plain = [label.text for label in (*down, *across) if not label.marked]
     if options.names is str or not all(map(CANONICAL.fullmatch, plain)) or any(len(x) > LONGEST for x in plain):
@@ -416,7 +417,7 @@ def _names(down: Sequence[Label], across: Sequence[Label], options: Options) -> 
 
 
 def _element(path: Path, where: Label, text: str) -> Any:
-    """What a cell holds: an integer, a float, a complex number, or a tuple."""
+    """The element in a cell: an integer, a float, a complex number, or a tuple."""
     if len(text) <= LONGEST:
         if INTEGER.fullmatch(text):
             return int(text)
@@ -432,18 +433,18 @@ def _element(path: Path, where: Label, text: str) -> Any:
                 return _record(text)
         except ValueError:
             pass
-    _fail(path, where, quoted(text), "a number, a tuple of numbers for a record, or nothing where there is no edge")
+    _fail(path, where, quoted(text), "a number, a tuple of numbers for a record, or an empty cell for no edge")
 
 
 def _record(text: str) -> tuple[Any, ...]:
-    """The components of a record, as Python writes a tuple, whose vectors are lists and whose infinities are inf.
+    """The components of a record, written as a Python tuple with lists for vectors and inf for infinities.
 
     Raises
     ------
     ValueError
         For anything else.
     """
-    plain = text.replace("'", "").replace(" ", "")  # shorter floats are texts
+    plain = text.replace("'", "").replace(" ", "")  # short floats are quoted
     tokens = list(TOKEN.finditer(plain))
     numbers = [token[1] is not None for token in tokens]
     if "".join(token[0] for token in tokens) != plain or any(map(operator.and_, numbers, numbers[1:])):
@@ -451,7 +452,7 @@ def _record(text: str) -> tuple[Any, ...]:
     code = "".join(token[0].lower().replace("infinity", "inf").replace("inf", "1e999") for token in tokens)
     try:
         found = ast.literal_eval(code)
-    except (SyntaxError, RecursionError, MemoryError):  # brackets that do not match
+    except (SyntaxError, RecursionError, MemoryError):  # unbalanced brackets
         raise ValueError(text) from None
     if not isinstance(found, tuple):
         raise ValueError(text)

@@ -1,6 +1,6 @@
 """Graphs from text: lists of edges.
 
-Files of plain numbers go through a fast reader; any others, and those with a mistake, line by line.
+Files of plain numbers are read by a fast reader; other files, and those with an error, line by line.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ COUNTED = re.compile(r"nodes[:=]?\s*([0-9]{1,18})\b")  # a comment in files of S
 DICT = re.compile(r"([^{}]*[^{}\s,;])[\s,;]+(\{.*\})")  # two vertices, and their attributes in Python's spelling
 MARKS = {".": "point", ",": "comma"}
 NULL = r"\N"
-# What stands for a weight and does not read as one: other numerals, units, marks for what is missing.
+# Words that may be weights in another spelling: other numerals, units, marks for missing values.
 MEANT = re.compile(r"[^\w\s]{0,2}\s*\d|[-+−]?∞|(?:na|n/a|null|none|true|false|[-–—?.]*)$", re.IGNORECASE)
 
 
@@ -49,22 +49,22 @@ class _Layout:
     """How a list of edges is written."""
 
     first: int  # line number of the first edge
-    start: int  # where its line begins in the text
+    start: int  # position of its line in the text
     header: list[str] | None  # names of the columns
     row: list[str]  # the first edge
     separator: str | None  # None: any run of blanks
     ends: tuple[int, int]  # columns of the source and the target
-    weights: tuple[int, ...]  # of the weights: none, one, or several that make records
-    ways: int | None  # of what says which edges go both ways
+    weights: tuple[int, ...]  # columns of weights: none, one, or several that make records
+    ways: int | None  # column that says which edges go both ways
     undirected: bool
-    vertices: int | None  # as a comment says, in the manner of SNAP
+    vertices: int | None  # stated in a comment, as SNAP does
 
     @property
     def width(self) -> int:
         return len(self.header or self.row)
 
     def called(self, k: int) -> str:
-        """A column in a message; nothing where there can be no doubt which one it is."""
+        """A column in a message; empty if it is clear which one is meant."""
         if self.header is None or not self.header[k]:
             return f" in column {k}" if self.width > 3 else ""
         return f" in the column {quoted(self.header[k])}"
@@ -92,16 +92,16 @@ def read_edges(path: Path, text: str, options: Options) -> Graph:
 
 
 def _gaps(graph: Graph, vertices: int | None) -> str:
-    """What there is to say of vertices without edges: numbers that begin with 1, or more than the file counts."""
+    """A remark on vertices without edges: numbers from 1, or more vertices than the file states."""
     if graph.names is not None or not len(graph):
         return ""
     first = int(min(graph.sources.min(), graph.targets.min()))
     if vertices is not None and graph.n - min(first, 1) > vertices:
-        return (f"vertices are 0 to {graph.n - 1}, and a comment counts {vertices}: compact=True leaves out those "
-                "without edges")
+        return (f"vertices are 0 to {graph.n - 1}, but a comment counts {vertices}: pass compact=True to leave out "
+                "those without edges")
     if first == 1:
-        return "vertices are counted from 1, so that vertex 0 has no edge: compact=True leaves it out"
-    return f"vertices 0 to {first - 1} have no edges: compact=True leaves them out" if first else ""
+        return "vertices are counted from 1, so vertex 0 has no edges: pass compact=True to leave it out"
+    return f"vertices 0 to {first - 1} have no edges: pass compact=True to leave them out" if first else ""
 
 
 class _Opening(NamedTuple):
@@ -111,8 +111,8 @@ class _Opening(NamedTuple):
     raw: str
     undirected: bool
     bipartite: bool
-    vertices: int | None  # how many, as a comment in the manner of SNAP says
-    separator: str  # that a line for Excel names; empty without such a line
+    vertices: int | None  # how many, if a comment states it as SNAP does
+    separator: str  # stated in a line for Excel; else empty
     doubtful: list[tuple[int, str]]  # comments that may be edges, with their lines
 
 
@@ -125,7 +125,7 @@ def _opening(path: Path, text: str) -> _Opening:
         if bare.lower().startswith(MATRIX_MARKET):  # otherwise its sizes would be an edge
             fail(path, line, quoted(bare), 'edges; format="mtx" reads Matrix Market')
         if bare.startswith(COMMENTS):
-            # as in the collections of SNAP and KONECT
+            # as SNAP and KONECT write it
             said = bare.lstrip("#% ").lower()
             undirected |= said.startswith("undirected graph") or said.split()[:1] == ["sym"]
             bipartite |= bare.startswith("%") and said.split()[:1] == ["bip"]
@@ -190,14 +190,14 @@ def _doubt_comments(
         fields = fields_of(text, separator)
         values = [options.number(fields[k].strip(BLANKS)) for k in weights if k < len(fields)]
         if len(fields) == width and None not in values:
-            warn(f"{path}, line {line} was read as a comment, and has the fields of an edge: below another edge, or "
-                 "below a line of column names, it would be one")
+            warn(f"{path}, line {line} was read as a comment, but has the fields of an edge: move it below another "
+                 "edge, or below a line of column names, if it is an edge")
 
 
 def _header(rows: Sequence[list[str]], options: Options) -> list[str] | None:
-    """What the columns are called, if the first line says it.
+    """The names of the columns, if the first line has them.
 
-    R writes a name less than there are columns, the first of which holds the names of rows.
+    R leaves out the name of the first column, which holds the names of rows.
     """
     short = len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1 and options.header is not False
     if short and (options.header or names_ends(rows[0]) or _is_asked_for(rows[0], options)):
@@ -214,10 +214,9 @@ def _is_asked_for(row: list[str], options: Options) -> bool:
 
 
 def _is_header(rows: Sequence[list[str]], options: Options) -> bool:
-    """Whether the first row names the columns: it has known names, or words where the next has a number.
+    """Whether the first row names the columns: it has known names, or words where the next row has a number.
 
-    Not where it has something else that stands for a weight and names no column: whoever reads that says what is wrong,
-    if anybody does.
+    It does not if the word may be a weight in another spelling: the reader of weights then reports it.
     """
     if options.header is not None:
         return options.header
@@ -232,7 +231,7 @@ def _is_header(rows: Sequence[list[str]], options: Options) -> bool:
 
 
 def _may_be_edge(fields: list[str], separator: str | None, options: Options) -> bool:
-    """Whether a line that begins as a comment does, and has as many fields as an edge, may be one."""
+    """Whether a line that begins like a comment, with as many fields as an edge, may be an edge."""
     return separator is not None or len(fields) == 2 or any(options.number(field) is not None for field in fields[1:])
 
 
@@ -279,7 +278,7 @@ def _ends_of(path: Path, line: int, text: str, options: Options) -> list[str]:
 
 
 def _dict_of(text: str) -> dict[str, Any] | None:
-    """What Python writes for a dict, NumPy's numbers and infinities among its values; None for all else."""
+    """A dict as Python writes it, also with NumPy's numbers and infinities; None for other texts."""
     spelled = re.sub(r"\bnp\.\w+\(([^()]*)\)", r"\1", re.sub(r"(?<=: )(-?)inf\b", r"\g<1>1e999", text))
     for plain in (text, spelled):
         try:
@@ -291,14 +290,14 @@ def _dict_of(text: str) -> dict[str, Any] | None:
 
 
 def _fast_columns(text: str, layout: _Layout) -> list[np.ndarray] | None:
-    """The columns of a file of numbers without any fault; None for all others."""
+    """The columns of a file of numbers without errors; None for other files."""
     body = text[layout.start :]
     first = {k: "i8" if k < len(layout.row) and INTEGER.fullmatch(layout.row[k]) else "f8" for k in layout.weights}
     tried = [first]
-    if len(first) == 1 and "i8" in first.values():  # of several each is looked at by itself
+    if len(first) == 1 and "i8" in first.values():  # several weights keep their own dtypes
         tried.append(dict.fromkeys(first, "f8"))
     for weights in tried:
-        # columns that nobody asked for are read as one character
+        # unused columns are read as one character
         kinds = dict.fromkeys(layout.ends, "i8") | weights
         dtype = np.dtype([(f"c{k}", kinds.get(k, "S1")) for k in range(layout.width)])
         found = table(body, dtype, layout.separator, canonical=True)
@@ -312,7 +311,7 @@ def _fast_columns(text: str, layout: _Layout) -> list[np.ndarray] | None:
 def _careful_columns(
     path: Path, text: str, layout: _Layout, options: Options
 ) -> tuple[list[np.ndarray], NDArray[np.bool_] | None]:
-    """The columns, line by line, of a file with names, and which edges go both ways; errors say which line is wrong."""
+    """The columns of any file, read line by line, and which edges go both ways; errors name the line."""
     taken = (*layout.ends, *layout.weights, *(() if layout.ways is None else (layout.ways,)))
     texts: list[list[str]] = [[] for _ in taken]
     lines: list[int] = []
@@ -354,8 +353,8 @@ def _careful_vertices(
         if "" in column:
             fail(path, lines[column.index("")], f"no {what} vertex{where}", "a name or an integer")
         if NULL in column:
-            found = f"{NULL}, which databases write for nothing, as the {what} vertex{where}"
-            fail(path, lines[column.index(NULL)], found, "a name or an integer; leave out such lines")
+            found = f"{NULL}, which databases write for a missing value, as the {what} vertex{where}"
+            fail(path, lines[column.index(NULL)], found, "a name or an integer: remove such lines")
     if options.names is str or not all(CANONICAL.fullmatch(text) for column in ends for text in column):
         return [np.array(column, dtype=object) for column in ends]
     for what, column, where in zip(("source", "target"), ends, called, strict=True):
@@ -369,7 +368,7 @@ def _careful_vertices(
 
 
 def _doubt(path: Path, ends: list[list[str]], lines: list[int], layout: _Layout, options: Options) -> None:
-    """Warn where it was guessed whether the first line names the columns, and what follows speaks against the guess."""
+    """Warn if it was guessed whether the first line names the columns, and later lines contradict the guess."""
     if options.header is not None:
         return
     if layout.header is not None:
@@ -379,14 +378,14 @@ def _doubt(path: Path, ends: list[list[str]], lines: list[int], layout: _Layout,
             line = min(lines[column.index(both)] for column in ends if both in column)
             warn(
                 f"{path}: the first line, {quoted(taken)}, was read as names of columns, and line {line} has a vertex "
-                f"{quoted(both)}: header=False reads it as an edge, header=True says that it is not an edge"
+                f"{quoted(both)}: pass header=False if it is an edge, header=True if it is not"
             )
     elif len(lines) > 1 and not any(map(is_number, layout.row)):
         a, b = ends[0][0], ends[1][0]
         if a != b and not any(name in column[1:] for name in (a, b) for column in ends):
             warn(
-                f"{path}, line {lines[0]}: {quoted([a, b])} was read as an edge, and neither end is named again: "
-                "header=True reads the line as names of columns, header=False says that it is an edge"
+                f"{path}, line {lines[0]}: {quoted([a, b])} was read as an edge, but neither end occurs again: pass "
+                "header=True if the line names the columns, header=False if it is an edge"
             )
 
 
@@ -396,7 +395,7 @@ def _doubt_marked(path: Path, ends: list[list[str]], lines: list[int], marked: l
     if marked and not any(name.startswith(COMMENTS) for name in others):
         a, b = (column[lines.index(marked[0])] for column in ends)
         warn(f"{path}, line {marked[0]}: {quoted([a, b])} was read as an edge, since the line has as many fields as "
-              f"others; with a blank behind its first mark it is a comment")
+              "the others: put a blank after its first mark to make it a comment")
 
 
 def _careful_weights(
@@ -408,13 +407,13 @@ def _careful_weights(
         if value is None or value != value:
             marks = ""
             if options.decimal != "." or "," in text:
-                marks = f", with a {MARKS[options.decimal]} before decimals and no other mark"
+                marks = f", with a decimal {MARKS[options.decimal]} and no other mark"
             if options.decimal == "." and DECIMAL.fullmatch(text):
-                marks += " (decimal=',' reads this)"
+                marks += "; pass decimal=',' for decimal commas"
             found = (f"the weight {quoted(text)}" if text else "no weight") + layout.called(k)
-            named = ", or header=True where this line names the columns" if guessed and line == lines[0] else ""
+            named = ", or header=True if this line names the columns" if guessed and line == lines[0] else ""
             taken = _taken(layout, k, options) if line == lines[0] else ""
-            fail(path, line, found, f"a number that 64 bits hold{marks}{named}{taken}")
+            fail(path, line, found, f"a number that fits 64 bits{marks}{named}{taken}")
     if all(map(INTEGER.fullmatch, texts)):
         whole = integers(texts)
         if whole is not None:
@@ -423,9 +422,9 @@ def _careful_weights(
 
 
 def _taken(layout: _Layout, k: int, options: Options) -> str:
-    """Why a column was read as the weight, where that was guessed."""
+    """Why a column was read as the weight, if that was guessed."""
     if layout.header is None or options.weight != "weight" or layout.header[k].lower() == "weight":
         return ""
     ends = quoted([layout.header[end] for end in layout.ends])
-    return (f"; the columns {ends} were read as the ends of edges, and this one as their weights: source=, target= "
-            "and weight= name others, weight=None leaves weights out")
+    return (f"; the columns {ends} were read as the ends of edges, and this one as their weights: pass source=, "
+            "target= and weight= for others, weight=None for no weights")

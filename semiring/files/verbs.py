@@ -44,92 +44,94 @@ def read_graph(
 ) -> Graph:
     """Read a graph from a file.
 
-    A file is opened and read once, so that it may also be a pipe.
+    The file is opened and read once, so it may also be a pipe.
 
     Parameters
     ----------
     path : path or file object
-        What gzip, bzip2 or xz have compressed is decompressed on the way. An open file or a `BytesIO` is read from
-        where it stands to its end; its format is that of its name, if it has one, else `format`.
+        Files compressed by gzip, bzip2 or xz are decompressed. An open file or a `BytesIO` is read from its current
+        position to its end; its format follows from its name, if it has one, or from `format`.
 
-        - .mtx: Matrix Market; vertices count from 0 here, a symmetric matrix is an undirected graph, a skew-symmetric
-          or hermitian one has an edge each way;
-        - .csv, .tsv, .txt, .edges, .edgelist, .el: one edge a line, from, to and perhaps a weight, with or
-          without a line of column names, or two vertices and a dict, as networkx.write_edgelist writes it. Lines that
-          begin with # or % are comments; behind the first edge those with as many fields, and no blank behind the
-          mark, are edges. Vertices are positions if all
-          are integers (names if those are far apart, see `as_graph`; `Graph.compact` closes gaps), else names.
-          An integer has one spelling, in ASCII without sign or leading zeros: 007 makes all vertices names. Or, where
-          the first field is empty, the table of a matrix, as `write_matrix` and data frames write it: vertices in the
-          first line and column, empty cells where there is no edge; a label in quotation marks is a text. Where no cell
-          is empty, but on the diagonal, 0 and ±∞ off it mean no edge. Or a square of plain numbers, as `numpy.savetxt`
-          writes it, which is read as .npy; one that could be edges as well is refused, as by `as_graph`, unless
-          `header`, `weight`, `source` or `format` say that it is edges, or `absent` that it is a matrix;
-        - .gr: DIMACS shortest paths; vertices count from 0 here;
-        - .npy: a square matrix, in which 0, NaN and ±∞ mean no edge unless `write_matrix` wrote it, or an array of
-          edges, shape (m, 2) or (m, 3), but not square;
-        - .npz: what `scipy.sparse.save_npz` or `write_matrix` wrote, or arrays row, col and data (or sources,
-          targets and weights; with n and names if they like);
-        - .graphml: one graph; what is nested in its vertices, as groups of yEd are, belongs to it. Ids that are all
-          integers become integers. Where some edges are directed and others are not, these go each way;
-        - .gml, and .net or .pajek: GML and Pajek. Vertices are called by their labels, if they have some, else by
-          their ids; those of Pajek count from 1 there. Of the sections of Pajek, ``*Arcs``, ``*Edges``,
-          ``*Arcslist``, ``*Edgeslist`` and ``*Matrix`` are read, of one relation;
-        - .parquet, .pq: Parquet, through PyArrow: what `write_matrix` wrote, or an edge a row, with columns as those of
-          a data frame.
+        - .mtx: Matrix Market. Vertices count from 0 in the graph. A symmetric matrix is an undirected graph; a
+          skew-symmetric or hermitian matrix has an edge each way.
+        - .csv, .tsv, .txt, .edges, .edgelist, .el: one edge per line (from, to and perhaps a weight), with or without
+          a line of column names; or two vertices and a dict, as networkx.write_edgelist writes it. Lines that begin
+          with # or % are comments; after the first edge, such a line is an edge if it has as many fields and no blank
+          after the mark. If all vertices are integers they are positions (names if the integers are far apart, see
+          `as_graph`; `Graph.compact` closes gaps); otherwise they are names. An integer has one spelling, in ASCII
+          without sign or leading zeros: 007 makes all vertices names.
+
+          If the first field is empty, the file is the table of a matrix, as `write_matrix` and data frames write it:
+          vertices in the first line and column, empty cells for no edge; a label in quotation marks is a text. If no
+          cell off the diagonal is empty, 0 and ±∞ off the diagonal mean no edge.
+
+          A square of plain numbers, as `numpy.savetxt` writes it, is read like .npy. If it could be edges as well, it
+          is refused, as by `as_graph`, unless `header`, `weight`, `source` or `format` say that it is edges, or
+          `absent` says that it is a matrix.
+        - .gr: DIMACS shortest paths. Vertices count from 0 in the graph.
+        - .npy: a square matrix, in which 0, NaN and ±∞ mean no edge unless `write_matrix` wrote it; or an array of
+          edges with shape (m, 2) or (m, 3), if it is not square.
+        - .npz: a file of `scipy.sparse.save_npz` or `write_matrix`, or arrays row, col and data (or sources, targets
+          and weights; optionally n and names).
+        - .graphml: one graph, including graphs nested in its vertices, such as groups of yEd. If all ids are integers
+          they become integers. If only some edges are directed, the others go each way.
+        - .gml, and .net or .pajek: GML and Pajek. Vertices are called by their labels if they have labels, otherwise
+          by their ids, which count from 1 in Pajek. In Pajek, ``*Arcs``, ``*Edges``, ``*Arcslist``, ``*Edgeslist`` and
+          ``*Matrix`` are read, for one relation.
+        - .parquet, .pq: Parquet, through PyArrow: a file of `write_matrix`, or one edge per row, with columns as in a
+          data frame.
     format : str, optional
         One of csv, tsv, txt, edges, mtx, gr, npy, npz, graphml, gml, pajek, parquet, if the ending of the path does not
         say it.
     directed : bool, optional
-        Whether edges go one way. Default: what the file says, directed if it says nothing. True does not make a
-        symmetric matrix or an undirected GraphML graph directed.
+        Whether edges go one way. Default: what the file says, or True. Symmetric matrices and undirected GraphML graphs
+        stay undirected with True.
     weight : str, int, sequence of them or None
-        The column, by its name or its number from 0, or edge attribute that holds the weights. Default: the one called
-        weight, else the only one there is, or the only one of numbers, beside ids and keys. Several columns of a list
-        of edges, or attributes in GraphML, make records, whose components are called as they are: for algebras with as
-        many components, which take them in their order (by name, where these are the names of the components). None:
-        leave the weights out.
+        The column (by name, or by number from 0) or edge attribute that holds the weights. Default: the one called
+        weight, else the only one, or the only one of numbers besides ids and keys. Several columns of a list of edges,
+        or attributes in GraphML, make records with these components, for algebras with as many components; they are
+        matched by name if the names agree, otherwise by order. None: ignore weights.
     header : bool, optional
-        Whether the first line of a list of edges names its columns. Default: it does if it has names that are known
-        (those of `as_graph`), or no number where the next line has one.
+        Whether the first line of a list of edges names its columns. Default: True if it has known names (those of
+        `as_graph`), or no number where the next line has a number.
     names : str, optional
-        ``names=str``: vertices of formats other than arrays are names, whatever they look like.
+        ``names=str``: all vertices are names, even if they look like numbers. Not for arrays.
     source, target : str or int, optional
-        The columns of a list of edges, or of Parquet, that hold the ends, by their names or their numbers from 0.
-        Default: those whose names say so, as for `as_graph`; else the first two, if there are no more than these and
-        a weight, or columns have no names.
+        The columns with the ends of edges in a list of edges or in Parquet, by name or by number from 0. Default: the
+        columns with known names, as in `as_graph`; otherwise the first two, if there are no others but a weight, or if
+        columns have no names.
     absent : float, optional
-        The number that means no edge in a matrix whose every entry is written, as ``absent=0``; NaN for one in which
-        all that is written is an edge. Empty cells of a table mean none in any case. Default: see the formats.
+        The number that means no edge in a matrix that writes every entry, such as ``absent=0``; NaN if every entry that
+        is written is an edge. Empty cells of a table always mean no edge. Default: see the formats.
     label : str, optional
-        The attribute of vertices in GML that they are called by, as ``label="id"`` where labels are not all different;
-        in Pajek ``"id"`` or ``"label"``.
+        The attribute that names vertices in GML, such as ``label="id"`` if labels repeat; in Pajek ``"id"`` or
+        ``"label"``.
     decimal : {".", ","}
-        What stands before the decimals of weights in text.
+        The decimal mark of weights in text.
     compact : bool
-        True: vertices without edges are left out, as by `Graph.compact`: vertex 0 of lists that count from 1, and gaps.
+        True: leave out vertices without edges, as `Graph.compact` does: vertex 0 of lists that count from 1, and gaps.
 
     Returns
     -------
     Graph
-        Weights are int64 where all are integers of that size, else float64 (complex128 where a Matrix Market file says
-        so); those of a binary file keep their dtype.
+        Weights are int64 if all are integers of that size, otherwise float64 (complex128 if a Matrix Market file says
+        so). Weights of a binary file keep their dtype.
 
     Raises
     ------
     GraphError
-        The file does not exist or does not parse; the message gives the line, what is there and what should be. An
-        option has no meaning for the format.
+        The file does not exist or cannot be parsed; the message gives the line, what was found and what was expected.
+        An option has no meaning for the format.
     SemiringError
-        PyArrow, which reads Parquet, is not installed.
+        The file is Parquet and PyArrow is not installed.
 
     Warns
     -----
     SemiringWarning
-        The first line was read as names of columns or as an edge, and what follows contradicts it; `header=`
-        settles it. A line that begins as comments do was read as an edge. Vertices from 0 on have no edges, as in lists
-        that count from 1; `compact=` leaves them out. A matrix holds 0 and
-        ±∞, or 0 and empty cells, or 0 where another element means no edge; `absent=` says what does.
+        The first line was read as column names or as an edge, and later lines contradict that (`header=` decides). A
+        line that begins like a comment was read as an edge. Vertices from 0 on have no edges, as in lists that count
+        from 1 (`compact=` leaves them out). A matrix holds 0 and ±∞, or 0 and empty cells, or 0 although another
+        element means no edge (`absent=` decides).
 
     Examples
     --------
@@ -154,24 +156,24 @@ def read_matrix(
     format: str | None = None,
     **options: Any,
 ) -> Matrix:
-    """Read a matrix over an algebra from a file: what `write_matrix` wrote as it was, of any other its graph's matrix.
+    """Read a matrix over an algebra from a file.
 
     Parameters
     ----------
     path : path or file object
-        - What `write_matrix` wrote: elements, names and dtype are as they were. Tables (.csv, .tsv) do not tell their
-          dtype: integers become int64 and floats float64, where `dtype` says nothing else.
-        - Another .npy file of a square array, a table or a square of plain numbers: its elements, taken literally; over
-          truth values, and with ``absent=``, the matrix of its graph.
-        - All that `read_graph` reads: the graph's matrix, as `adjacency` makes it.
+        - A file of `write_matrix`: elements, names and dtype are as they were. Tables (.csv, .tsv) do not store the
+          dtype: integers become int64 and floats float64, unless `dtype` says otherwise.
+        - Another .npy file with a square array, a table, or a square of plain numbers: its entries are the elements.
+          Over truth values, and with ``absent=``, it is read as a graph.
+        - Any other file that `read_graph` reads: the graph's matrix, as `adjacency` makes it.
     S : Semiring or str
-        That of the matrix; over another one, edges and their weights are taken over.
+        The algebra. If the file was written over another algebra, its edges and weights are used.
     dtype : dtype or what `numpy.dtype` takes, optional
-        Of the matrix. Default: that of the file, as far as it tells, else what the algebra uses for its weights.
+        Default: the dtype that the file states, otherwise the one that the algebra uses for these weights.
     format : str, optional
         As for `read_graph`.
     **options : optional
-        Those of `read_graph`.
+        The other options of `read_graph`.
 
     Returns
     -------
@@ -180,11 +182,11 @@ def read_matrix(
     Raises
     ------
     GraphError
-        As `read_graph`, and for what is not an element of the algebra, with its place.
+        As `read_graph`; or an entry is not an element of the algebra, with its place.
     SemiringError
-        The algebra is unknown, or cannot live in the dtype; or the matrix would not fit in memory.
+        The algebra is unknown or does not support the dtype, or the matrix would not fit in memory.
     TypeError
-        For an option that does not exist.
+        An option does not exist.
 
     Examples
     --------
@@ -205,7 +207,7 @@ def read_matrix(
     data = read_file(file, path)
     if form.matrix is not None and (M := form.matrix(path, data, S, wanted, said)) is not None:
         if said.compact:
-            raise GraphError(f"{shown(path)} holds a matrix, whose vertices all stay: compact= is for graphs")
+            raise GraphError(f"{shown(path)} holds a matrix, and compact= is for graphs: leave it out")
         return M
     graph = _graph(form, path, data, said)
     if wanted is None and form.noted is not None:
@@ -217,7 +219,7 @@ def read_matrix(
 
 
 def parse_graph(name: Path, data: bytes, format: str, options: Options) -> Graph:
-    """The graph of bytes that were read from elsewhere than a file, which messages call by a name."""
+    """Return the graph of bytes that were not read from a path; messages call them by a name."""
     form = format_of(name, format)
     return _graph(form, name, data, accepted(name, form, options))
 
@@ -228,24 +230,24 @@ def _graph(form: Format, name: Path, data: bytes, options: Options) -> Graph:
 
 
 def write_matrix(path: str | os.PathLike[str] | IO[Any], M: Matrix, *, format: str | None = None) -> None:
-    """Write a matrix to a file, in the format that the path ends in.
+    """Write a matrix to a file, in the format of the path's ending.
 
     Parameters
     ----------
     path : path or file object
-        - .npy: the array, and behind it the zero and the names, which `numpy.load` leaves;
-        - .npz: the array, the zero, the names and the name of the algebra;
-        - .csv, .tsv: a table with vertices in the first line and column; the algebra's zero is an empty cell. Names are
-          in quotation marks where they could be read as something else, as "7" could;
-        - .mtx: Matrix Market, the entries that are not zero; the dtype and the names are comments;
-        - .parquet, .pq: Parquet, through PyArrow: columns from, to and weight, or one for each component of records, a
-          row for each entry that is not zero; what vertices there are, and the dtype, stand beside the columns;
-        - .graphml, .gml, and .net or .pajek: GraphML, GML and Pajek, an edge for each entry that is not zero. A comment
-          says of which dtype weights and of which kind names are. Pajek's weights are floats;
-        - .gr: DIMACS, an arc for each entry that is not zero; lengths are whole numbers, and vertices have no names.
+        - .npy: the array, followed by the zero and the names, which `numpy.load` ignores.
+        - .npz: the array, the zero, the names and the name of the algebra.
+        - .csv, .tsv: a table with vertices in the first line and column, and an empty cell for the algebra's zero.
+          Names that could be read as something else, such as "7", are in quotation marks.
+        - .mtx: Matrix Market, with the entries that are not zero; dtype and names are in comments.
+        - .parquet, .pq: Parquet, through PyArrow: columns from, to and weight (one for each component of records), a
+          row for each entry that is not zero; vertices and dtype are in the metadata.
+        - .graphml, .gml, and .net or .pajek: GraphML, GML and Pajek, with an edge for each entry that is not zero. A
+          comment states the dtype and whether names are integers. Weights in Pajek are floats.
+        - .gr: DIMACS, with an arc for each entry that is not zero; only integer lengths, and no names.
 
-        A further .gz, .bz2 or .xz compresses. An open file is written to from where it stands, one that was opened as
-        text if the format is text.
+        A further .gz, .bz2 or .xz compresses the file. An open file is written from its current position; for a text
+        format it may be open in text mode.
     M : Matrix
     format : str, optional
         One of csv, tsv, mtx, gr, npy, npz, graphml, gml, pajek, parquet, if the ending of the path does not say it.
@@ -255,20 +257,21 @@ def write_matrix(path: str | os.PathLike[str] | IO[Any], M: Matrix, *, format: s
     GraphError
         An element is NaN; the message names its place.
     SemiringError
-        M is not a Matrix; the format is unknown, or cannot hold elements of this dtype or a name; there is no PyArrow.
+        M is not a Matrix, the format is unknown or cannot hold these elements or a name, or PyArrow is missing.
     OSError
-        The file cannot be written; what was there is as it was.
+        The file cannot be written; the old file, if there was one, is unchanged.
 
     Warns
     -----
     SemiringWarning
-        Names that are neither texts nor integers become texts; in .npy and .npz integers do, where others are texts.
+        Names that are neither texts nor integers become texts; in .npy and .npz integers do too, if other names are
+        texts.
 
     Notes
     -----
-    `read_matrix` reads back what was written, to the bit but for the sign of 0 where that is the algebra's zero; of a
-    table it has to be told the dtype, where that is not int64 or float64. Texts of floats are the shortest that read
-    back as the same number.
+    `read_matrix` returns the same matrix, bit by bit except for the sign of 0 if 0 is the algebra's zero. For a table,
+    pass it the dtype if that is not int64 or float64. Floats are written as the shortest text that reads back as the
+    same number.
 
     Examples
     --------
@@ -285,8 +288,8 @@ def write_matrix(path: str | os.PathLike[str] | IO[Any], M: Matrix, *, format: s
     b,0.5,
     """
     if not isinstance(M, Matrix):
-        raise SemiringError(f"M must be a Matrix, which knows what an absent edge is, and is of type "
-                            f"{type(M).__name__}: sr.Matrix(array, S) and sr.adjacency(graph, S) make one")
+        raise SemiringError(f"M must be a Matrix, which knows its algebra, not {type(M).__name__}: pass "
+                            "sr.Matrix(array, S) or sr.adjacency(graph, S)")
     file, path = named(path)
     if not isinstance(file, Path):
         path = Opened(path)
@@ -300,5 +303,5 @@ def write_matrix(path: str | os.PathLike[str] | IO[Any], M: Matrix, *, format: s
 
 
 def _entry(M: Matrix, i: int) -> str:
-    """The two vertices of an entry."""
+    """The two vertices of an entry, by its flat index."""
     return " → ".join(quoted(v if M.names is None else M.names[v]) for v in divmod(i, M.n))

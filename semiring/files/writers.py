@@ -21,24 +21,25 @@ from .numerals import CANONICAL
 from .streams import suffix, utf8, warn
 
 SEPARATORS = ",;\t"
-BLOCK = 1 << 16  # entries of a matrix that are text at a time
-EXACT = 2**53  # up to which a float holds every integer
+BLOCK = 1 << 16  # entries that are converted to text at once
+EXACT = 2**53  # floats hold every integer up to here
 
 
 def kept_names(path: Path, names: Sequence[Any]) -> list[int | str]:
-    """Names as files hold them, integers and texts; any others become texts, of which it is warned."""
+    """Names as integers and texts; other names become texts, with a warning."""
     others = [name for name in names if not (isinstance(name, str) or is_integer(name))]
     if others:
-        warn(f"{shown(path)}: names are kept as integers and texts, so that {quoted(others[0])} will be "
+        warn(f"{shown(path)}: names are stored as integers and texts: {quoted(others[0])} becomes "
              f"{quoted(str(others[0]))}")
     kept = [int(name) if is_integer(name) else str(name) for name in names]
     if len(set(kept)) < len(kept):
-        raise SemiringError(f"{shown(path)}: names are kept as integers and texts, and two of them have the same text")
+        raise SemiringError(f"{shown(path)}: names are stored as integers and texts, and two have the same text: "
+                            "rename one")
     return kept
 
 
 def texts_of(path: Path, M: Matrix, form: str, holds_no: Callable[[str], Any]) -> list[int | str] | None:
-    """Names of one kind, each of which the format can hold; None for positions."""
+    """The names, all of one kind and each allowed by the format; None for positions."""
     if M.names is None:
         return None
     names = kept_names(path, M.names)
@@ -51,7 +52,7 @@ def texts_of(path: Path, M: Matrix, form: str, holds_no: Callable[[str], Any]) -
 
 
 def edges_of(path: Path, M: Matrix, form: str, largest: int) -> Iterator[tuple[int, int, int | float | None]]:
-    """The entries that are not zero, as ends and weights; None for weights that are all true."""
+    """The entries that are not zero, as ends and weight; the weight of truth values is None."""
     rows, columns = np.nonzero(M.array != M.semiring.zero_in(M.dtype))
     meant = shown_infinities(M.semiring, M.dtype) if has_infinity(M) else {}
     for start in range(0, len(rows), BLOCK):
@@ -61,7 +62,7 @@ def edges_of(path: Path, M: Matrix, form: str, largest: int) -> Iterator[tuple[i
         if values.dtype.kind == "b":
             wrong, weights = np.flatnonzero(~values), [None] * len(values)
         elif values.dtype.kind == "f":
-            wrong, weights = np.empty(0, int), values.astype(np.float64).tolist()  # whose shortest texts are exact
+            wrong, weights = np.empty(0, int), values.astype(np.float64).tolist()  # float64 texts are exact
         else:
             weights = [meant.get(w, w) for w in values.tolist()]
             wrong = np.flatnonzero([np.isfinite(w) and abs(w) > largest + (w < 0 and largest > EXACT) for w in weights])
@@ -74,7 +75,7 @@ def edges_of(path: Path, M: Matrix, form: str, largest: int) -> Iterator[tuple[i
 
 
 def has_infinity(M: Matrix) -> bool:
-    """Whether an integer that is not the algebra's zero stands for ∞, beside none that floats would round."""
+    """Whether an integer that is not the algebra's zero represents ∞, and floats hold all entries exactly."""
     present = M.array[M.array != M.semiring.zero_in(M.dtype)]
     return present.dtype.kind in "iu" and with_infinities(present, M.semiring).dtype.kind == "f"
 
@@ -85,27 +86,28 @@ def entry_text(M: Matrix, i: int, j: int) -> str:
 
 
 def write_table(path: Path, M: Matrix, separator: str = ",") -> None:
-    """A labelled table, whose texts are in quotation marks where they would be read as something else."""
+    """Write a labelled table. Texts that could be read as something else are in quotation marks."""
     names = [] if M.names is None else kept_names(path, M.names)
     bad = next((name for name in names if isinstance(name, str) and "\0" in name), None)
     if bad is not None:
-        raise SemiringError(f"{shown(path)}: a table cannot hold the name {quoted(bad)}, which has a NUL character")
+        raise SemiringError(f"{shown(path)}: a table cannot hold the name {quoted(bad)}, which has a NUL character: "
+                            "rename the vertex")
     if len(set(map(str, names))) < len(names):
-        raise SemiringError(f"{shown(path)}: two vertices have the same text, and a table holds names as texts")
+        raise SemiringError(f"{shown(path)}: a table stores names as texts, and two have the same text: rename one")
     with utf8(path) as text:
         put_table(text, M, None if M.names is None else names, separator)
 
 
 def put_table(text: TextIO, M: Matrix, names: Sequence[int | str] | None, separator: str) -> None:
-    """A matrix as lines of text, vertices in the first line and column; the zero is an empty cell.
+    """Write a matrix as lines of text: vertices in the first line and column, an empty cell for zero.
 
-    Where 0 or ±∞ are elements and could be read as no edge, the first field says what means none.
+    If 0 or ±∞ are elements and could be read as no edge, the first field states the element that means no edge.
     """
     mixed = len({is_integer(name) for name in names or ()}) == 2
     labels = [_label(name, mixed) for name in (range(M.n) if names is None else names)]
     infinite = infinities(M.semiring, M.dtype)
     zero = np.array([M.semiring.zero_in(M.dtype)], M.dtype)
-    # a line of blanks alone would not be seen
+    # a line of blanks would be skipped
     corner = f"absent={_cells(zero, np.zeros(1, bool), infinite)[0]}" if _is_doubtful(M, infinite) else ""
     text.write(separator.join([corner or '""' if labels in ([], ['""']) else corner, *labels]) + "\n")
     cells = csv.writer(text, delimiter=separator, lineterminator="\n")
@@ -113,7 +115,7 @@ def put_table(text: TextIO, M: Matrix, names: Sequence[int | str] | None, separa
         text.write(label + separator)
         found = _cells(row, is_absent(row, M.semiring), infinite)
         if found == [""]:
-            text.write("\n")  # where the writer of a single empty field would write quotation marks
+            text.write("\n")  # csv would write quotation marks for a single empty field
         else:
             cells.writerow(found)
 
@@ -131,11 +133,11 @@ def _is_doubtful(M: Matrix, infinite: Mapping[Any, Any]) -> bool:
     return (full and (zeros or unbounded)) or (zeros and bool(np.isin(values, (0, 1)).all()))
 
 
-PLAIN = re.compile(r"[^\s#%\"](?:.*[^\s])?")  # what no reader sees as a comment, or cuts blanks off
+PLAIN = re.compile(r"[^\s#%\"](?:.*[^\s])?")  # not a comment, and without blanks at the ends
 
 
 def _label(name: int | str, mixed: bool) -> str:
-    """A vertex in a table: texts in quotation marks, unless they can be nothing else."""
+    """A vertex in a table; texts in quotation marks if they could be read as something else."""
     if isinstance(name, int):
         return str(name)
     doubtful = mixed or CANONICAL.fullmatch(name) or not PLAIN.fullmatch(name) or any(c in name for c in '"\r\n,;\t')
@@ -145,16 +147,15 @@ def _label(name: int | str, mixed: bool) -> str:
 
 
 def write_lines(path: Path, rows: Iterable[Sequence[Any]]) -> None:
-    """A .csv or .tsv file of rows, one after the other."""
+    """Write rows to a .csv or .tsv file, one by one."""
     with utf8(path) as text:
         put_lines(text, rows, "\t" if suffix(path) == ".tsv" else ",")
 
 
 def put_lines(text: TextIO, rows: Iterable[Sequence[Any]], separator: str) -> None:
-    """Rows as lines of text, which read as they were, whatever separates fields is guessed to be by who reads them.
+    """Write rows as lines of text, for readers that guess the separator.
 
-    So texts are in quotation marks in a row in which one holds another separator than that of the lines, or would begin
-    a comment.
+    In a row in which a text contains another separator or would begin a comment, all texts are in quotation marks.
     """
     plain = csv.writer(text, delimiter=separator, lineterminator="\n")
     marked = csv.writer(text, delimiter=separator, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
@@ -164,14 +165,14 @@ def put_lines(text: TextIO, rows: Iterable[Sequence[Any]], separator: str) -> No
 
 
 def _cells(row: np.ndarray, absent: np.ndarray, infinite: Mapping[Any, Any]) -> list[Any]:
-    """The elements of a row as a table shows them, the zero as an empty text."""
+    """The elements of a row as a table shows them; zero is an empty text."""
     values: list[Any]
     if row.dtype.kind in "OV":
         values = [None if gone else readable(x, infinite) for x, gone in zip(row, absent.tolist(), strict=True)]
     elif row.dtype.kind == "b":
         values = row.astype(np.uint8).tolist()
     elif row.dtype in (np.float16, np.float32):
-        values = list(map(str, row))  # the shortest text of a short float, not its digits as a double
+        values = list(map(str, row))  # the shortest text in its own precision
     else:
         values = row.tolist()
     for limit, x in infinite.items() if row.dtype.kind != "V" else ():

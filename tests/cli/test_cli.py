@@ -38,9 +38,10 @@ from semiring.cli.arguments import COMMANDS
     (["closure", "ROADS", "--algebra", "plus-times", "--path", "--from", "Ayr", "--to", "Dale"], "needs a selective ⊕"),
     (["closure", "ROADS", "--algebra", "min-plus", "--limit", "far"], "--limit far: 'far' is not a number"),
     (["closure", "ROADS", "--algebra", "min-plus", "--limit", "1,2"], "an element of min-plus has one number"),
-    (["closure", "ROADS", "--algebra", "min-plus", "--from", "Ayr", "-o", "c.mtx"], "written as .csv, .tsv, .npy"),
-    (["closure", "ROADS", "--algebra", "min-plus", "--path", "-o", "c.npy"], "c.npy: a line for each pair is written"),
-    (["solve", "-", "-", "--algebra", "min-plus"], "standard input can be read once"),
+    (["closure", "ROADS", "--algebra", "min-plus", "--from", "Ayr", "-o", "c.mtx"], "cannot be written to such a "
+                                                                                    "file: use .csv, .tsv, .npy"),
+    (["closure", "ROADS", "--algebra", "min-plus", "--path", "-o", "c.npy"], "c.npy: lines of pairs cannot be written"),
+    (["solve", "-", "-", "--algebra", "min-plus"], "standard input can be read only once"),
     (["order", "ROADS", "-o", "nowhere/order.csv"], "there is no folder nowhere"),
     (["closure", "ROADS", "--algebra", "min-plus", "-o", "c.xyz"], "c.xyz"),
     (["closure", "ROADS", "--algebra", "min-plus", "-o", "nowhere/c.npy"], "nowhere"),
@@ -90,7 +91,7 @@ def test_files_that_are_none(call, roads: Path, tmp_path: Path, data: bytes, end
 
 
 @pytest.mark.parametrize("options, words", [
-    *[(["--dtype", text], "NumPy knows no dtype") for text in ("(", "f4;", "99999999999f4", "[('a'", "f" * 9000)],
+    *[(["--dtype", text], "NumPy has no dtype") for text in ("(", "f4;", "99999999999f4", "[('a'", "f" * 9000)],
     (["--from", "9" * 5000], "no vertex is called"),
     (["--from", "\x1b[2J"], "no vertex is called '\\x1b[2J'"),
     (["--from", "١"], "no vertex is called '١'"),

@@ -180,7 +180,7 @@ def test_packed_pairs(call, roads: Path) -> None:
 
 @pytest.mark.parametrize("options, words", [
     ([], "--packed needs -o OUT.npy"),
-    (["-o", "reach.csv"], "reach.csv: a packed matrix is written as .npy"),
+    (["-o", "reach.csv"], "reach.csv: a packed matrix can only be written as .npy"),
     (["-o", "nowhere/reach.npy"], "there is no folder nowhere"),
     (["--from", "Ayr", "--to", "Dale", "--path"], "leave out --path"),
     (["-o", "r.npy", "--plot", "r.png"], "leave out --plot"),
@@ -220,7 +220,7 @@ def test_a_map_of_several_paths_and_of_infinite_ones(
     assert labels == [["from Ayr to Ayr: ∞, 0 edges", "from Ayr to Dale: 3, 2 edges", "from Ayr to Bute: 3, 1 edge"],
                       ["from Ayr to Ayr: ∞, 0 edges"]]
     many = [option for v in ("Ayr", "Bute", "Coll") for option in ("--from", v, "--to", v)]
-    assert "a map shows 4 paths at most, and --from and --to make 9" in refused(call(*common, *many))
+    assert "a map shows at most 4 paths, and --from and --to ask for 9" in refused(call(*common, *many))
     assert "no path from Dale to Ayr" in refused(call(*common, "--from", "Dale", "--to", "Dale", "--to", "Ayr"))
 
 

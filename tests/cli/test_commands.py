@@ -61,7 +61,7 @@ def test_info(call) -> None:
 def test_a_solution_is_an_array_or_printed(call, roads: Path, tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("Dale,0\n")
     common = "solve", roads, tmp_path / "b.csv", "--algebra"
-    assert "x.mtx: the solution is written as .csv, .tsv, .npy" in refused(
+    assert "x.mtx: the solution cannot be written to such a file: use .csv, .tsv, .npy" in refused(
         call(*common, "min-plus", "-o", tmp_path / "x.mtx"))
     assert not (tmp_path / "x.mtx").exists()
     assert call(*common, "min-plus", "-o", tmp_path / "x.csv").out == ""
@@ -146,4 +146,5 @@ def test_a_random_graph_that_cannot_be_is_refused(call, tmp_path: Path) -> None:
     assert "--degree x: give numbers" in refused(call("random", 9, "--degree", "x"))
     assert "one of degree" in refused(call("random", 9))
     assert "unknown kind" in refused(call("random", 9, "--kind", "tree"))
-    assert "written as .csv, .tsv, .npz" in refused(call("random", 9, "-p", 1, "-o", tmp_path / "g.npy"))
+    answer = call("random", 9, "-p", 1, "-o", tmp_path / "g.npy")
+    assert "cannot be written to such a file: use .csv, .tsv, .npz" in refused(answer)

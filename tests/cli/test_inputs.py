@@ -175,7 +175,7 @@ def test_the_error_is_what_was_found_in_place_of_a_number(text: str, found: str)
 
 def test_a_dtype_that_numpy_does_not_know(call, roads: Path) -> None:
     line = refused(call("closure", roads, "--algebra", "viterbi", "--dtype", "float46"))
-    assert "NumPy knows no dtype 'float46'; did you mean 'float64'?; viterbi lives in float64, float32, float16" in line
+    assert "NumPy has no dtype 'float46'; did you mean 'float64'?; viterbi has the dtypes float64, float32" in line
 
 
 def test_components_that_every_edge_gets(call, roads: Path) -> None:
@@ -183,7 +183,7 @@ def test_components_that_every_edge_gets(call, roads: Path) -> None:
     assert call("closure", roads, *ends, "--append", "2").rows == [["Ayr", "Dale", "(7.0, 4.0)"]]
     assert "--append nan: NaN is not a number" in refused(call("closure", roads, *ends, "--append", "nan"))
     few = refused(call("closure", roads, *ends, "--append", "1,2,3"))
-    assert "--append 1,2,3 makes 4 components, and an element of shortest-count has 2: dist, count" in few
+    assert "--append 1,2,3 makes 4 components, but an element of shortest-count has 2: dist, count" in few
 
 
 LINKS = "link_id,name,from_node_id,to_node_id,length,lanes\n1,x,10,20,2.5,1\n2,y,20,30,4,2\n"
@@ -211,7 +211,8 @@ def test_columns_by_name_or_number(call, tmp_path: Path, text: str, options: lis
     ("a,b,4,17\n", [], "which of the columns [2, 3] is the weight? Pass --weight 2, say, or --unweighted for none"),
     ("from,to,in km,toll\na,b,1,2\n", [], "Pass --weight 'in km', say, or --unweighted"),
     ("pipe,well,tap,flow\np,a,b,1\n", ["--weight", "flow"], "pass --source pipe and --target well, say"),
-    ("a;b;1,5\nb;c;2,5\n", [], "(--decimal , reads this)"), ("a,b,c\n", [], "or --header where this line names"),
+    ("a;b;1,5\nb;c;2,5\n", [], "; pass --decimal , for decimal commas"), ("a,b,c\n", [], "or --header if this line "
+                                                                                         "names"),
     ("%%MatrixMarket matrix\n", [], "--format mtx reads Matrix Market"),
     ("a,b\n", ["--source", "0"], "--source and --target"),
     ("0,-1\n", [], "--text-names reads all vertices as names"), ("a,'weight=2'\nb\n", [], "found 1 fields"),
@@ -228,7 +229,7 @@ def test_lists_that_count_from_one_are_told_of(tmp_path: Path) -> None:
     (tmp_path / "g.edges").write_text("1 2\n2 3\n")
     done = command("components", tmp_path / "g.edges")
     assert done.stdout == "0\n1\n2\n3\n" and done.stderr.count("\n") == 1
-    assert "vertex 0 has no edge: --compact leaves it out" in done.stderr
+    assert "vertex 0 has no edges: pass --compact to leave it out" in done.stderr
     done = command("components", tmp_path / "g.edges", "--compact")
     assert (done.stdout, done.stderr) == ("1\n2\n3\n", "")
     done = command("components", "-", "--compact", input="1 2\n2 3\n")
@@ -246,11 +247,11 @@ def test_what_means_no_edge_in_a_matrix(call, tmp_path: Path) -> None:
     assert "could be 3 edges or a matrix of 3 vertices: pass --no-header for edges" in refused(call("components", file))
     two = ("--algebra", "min-plus", "--from", "0", "--to", "2")
     assert call("closure", file, "--absent", "9", *two).out == "0\t2\t14\n"
-    assert "holds a list of edges, in which each is an edge: leave --absent out" in refused(
+    assert "holds a list of edges, and --absent is for matrices that write every entry: leave it out" in refused(
         call("components", file, "--absent", "0", "--no-header"))
     file = tmp_path / "g.gml"
     file.write_text('graph [ directed 1 node [ id 4 label "x" ] node [ id 9 label "x" ] edge [ source 4 target 9 ] ]')
-    assert "--label id calls vertices by their ids" in refused(call("order", file))
+    assert "pass --label id to use ids as names" in refused(call("order", file))
     assert call("order", file, "--label", "id").out.split() == ["4", "9"]
     assert "--label has no meaning in the format csv, only in gml, pajek: leave it out" in refused(
         call("order", tmp_path / "m.csv", "--label", "id"))

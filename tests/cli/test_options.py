@@ -97,9 +97,9 @@ def seen(name: str, answer: Answer, folder: Path, asked: list[Any]) -> bool:
 
 
 @pytest.mark.parametrize(("arguments", "why"), [
-    (("explain", "--positions", "places.csv"), "--positions is of the page"),
-    (("explain", "--title", "Roads"), "--title is of the page"),
-    (("explain", "--tile", 3), "--tile is of methods that go by blocks"),
+    (("explain", "--positions", "places.csv"), "--positions is for the page"),
+    (("explain", "--title", "Roads"), "--title is for the page"),
+    (("explain", "--tile", 3), "--tile is for methods with blocks"),
 ])
 def test_what_only_a_page_has(call, roads: Path, arguments: tuple[Any, ...], why: str) -> None:
     command, *more = arguments

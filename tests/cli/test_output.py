@@ -36,7 +36,7 @@ def test_a_file_that_is_read_is_not_written_over(call, roads: Path, tmp_path: Pa
     before, link, other = roads.read_bytes(), tmp_path / "link.csv", tmp_path / "other.csv"
     link.symlink_to(roads)
     other.write_text("Ayr,0\n")
-    refused = "is read, and would be written over: give another name"
+    refused = "is an input and would be overwritten: give another name"
     for path in (roads, link, roads.parent / "." / roads.name):
         answer = call("closure", roads, "--algebra", "min-plus", "-o", path)
         assert answer.status == 2 and refused in answer.err

@@ -37,7 +37,7 @@ def test_pictures_that_cannot_be_drawn(call, roads: Path, tmp_path: Path, monkey
     ends = "--from", "Ayr", "--to", "Dale"
     picture, places = tmp_path / "p.png", tmp_path / "places.csv"
     places.write_text("Ayr,0,0\nBute,1,0\nColl,1,1\n")
-    assert "Dale has no place" in refused(call(*common, *ends, "--positions", places, "--plot", picture))
+    assert "Dale has no coordinates" in refused(call(*common, *ends, "--positions", places, "--plot", picture))
     assert "--positions needs --from and --to" in refused(call(*common, "--positions", places, "--plot", picture))
     assert "add --plot" in refused(call(*common, *ends, "--positions", places))
     back = "--from", "Dale", "--to", "Ayr"
@@ -159,7 +159,7 @@ def test_heat_maps_of_records_truth_values_and_nothing(drawn: list[Any]) -> None
     assert len(reach.figure.axes) == len(no_way.figure.axes) == 1, "no scale of colours where there is one colour"
     assert not no_way.images[0].get_array().count()
     assert len(many.get_xticklabels()) != 60
-    with pytest.raises(sr.SemiringError, match="elements that are Python objects have no colours"):
+    with pytest.raises(sr.SemiringError, match="a heat map needs numbers or records, not Python objects"):
         plot.draw_heat_map(Path("p.png"), sr.adjacency([("a", "b", sr.letter("x"))], sr.regex), title="")
 
 

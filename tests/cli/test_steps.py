@@ -30,7 +30,8 @@ def test_a_page(call, roads: Path, tmp_path: Path) -> None:
 
 def test_refusals(call, roads: Path, tmp_path: Path) -> None:
     common = "explain", roads, "--algebra"
-    assert "a page is written as .html" in refused(call(*common, "min-plus", "-o", tmp_path / "page.pdf"))
+    answer = call(*common, "min-plus", "-o", tmp_path / "page.pdf")
+    assert "a page cannot be written to such a file: use .html" in refused(answer)
     assert "squaring needs an idempotent" in refused(call(*common, "plus-times", "--method", "squaring"))
     assert "tile is a number" in refused(call(*common, "min-plus", "--tile", 0))
     many = tmp_path / "many.csv"

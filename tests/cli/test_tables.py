@@ -65,7 +65,7 @@ def test_right_hand_sides_outside_the_carrier_or_of_no_numbers(tmp_path: Path) -
     with pytest.raises(sr.GraphError, match=r"t\.csv: line 3: the weight 1\.5 is outside the carrier of viterbi"):
         right_hand_side(table(tmp_path, "town,chance\nAyr,0.5\nBute,1.5\n"), A, A.semiring, A.dtype)
     hops = sr.adjacency([("Ayr", "Bute", (1.0, 1))], sr.shortest_hops)
-    with pytest.raises(sr.SemiringError, match=r"elements of shortest-hops are not numbers; give a \.npy array"):
+    with pytest.raises(sr.SemiringError, match=r"elements of shortest-hops are not numbers: give a \.npy array"):
         right_hand_side(table(tmp_path, "Ayr,0\n"), hops, hops.semiring, hops.dtype)
     np.save(tmp_path / "b.npy", np.array([(0.0, 0.0), (1.0, 2.0)], hops.dtype))
     assert right_hand_side(tmp_path / "b.npy", hops, hops.semiring, hops.dtype).tolist() == [(0.0, 0.0), (1.0, 2.0)]
@@ -87,7 +87,7 @@ def test_places_in_degrees_become_kilometres(tmp_path: Path, head: str, unit: st
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("Ayr,0,0\nBute,1,1\n", "t.csv: vertex Coll has no place"),
+    ("Ayr,0,0\nBute,1,1\n", "t.csv: vertex Coll has no coordinates"),
     ("Ayr,0\nBute,1\nColl,2\n", "t.csv: expected three columns, a vertex, x and y"),
     ("Ayr,0,0,0\nBute,1,1,1\nColl,2,2,2\n", "t.csv: expected three columns, a vertex, x and y"),
     ("Ayr\nBute\n", "t.csv, line 1: found 1 fields, expected 2"),

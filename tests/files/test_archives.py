@@ -21,7 +21,7 @@ def test_npz_of_scipy(tmp_path, format):
     assert sorted(listed(graph)) == sorted(EDGES) and graph.n == 4
     assert read_graph(tmp_path / "g.npz", weight=None).weights is None
     np.savez(tmp_path / "h.npz", format=np.array("xyz"), data=np.ones(1))
-    with refused("h.npz is not a sparse matrix that SciPy writes: its format is 'xyz'"):
+    with refused("h.npz is not a sparse matrix as scipy.sparse.save_npz writes it: its format is 'xyz'"):
         read_graph(tmp_path / "h.npz")
 
 
@@ -42,7 +42,7 @@ def test_npz_of_other_things(tmp_path):
     with refused("g.npz holds the arrays a, b; expected row and col, and data for weights"):
         read_graph(tmp_path / "g.npz")
     np.savez(tmp_path / "g.npz", matrix=np.ones((2, 3)), zero=0.0)
-    with refused("g.npz holds a matrix of shape (2, 3); a graph's is square"):
+    with refused("g.npz holds a matrix of shape (2, 3): a graph needs a square matrix"):
         read_graph(tmp_path / "g.npz")
 
 
@@ -58,15 +58,15 @@ CSR = {"format": "csr", "shape": [2, 2], "data": [1.0], "indices": [0], "indptr"
         (CSR | {"indptr": [0, 1]}, "the offsets in 'indptr' do not fit"),
         (CSR | {"indptr": [[0, 1, 1]]}, "the array 'indptr' has shape (1, 3) and dtype int64, expected 1-D integers"),
         (CSR | {"indptr": np.array([0, 2**63, 2**63], np.uint64)}, "the offsets in 'indptr' do not fit"),
-        (CSR | {"indices": [9]}, "has column 9, and the matrix is 2 × 2"),
-        (CSR | {"indices": [-1]}, "has column -1, and the matrix is 2 × 2"),
+        (CSR | {"indices": [9]}, "has an entry in column 9, but the matrix is 2 × 2"),
+        (CSR | {"indices": [-1]}, "has an entry in column -1, but the matrix is 2 × 2"),
         (CSR | {"indices": [0.0]}, "the array 'indices' has shape (1,) and dtype float64, expected 1-D integers"),
         (
             CSR | {"data": ["x"]},
             "the array 'data' has shape (1,) and dtype <U1, expected 1-D integers or numbers or truth values",
         ),
         (CSR | {"shape": 5}, "the array 'shape' has shape () and dtype int64, expected 1-D integers"),
-        (CSR | {"shape": [2, 3]}, "holds a matrix of shape (2, 3); a graph's is square"),
+        (CSR | {"shape": [2, 3]}, "holds a matrix of shape (2, 3): a graph needs a square matrix"),
         (CSR | {"shape": [10**15, 10**15]}, "the offsets in 'indptr' do not fit"),
         (CSR | {"format": ["csr"]}, "its format is None"),
         (
@@ -83,16 +83,16 @@ CSR = {"format": "csr", "shape": [2, 2], "data": [1.0], "indices": [0], "indptr"
         ),
         (
             {"format": "dia", "shape": [2, 2], "data": np.ones((2, 2)), "offsets": [0, 0]},
-            "expected diagonals that differ",
+            "expected different diagonals",
         ),
         ({"format": "coo", "shape": [2, 2], "data": [1.0]}, "it has no array 'row'"),
         (
             {"format": "coo", "shape": [2, 2], "data": [1.0], "row": [0, 1], "col": [0]},
-            "2 rows, 1 columns and 1 values",
+            "2 row indices, 1 column indices and 1 values: these numbers must be equal",
         ),
         (ONE | {"n": [1, 2]}, "the array 'n' has shape (2,) and dtype int64, expected 0-D integers"),
         (ONE | {"n": "x"}, "the array 'n' has shape () and dtype <U1"),
-        (ONE | {"n": -1}, "n = -1, and a graph has no negative number of vertices"),
+        (ONE | {"n": -1}, "n = -1, but a graph has 0 or more vertices"),
         (ONE | {"n": 1}, "target vertex 1 is outside 0 to 0"),
         (ONE | {"shape": 5}, "the array 'shape' has shape ()"),
         (ONE | {"names": 3}, "the array 'names' has shape () and dtype int64, expected 1-D integers or texts"),
@@ -107,9 +107,10 @@ CSR = {"format": "csr", "shape": [2, 2], "data": [1.0], "indices": [0], "indptr"
         (ONE | {"data": [np.nan]}, "the weight is NaN"),
         (
             {"matrix": np.zeros((2, 2)), "zero": np.zeros(3)},
-            "what stands for no edge has shape (3,) and dtype float64; exp",
+            "the element that means no edge has shape (3,) and dtype float64; exp",
         ),
-        ({"matrix": np.zeros((2, 2)), "zero": np.array("x")}, "what stands for no edge has shape () and dtype <U1"),
+        ({"matrix": np.zeros((2, 2)), "zero": np.array("x")}, "the element that means no edge has shape () and dtype "
+                                                              "<U1"),
         ({"matrix": np.zeros((2, 2)), "names": ["a"]}, "1 names for 2 vertices"),
     ],
 )
@@ -141,7 +142,7 @@ def test_archives_that_are_damaged(tmp_path):
                 assert listed(read(tmp_path, "h.npz", data)) == [(0, 1, None)]
     with zipfile.ZipFile(tmp_path / "i.npz", "w", zipfile.ZIP_LZMA) as file:
         file.writestr("a.npy", whole)
-    with refused("i.npz is compressed in a way that NumPy does not use"):
+    with refused("i.npz has a compression that NumPy does not use"):
         sr.read_graph(tmp_path / "i.npz")
 
 
@@ -165,7 +166,7 @@ def test_coordinates_in_one_array(tmp_path):
     assert listed(sr.read_graph(archive(tmp_path / "g.npz", **coo))) == [(0, 1, 1.5), (2, 2, 0.0)]
     with refused("the array 'coords' has shape (1, 2) and dtype int64, expected two rows of indices"):
         sr.read_graph(archive(tmp_path / "g.npz", **coo | {"coords": [[0, 2]]}))
-    with refused("has row 3, and the matrix is 3 × 3"):
+    with refused("has an entry in row 3, but the matrix is 3 × 3"):
         sr.read_graph(archive(tmp_path / "g.npz", **coo | {"coords": [[0, 3], [1, 2]]}))
 
 
@@ -176,11 +177,11 @@ def test_an_archive_of_two_arrays_of_one_name(tmp_path):
     with zipfile.ZipFile(tmp_path / "h.npz", "w") as file:
         file.writestr("row.npy", member)
         file.writestr("row", member)
-    with refused("h.npz holds two arrays of one name"):
+    with refused("h.npz holds two arrays with the same name"):
         sr.read_graph(tmp_path / "h.npz")
     with zipfile.ZipFile(tmp_path / "i.npz", "w") as file:
         file.writestr("row.npy", member + b"more")
         file.writestr("col.npy", member)
-    with refused("i.npz, array 'row', has 4 bytes after its elements"):
+    with refused("i.npz, array 'row', has 4 extra bytes after its elements"):
         sr.read_graph(tmp_path / "i.npz")
     assert listed(read(tmp_path, "j.npz", whole)) == [(0, 1, None)]

@@ -39,11 +39,11 @@ def test_read_back(tmp_path: Path) -> None:
 
 def test_what_is_something_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path)
-    with pytest.raises(sr.SemiringError, match=r"it holds numbers and not letters"):
+    with pytest.raises(sr.SemiringError, match=r"it holds numbers, not letters"):
         Bundle(path, "letters")
     with monkeypatch.context() as patch:
         patch.setattr(bundles, "VERSION", 2)
-        with pytest.raises(sr.SemiringError, match=r"it has version 1 of this format, and this library reads 2"):
+        with pytest.raises(sr.SemiringError, match=r"it has version 1 of this format, but this library reads 2"):
             Bundle(path, "numbers")
     with monkeypatch.context() as patch:
         patch.setattr(bundles.sys, "byteorder", "middle")

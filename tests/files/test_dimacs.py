@@ -25,7 +25,7 @@ def test_weights_that_are_not_integers(tmp_path):
     graph = read(tmp_path, "g.gr", "p sp 2 2\na 1 2 7\na 2 1 2.5\n")
     assert graph.weights.dtype == np.float64 and graph.weights.tolist() == [7, 2.5]
     for bad in ("1,5", "nan", "1e400", "x"):
-        with refused(f"g.gr, line 2: found the weight '{bad}', expected a number that 64 bits hold"):
+        with refused(f"g.gr, line 2: found the weight '{bad}', expected a number that fits 64 bits"):
             read(tmp_path, "g.gr", f"p sp 2 1\na 1 2 {bad}\n")
 
 

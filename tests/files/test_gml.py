@@ -55,7 +55,7 @@ def test_gml(tmp_path):
         (text.replace("2.5", "[ ]"), "line 1: found a list for 'km'"),
         (text.replace("id 1", "id 3"), "line 1: found a second node with id 3"),
         (text.replace("id 1", ""), "line 1: found node without id"),
-        (text.replace('"7"', '"7'), "line 1: found a text that does not end"),
+        (text.replace('"7"', '"7'), "line 1: found a text without an end"),
         (text[:-3], "line 1: found the end of the file, expected ']' for"),
         (text + "]", "line 1: found ']', expected a key"),
         (text + "\n" + text, "line 2: found a second graph"),
@@ -88,7 +88,7 @@ def test_gml_of_other_programs(tmp_path):
     assert graph.names == [4, 9, 6] and listed(graph) == [(4, 9, 8), (9, 6, 1)]
     # vertices that are called alike, and some without a label
     for nodes in (['id 4 label "x"', 'id 9 label "x"', "id 6 label 7"], ["id 4 label 1", "id 9", "id 6"]):
-        with refused('label="id" calls vertices by their ids'):
+        with refused('pass label="id" to use ids as names'):
             read(tmp_path, "g.gml", gml(nodes, edges))
         assert listed(read(tmp_path, "g.gml", gml(nodes, edges), label="id")) == [(4, 9, 8), (9, 6, 1)]
     called = gml(['id 4 label "x" town "Ayr"', 'id 9 label "x" town "Dale"'], parallel)

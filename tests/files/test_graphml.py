@@ -60,9 +60,9 @@ def test_graphml_values(tmp_path):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ('<?xml version="1.0" encoding="utfg-8"?><graphml/>', "g.graphml: unknown encoding: utfg-8; write it in UTF-8"),
-        ('<?xml version="1.0" encoding="cp932"?><graphml/>', "write it in UTF-8"),
-        (BOMB, "found an entity 'a', expected GraphML without entities of its own"),
+        ('<?xml version="1.0" encoding="utfg-8"?><graphml/>', "g.graphml: unknown encoding: utfg-8: save it as UTF-8"),
+        ('<?xml version="1.0" encoding="cp932"?><graphml/>', "save it as UTF-8"),
+        (BOMB, "found an entity 'a', expected GraphML without entity declarations"),
         ("<graphml/>", "g.graphml is not GraphML: it has no <graph> in <graphml>"),
         ("<graphml><graph/></graphml>", "found edgedefault=None, expected 'directed' or 'undirected'"),
         ("<graphml><graph edgedefault='directed'/><graph edgedefault='directed'/></graphml>", "found a second graph"),
@@ -71,7 +71,7 @@ def test_graphml_values(tmp_path):
         (GRAPHML.format('<node id="a"><graph/></node>'), "found edgedefault=None, expected 'directed' or 'undirected'"),
         (GRAPHML.format(PAIR + '<edge source="a" target="b"><graph edgedefault="directed"/></edge>'),
          "found a graph within an edge"),
-        (GRAPHML.format('<graph edgedefault="directed"/>'), "found a graph there"),
+        (GRAPHML.format('<graph edgedefault="directed"/>'), "found a graph in the wrong place"),
         (GRAPHML.format('<node id="a"><graph edgedefault="directed"><node id="a"/></graph></node>'),
          "found a second node 'a'"),
         (GRAPHML.format(PAIR + '<edge source="a" target="c"/>'), "found an edge of 'c', expected the id of a <node>"),

@@ -156,9 +156,9 @@ def test_matrix_market_of_every_field_and_symmetry(tmp_path):
     for kind, body, message in (
         ("coordinate real symmetric", "2 2 2\n1 2 1\n2 1 1", "both entry (2, 1) and entry (1, 2)"),
         ("coordinate real skew-symmetric", "2 2 1\n1 1 1", "entry (1, 1) is 1.0: a skew-symmetric matrix has only"),
-        ("coordinate integer skew-symmetric", f"2 2 1\n2 1 {-(2**63)}", "one of them needs 65 bits"),
-        ("coordinate integer general", f"2 2 2\n2 1 -1\n1 1 {2**63}", "no integers of 64 bits hold both"),
-        ("coordinate real hermitian", "1 1 0", "found a hermitian matrix, expected complex numbers"),
+        ("coordinate integer skew-symmetric", f"2 2 1\n2 1 {-(2**63)}", "one of them does not fit 64 bits"),
+        ("coordinate integer general", f"2 2 2\n2 1 -1\n1 1 {2**63}", "no 64-bit integers hold both"),
+        ("coordinate real hermitian", "1 1 0", "found a hermitian matrix of real entries, expected complex entries"),
         ("coordinate complex hermitian", "2 2 2\n1 1 1 0\n2 2 1 2", "entry (2, 2) is (1+2j): a hermitian matrix is"),
         ("array complex hermitian", "1 1\n1 2", "entry (1, 1) is (1+2j): a hermitian matrix is real on its diagonal"),
         ("array pattern general", "1 1", "found a pattern, expected numbers"),
@@ -169,7 +169,7 @@ def test_matrix_market_of_every_field_and_symmetry(tmp_path):
         ("coordinate real skew-symmetric", "3 3 2\n2 1 5\n3 3 .5", "line 6: entry (3, 3) is 0.5: a skew"),
         ("coordinate complex hermitian", "2 2 1\n2 2 1 2", "line 5: entry (2, 2) is (1+2j): a hermitian"),
         ("coordinate real diagonal", "2 2 1\n1 2 1", "found 'diagonal', expected one of general, symmetric"),
-        ("coordinate real general", "", "g.mtx ends before the line of its size"),
+        ("coordinate real general", "", "g.mtx ends before the line with its size"),
     ):
         with refused(message):
             of(kind, body)
@@ -233,5 +233,5 @@ def test_a_skew_symmetric_matrix_may_write_zeros_on_its_diagonal(tmp_path, field
 def test_absent_is_for_arrays(tmp_path):
     array = "%%MatrixMarket matrix array real general\n2 2\n0\n9\n3\n0\n"
     assert list(read(tmp_path, "g.mtx", array, absent=9).edges()) == [(0, 0, 0.0), (0, 1, 3.0), (1, 1, 0.0)]
-    with refused("g.mtx holds a list of entries, in which each is an edge: leave absent= out"):
+    with refused("g.mtx holds a list of entries, and absent= is for matrices that write every entry: leave it out"):
         read(tmp_path, "g.mtx", COORDINATE.format("real", "general") + "2 2 1\n1 2 3\n", absent=0)

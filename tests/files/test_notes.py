@@ -19,9 +19,9 @@ def test_a_damaged_note_is_told(tmp_path: Path, ending: str) -> None:
     text = path.read_text()
     for old, new, words in (
         ('"texts"', '"integers"', None), ('"texts"', "null", "expected the positions 0 to 1"),
-        ('"texts"', "3", "expected what write_matrix notes"),
-        ("float64", "float63", "expected what write_matrix notes"),
-        ("semiring-matrix", "another", None), ('{"algebra"', '[["algebra"', "expected what write_matrix notes"),
+        ('"texts"', "3", "expected a note of write_matrix"),
+        ("float64", "float63", "expected a note of write_matrix"),
+        ("semiring-matrix", "another", None), ('{"algebra"', '[["algebra"', "expected a note of write_matrix"),
     ):
         path.write_text(text.replace(old, new))
         if words is None:

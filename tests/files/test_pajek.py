@@ -24,7 +24,7 @@ def test_pajek(tmp_path):
     assert graph.names == ["Ayr", "007", "alone at sea"] and graph.directed
     assert listed(graph) == [("Ayr", "007", 2.5), ("007", "Ayr", 0.0)]
     assert not read(tmp_path, "g.net", text.replace("*Arcs", "*Edges")).directed
-    with refused("g.net, line 3: found a second vertex called 'Ayr', expected labels that all differ; label="):
+    with refused("g.net, line 3: found a second vertex called 'Ayr', expected different labels; pass label="):
         read(tmp_path, "g.net", text.replace('"007"', '"Ayr"'))
     again = read(tmp_path, "g.net", text.replace('"007"', '"Ayr"'), label="id")
     assert again.names == [1, 2, 3] and listed(again) == [(1, 2, 2.5), (2, 1, 0.0)]
@@ -71,7 +71,7 @@ def test_pajek_that_is_refused(tmp_path, edges, message):
         ("*Vertices\n", "line 1: found '*Vertices', expected '*Vertices N'"),
         ("*Vertices 2 3\n", "line 1: found '*Vertices 2 3'"),
         ("*Vertices -2\n", "line 1: found '*Vertices -2'"),
-        ("*Vertices 999999999999\n", "line 1: found 999999999999 vertices, and lines of 0, expected a line for each"),
+        ("*Vertices 999999999999\n", "line 1: found 999999999999 vertices, but lines for 0, expected a line for each"),
     ],
 )
 def test_pajek_without_vertices(tmp_path, text, message):

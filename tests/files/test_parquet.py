@@ -63,10 +63,10 @@ def test_what_is_refused(tmp_path):
     for change in ({"n": -1}, {"n": 3}, {"n": "2"}, {"names": [1.5, "b"]}, {"dtype": "O"}, {"dtype": 3},
                    {"weights": ["km"]}):
         file = put(tmp_path / "g.parquet", columns, **{NOTE.decode(): json.dumps({**good, **change})})
-        with refused("g.parquet: what stands beside its columns as 'semiring' is not what write_matrix writes"):
+        with refused("g.parquet: its metadata 'semiring' is not as write_matrix writes it"):
             sr.read_graph(file)
     for text in ("", "{", "[]", "[" * 100_000):
-        with refused("is not what write_matrix writes"):
+        with refused("is not as write_matrix writes it"):
             sr.read_graph(put(tmp_path / "g.parquet", columns, **{NOTE.decode(): text}))
     with refused("edge 0: target vertex 'b' is not among the names"):
         other = {**good, "names": ["a", "c"]}
@@ -78,12 +78,12 @@ def test_what_cannot_be_written(tmp_path):
     with refused("are complex numbers, which Parquet cannot hold: write .csv, .tsv, .mtx, "
                  ".npy or .npz", sr.SemiringError):
         sr.write_matrix(tmp_path / "m.parquet", waves)
-    with refused("'\\ud800' is not a character that UTF-8 has", sr.SemiringError):
+    with refused("'\\ud800' cannot be encoded as UTF-8", sr.SemiringError):
         sr.write_matrix(tmp_path / "m.parquet", sr.adjacency([("\ud800", "b", 3)], sr.min_plus))
-    with pytest.warns(sr.SemiringWarning, match="so that 1.5 will be '1.5'"):
+    with pytest.warns(sr.SemiringWarning, match="1.5 becomes '1.5'"):
         sr.write_matrix(tmp_path / "k.parquet", sr.Matrix(np.zeros((2, 2)), sr.min_plus, [1.5, "b"]))
     assert sr.read_matrix(tmp_path / "k.parquet", sr.min_plus).names == ["1.5", "b"]
-    same = refused("names are kept as integers and texts, and two of them have the same text", sr.SemiringError)
+    same = refused("names are stored as integers and texts, and two have the same text: rename one", sr.SemiringError)
     with same, pytest.warns(sr.SemiringWarning):
         sr.write_matrix(tmp_path / "m.parquet", sr.Matrix(np.zeros((2, 2)), sr.min_plus, [1.5, "1.5"]))
     assert [file.name for file in tmp_path.iterdir()] == ["k.parquet"]
@@ -101,7 +101,7 @@ def test_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     read, write = lambda: sr.read_graph(tmp_path / "m.parquet"), lambda: sr.write_matrix(tmp_path / "n.pq", example())
     for call in (read, write):
-        with refused("Parquet is read and written by PyArrow: pip install pyarrow", sr.SemiringError):
+        with refused("Parquet needs PyArrow: pip install pyarrow", sr.SemiringError):
             call()
 
 
@@ -130,7 +130,8 @@ def test_square_frames_are_matrices(tmp_path, how):
     assert len(sr.read_graph(path, absent=1.5)) == 8
     pd.DataFrame({"from": ["a"], "to": ["b"], "w": [3]}).to_parquet(path)
     assert list(sr.read_graph(path).edges()) == [("a", "b", 3)]
-    with pytest.raises(sr.GraphError, match="holds edges, in which each is an edge: leave absent= out"):
+    with pytest.raises(sr.GraphError, match="holds edges, and absent= is for matrices that write every entry: leave "
+                                            "it out"):
         sr.read_graph(path, absent=0)
     pd.DataFrame(np.arange(9).reshape(3, 3)).rename(columns=str).to_parquet(path)
     with pytest.raises(sr.GraphError, match="could be 3 edges or a matrix of 3 vertices"):

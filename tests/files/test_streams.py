@@ -231,9 +231,9 @@ def test_file_objects_that_cannot_be_read(tmp_path):
     with open(tmp_path / "m.npy", encoding="utf-8") as text, open(tmp_path / "new", "wb") as written:
         for file, message in (
             (closed, "<BytesIO> cannot be read: I/O operation on closed file"),
-            (read, "<BytesIO> is empty from where it stands; seek(0) goes to its beginning"),
+            (read, "<BytesIO> is empty from its position on: call seek(0) to go to its beginning"),
             (io.BytesIO(b""), "<BytesIO> is empty"), (text, "cannot be read: 'utf-8' codec can't decode"),
-            (written, "cannot be read: read"), (b"a,b\n", "bytes are not a path: give io.BytesIO(data)"),
+            (written, "cannot be read: read"), (b"a,b\n", "bytes is not a path: pass io.BytesIO(data)"),
             (io.BytesIO(b"\x1f\x8b\x08 no"), "<BytesIO> cannot be read"),
         ):
             with refused(message):

@@ -80,12 +80,12 @@ def test_columns_in_another_order_than_the_rows(tmp_path):
           for cell in ("(1)", "(1inf,2)", "(1 if 1 else 2,)", "(nan,1)", "()()", "(1;2)", "[1,2]", "(0x1F,1)")],
         (f",a\na,{'9' * 5000}\n", "m.csv, line 2, field 2: found '999"),
         (f',a\na,"{"(" * 3000}{")" * 900}"\n', "m.csv, line 2, field 2: found '((("),
-        (",a,b,a\n", "line 1, field 4: found 'a' again, which field 2 is called too, expected columns that all differ"),
-        (",a,b\na,,\nb,,\n\na,,\n", "line 5: found 'a' again, which line 2 is called too, expected rows that all"),
+        (",a,b,a\n", "line 1, field 4: found 'a' again, as in field 2, expected columns with different names"),
+        (",a,b\na,,\nb,,\n\na,,\n", "line 5: found 'a' again, as in line 2, expected rows with different names"),
         (",a,b\na,,\nc,,\n", "m.csv, line 1, field 3: found the column 'b', expected a row of the same vertex"),
         (",a\na,\nc,\n", "m.csv, line 3: found the row 'c', expected a column of the same vertex"),
-        (',a\na,"x\n', "m.csv, line 2: found unexpected end of data, expected fields quoted"),
-        (',a\na,"x"y\n', "m.csv, line 2: found ',' expected after '\"', expected fields quoted"),
+        (',a\na,"x\n', "m.csv, line 2: found unexpected end of data, expected fields that are in quotation marks"),
+        (',a\na,"x"y\n', "m.csv, line 2: found ',' expected after '\"', expected fields that are in quotation marks"),
     ],
 )
 def test_tables_that_are_none(tmp_path, text, message):
@@ -97,7 +97,7 @@ def test_options(tmp_path):
     text = ",a,b\na,,5\nb,,\n"
     assert read(tmp_path, "m.csv", text, weight=None).weights is None
     assert not read(tmp_path, "m.csv", text, directed=False).directed
-    with refused("m.csv is a table of a matrix, which has no column called 'km': leave weight= out"):
+    with refused("m.csv is the table of a matrix and has no column of weights 'km': leave weight= out"):
         read(tmp_path, "m.csv", text, weight="km")
     with refused("found an empty first field"):
         read(tmp_path, "m.csv", text, header=False)
@@ -286,7 +286,7 @@ def test_matrices_of_plain_numbers_of_others(tmp_path):
                                 ("m.txt", "0 1\n1 2\n", {"header": False}), ("m.txt", "% sym\n0 1\n1 2\n", {}),
                                 ("m.txt", "0 1 4\n1 2 4\n0 2 4\n", {"weight": 2}), ("m.csv", "0,1,9\n1,2,8\n", {})):
         assert read(tmp_path, name, text, **options).n == 3
-    with refused("m.csv holds a list of edges, in which each is an edge: leave absent= out"):
+    with refused("m.csv holds a list of edges, and absent= is for matrices that write every entry: leave it out"):
         read(tmp_path, "m.csv", "0,1,9\n1,2,8\n", absent=0)
 
 

@@ -26,7 +26,7 @@ from semiring.files.verbs import read_graph
 
 INF = np.inf
 # vertices in examples may begin with any number
-pytestmark = pytest.mark.filterwarnings("ignore:.*compact=True leaves:semiring.SemiringWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*compact=True to leave:semiring.SemiringWarning")
 
 
 def test_minnesota():
@@ -291,7 +291,7 @@ def test_texts_that_are_no_text(tmp_path):
     assert len(str(caught.value)) < 1000
     with refused("found vertex '99"):
         read(tmp_path, "g.gr", f"p sp 2 1\na 1 {'9' * 6000} 1\n")
-    with refused("found the weight '1e400', expected a number that 64 bits hold"):
+    with refused("found the weight '1e400', expected a number that fits 64 bits"):
         read(tmp_path, "g.csv", "0,1,1e400\n")
 
 
@@ -408,7 +408,7 @@ def test_a_name_over_two_columns_is_nobodys(tmp_path: Path, weight: Any) -> None
 
 @pytest.mark.parametrize("weight", ["1,5", "1,000", "1.000,5"])
 def test_other_marks_than_the_point_are_named(tmp_path: Path, weight: str) -> None:
-    with pytest.raises(sr.GraphError, match=f"line 2: found the weight '{weight}' in .*, with a point before decimals"):
+    with pytest.raises(sr.GraphError, match=f"line 2: found the weight '{weight}' in .*, with a decimal point"):
         read(tmp_path, "g.csv", f"from;to;weight\na;b;{weight}\n")
 
 
@@ -424,7 +424,7 @@ def test_a_first_edge_whose_weight_is_no_number_is_not_taken_for_names_of_column
     edges = [f"Ayr;Bute;{weight}", "Coll;Dale;2"] if line == 1 else ["Coll;Dale;2", f"Ayr;Bute;{weight}"]
     with refused(f"g.csv, line {line}: found ") as caught:
         read(tmp_path, "g.csv", "\n".join(edges) + "\n")
-    assert ("header=True where this line names the columns" in str(caught.value)) == (line == 1)
+    assert ("header=True if this line names the columns" in str(caught.value)) == (line == 1)
     if line == 1:
         assert listed(sr.read_graph(tmp_path / "g.csv", header=True)) == [("Coll", "Dale", 2)]
 
@@ -441,7 +441,7 @@ def test_names_of_columns_that_no_weight_looks_like(tmp_path: Path, first: str) 
 def test_a_decimal_comma_between_blanks_separates_no_names(tmp_path: Path, text: str) -> None:
     """Once "a b 1" was read as a vertex, with an edge to "5"."""
     columns = len(text.split("\n")[0].split())
-    with refused("a point before decimals and no other mark"):
+    with refused("a decimal point and no other mark"):
         read(tmp_path, "g.txt", text, weight="weight" if columns == 3 else [2, 3])
 
 
@@ -483,7 +483,7 @@ def test_lines_that_may_be_comments_are_warned_of(tmp_path):
 
 
 def test_a_comment_that_may_be_the_first_edge_is_warned_of(tmp_path):
-    with pytest.warns(sr.SemiringWarning, match="line 1 was read as a comment, and has the fields of an edge"):
+    with pytest.warns(sr.SemiringWarning, match="line 1 was read as a comment, but has the fields of an edge"):
         assert listed(read(tmp_path, "a.csv", "#art,#film,2\nnews,#art,3\n")) == [("news", "#art", 3)]
     for text in ("# art film 2\nnews art 3\n", "#from to km\nnews art 3\n", "%a \"b\nnews art 3\n"):
         assert listed(read(tmp_path, "a.txt", text)) == [("news", "art", 3)]
@@ -580,7 +580,7 @@ def test_decimal_commas(tmp_path):
         assert listed(read(tmp_path, "g.csv", text, decimal=",")) == [("a", "b", 1.5), ("b", "c", -2000.0)]
     with refused("found the weight '1.000,5' in the column 'km'"):
         read(tmp_path, "g.csv", "from;to;km\na;b;1.000,5\n", decimal=",")
-    with refused("(decimal=',' reads this)"):
+    with refused("; pass decimal=',' for decimal commas"):
         read(tmp_path, "g.csv", "from;to;km\na;b;1,5\n")
     with refused("decimal='x' is not a decimal mark: pass '.' or ','"):
         read(tmp_path, "g.csv", "a b 1\n", decimal="x")
@@ -597,16 +597,17 @@ def test_exponents_of_fortran(tmp_path):
 
 
 def test_the_null_of_databases_is_no_vertex(tmp_path):
-    with refused(r"g.csv, line 2: found \N, which databases write for nothing, as the target vertex in column 1"):
+    with refused(r"line 2: found \N, which databases write for a missing value, as the target vertex in column 1"):
         read(tmp_path, "g.csv", "a,b,1,x\nc,\\N,2,y\n", weight=2)
 
 
 @pytest.mark.filterwarnings("default::semiring.SemiringWarning")
 @pytest.mark.parametrize(("text", "said"), [
-    ("1 2\n2 3\n", "vertices are counted from 1, so that vertex 0 has no edge: compact=True leaves it out"),
-    ("from,to,km\n1,2,0.5\n", "vertices are counted from 1, so that vertex 0 has no edge"),
-    ("1 2 {}\n", "vertices are counted from 1"), ("7 9\n", "vertices 0 to 6 have no edges: compact=True leaves"),
-    ("# Nodes: 4 Edges: 2\n0 6309\n3 2\n", "vertices are 0 to 6309, and a comment counts 4: compact=True leaves out"),
+    ("1 2\n2 3\n", "vertices are counted from 1, so vertex 0 has no edges: pass compact=True to leave it out"),
+    ("from,to,km\n1,2,0.5\n", "vertices are counted from 1, so vertex 0 has no edges"),
+    ("1 2 {}\n", "vertices are counted from 1"), ("7 9\n", "vertices 0 to 6 have no edges: pass compact=True to leave"),
+    ("# Nodes: 4 Edges: 2\n0 6309\n3 2\n", "vertices are 0 to 6309, but a comment counts 4: pass compact=True to "
+                                           "leave out"),
     ("# Nodes: 3 Edges: 2\n1 2\n2 3\n", "vertices are counted from 1"), ("0 1\n", None), ("a 1\n", None),
     ("# Nodes: 3 Edges: 1\n0 1\n", None),
 ])
@@ -622,7 +623,7 @@ def test_vertices_without_edges_are_told_of(tmp_path, text, said, recwarn):
 
 
 def test_a_bad_weight_says_which_column_was_taken(tmp_path):
-    with refused("plan.csv, line 2: found no weight in the column 'predecessors', expected a number that 64 bits hold; "
+    with refused("plan.csv, line 2: found no weight in the column 'predecessors', expected a number that fits 64 bits; "
                  "the columns ['task', 'duration'] were read as the ends of edges, and this one as their weights"):
         read(tmp_path, "plan.csv", "task,duration,predecessors\ndig,3,\nwall,5,dig\n")
 

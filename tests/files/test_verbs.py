@@ -28,7 +28,7 @@ from semiring.files.verbs import read_graph, write_matrix
         ("g.csv", "a,b\nc,\n", "g.csv, line 2: found no target vertex"),
         ("g.csv", ",a,b\na,1,2\n", "line 1, field 3: found the column 'b', expected a row of the same"),
         ("g.txt", "0\n1\n", "g.txt, line 1: found '0', expected a source and a target vertex"),
-        ("g.csv", 'a,b\n"c,d\n', "g.csv, line 2: unexpected end of data; expected fields quoted"),
+        ("g.csv", 'a,b\n"c,d\n', "g.csv, line 2: unexpected end of data; expected fields that are in quotation marks"),
         ("g.csv", '"a,b\n', "g.csv, line 1: unexpected end of data"),
         ("g.txt", "# only\n\n% comments\n", "g.txt holds no edges, only comments and empty lines"),
         ("g.csv", "from,to,km\n", "g.csv holds no edges, only the line of column names ['from', 'to', 'km']"),
@@ -62,7 +62,7 @@ from semiring.files.verbs import read_graph, write_matrix
         (
             "g.mtx",
             "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 3\n",
-            "g.mtx holds a 2 × 3 matrix; a graph's is square",
+            "g.mtx holds a 2 × 3 matrix: a graph needs a square matrix",
         ),
         (
             "g.mtx",
@@ -94,7 +94,7 @@ def test_paths_that_hold_no_file(tmp_path):
     with refused("road.csv; did you mean 'roads.csv'?"):
         read_graph(tmp_path / "road.csv")
     (tmp_path / "folder.csv").mkdir()
-    with refused("folder.csv is a folder: give a file in it"):
+    with refused("folder.csv is a folder: pass a file in it"):
         read_graph(tmp_path / "folder.csv")
     with refused("there is no file"):
         read_graph(tmp_path / "nowhere" / "g.csv")
