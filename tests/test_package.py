@@ -188,7 +188,6 @@ LATE = {
     "semiring.kernels.cpu.sparse.objects": "an engine, made when it first runs",
     "semiring.algebra.objects": "algebras over Python objects, whose laws take long to try",
     "semiring.solvers.warmup": "a command that few give",
-    "semiring.solvers.search_gpu": "a GPU",
 }
 
 

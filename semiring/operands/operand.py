@@ -49,7 +49,7 @@ class Operand:
     prepared : bool
         Whether it serves several calls, so that more about it is worth knowing.
     goes_on : bool
-        Whether a solver goes on with the answer, which may then be left in storage (`semiring.solvers.encoded`).
+        Whether a solver goes on with the answer, which may then be left in storage (`semiring.solvers.forms.Encoded`).
     """
 
     kind: ClassVar[str]

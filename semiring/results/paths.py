@@ -25,7 +25,8 @@ from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand
 from semiring.solvers.forms import nothing_in
 from semiring.solvers.search import positions
-from semiring.solvers.trees import best_trees, may_be_lost
+from semiring.solvers.trees import best_trees
+from semiring.solvers.walks import may_be_lost
 
 SHOWN = 10  # paths, and vertices of a path, that a notebook shows
 

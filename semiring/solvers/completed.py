@@ -29,7 +29,7 @@ from .forms import as_python
 from .one_path import graph_of, spelt, wide_graph
 from .search import answered, ends_of, positions
 from .task import Task, compute, options
-from .trees import no_tree
+from .walks import no_tree
 
 SUMMED = ("closure", "factor", "solve")
 SQUARINGS = 64  # so that walks of 2⁶⁴ edges are summed, at most

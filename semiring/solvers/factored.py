@@ -25,7 +25,8 @@ from .one_path import graph_of, spelt
 from .plan import Plan
 from .search import answered, ends_of, positions
 from .task import Declined, Task, compute, options
-from .trees import best_trees, is_bounded, may_be_lost, reached_from
+from .trees import best_trees
+from .walks import is_bounded, may_be_lost, reached_from
 
 
 class Factored:

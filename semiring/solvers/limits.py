@@ -21,8 +21,8 @@ from semiring.operands.devices import is_on_gpu
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
-from .trees import best_trees, is_bounded, least_or_greatest
-from .trees_gpu import cut_off_on_gpu, improves_on_gpu
+from .trees import best_trees, cut_off_on_gpu, improves_on_gpu, least_or_greatest
+from .walks import is_bounded
 
 
 def limit_of(given: Operand, limit: Any) -> np.ndarray:

@@ -30,7 +30,8 @@ from .forms import fits, nothing_in
 from .plan import Plan
 from .search import Search, form_of, on_the_host, positions
 from .task import Task
-from .trees import best_trees, not_held
+from .trees import best_trees
+from .walks import not_held
 
 
 def offer(task: Task) -> Plan:

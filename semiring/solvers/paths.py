@@ -30,14 +30,14 @@ from semiring.operands.sparse import Sparse
 from . import costs
 from .costs import PredictedPlan
 from .cycles import of_stack
-from .encoded import Encoded
-from .forms import narrowed, part_of, told, widened
+from .forms import Encoded, narrowed, part_of, told, widened
 from .limits import beyond, cut_off, limit_of, trees_within
 from .methods import SEARCH
 from .plan import Plan
 from .search import Search, form_of, on_the_host, place_of, positions, some_rows, turned_around, way_of
 from .task import Options, Task, compute, first_offer
-from .trees import best_trees, form_for_trees, not_held
+from .trees import best_trees, form_for_trees
+from .walks import not_held
 
 TRIED = 8  # vertices from which searches tell how far a limit lets them come
 HOP = 4  # bytes of a vertex

@@ -13,6 +13,7 @@ from semiring.algebra.laws import full
 from semiring.algebra.overflow import may_leave
 from semiring.algebra.rounding import rounds, worse
 from semiring.algebra.semiring import Semiring
+from semiring.algorithms.frontier import frontier
 from semiring.algorithms.labels import (
     Walks,
     along_tree,
@@ -26,6 +27,7 @@ from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.names import is_hashable, position_of
 from semiring.graphs.tables import Table
+from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, code_of, sums_numbers
 from semiring.kernels.cpu.compile.price import Code, Renting
 from semiring.kernels.cpu.sparse.buckets import CpuBucketKernel
@@ -48,12 +50,14 @@ from .forms import narrowed, plain_form, told, widened
 from .limits import beyond, limit_of, trees_within
 from .plan import Plan
 from .task import Options, Task, compute
-from .trees import best_trees, no_tree, not_held
+from .trees import best_trees
+from .walks import no_tree, not_held
 
 FEWER = 4  # sources for each target from which searches go backwards
 SEVERAL = 16  # sources for which it repays to find out whether edges go both ways, which takes as long as five
 TOGETHER = 1 << 26  # bytes of rows of which some columns are kept
 STEPS = 50  # parts of the sources after which progress is reported
+BATCH = 128  # sources of one launch on a GPU
 WORTH = 1 << 28  # edges times sources from which a GPU is faster, the copies included
 
 
@@ -210,8 +214,6 @@ def some_rows(
     """Rows of a closure, and predecessors if wanted; what is beyond a limit is zero, and nothing comes before it."""
     P = None
     if on_gpu:
-        from .search_gpu import rows_on_gpu  # it needs CuPy
-
         form = search.form
         X, unfinished = rows_on_gpu(search.S, search.given.rows, starts, form.facts, form.bounded)
         for i in unfinished:  # a cycle improves, or rounding keeps one going: the CPU says which
@@ -430,3 +432,48 @@ def _on_gpu(given: Sparse, form: Form, count: int, o: Options) -> bool:
         what = "predecessors are" if o.predecessors else f"{given.S.name} on {dtype} is"
         raise SemiringError(f"{what} found on the CPU only; use device='cpu'")
     return True
+
+
+def rows_on_gpu(
+    S: Semiring, A: Rows, sources: np.ndarray, facts: Facts, bounded: bool
+) -> tuple[np.ndarray, list[int]]:
+    """The rows of A* for the sources on the GPU, in batches, and which of them did not come to an end.
+
+    Parameters
+    ----------
+    S : Semiring
+        With a selective ⊕, on machine numbers of at most 64 bits.
+    A : Rows
+        Square, of the data's dtype.
+    sources : ndarray of int64
+    facts : Facts
+        About the values.
+    bounded : bool
+        Whether no edge is better than 1.
+
+    Raises
+    ------
+    SemiringError
+        Where only the CPU can compute: sums that no integer of the GPU holds.
+    """
+    import cupy
+
+    from semiring.kernels.cuda.sparse.search import CudaFrontierKernel, group_of, lowering_for
+
+    n = A.shape[0]
+    X = np.empty((len(sources), n), A.values.dtype)
+    unfinished: list[int] = []
+    if not n or not len(sources):
+        return X, unfinished
+    low = lowering_for(S, A.values, facts, n, bounded)
+    kernel = CudaFrontierKernel(low, A, low.encode(cupy.asarray(A.values), True), group_of(len(sources)))
+    for first in range(0, len(sources), BATCH):
+        part = sources[first : first + BATCH]
+        state = kernel.start(part)
+        left = [] if frontier(state, kernel, n) else kernel.unfinished(state, len(part))
+        labels = kernel.labels(state, len(part))
+        for s in left:
+            labels[s] = low.zero[0]  # it may be anything by now
+        X[first : first + len(part)] = low.decode(labels).get()
+        unfinished += [first + s for s in left]
+    return X, unfinished

@@ -28,10 +28,9 @@ from semiring.operands.sparse import Sparse
 from . import fields, rings, schedules
 from .costs import SparsePlan, rows_steps
 from .cycles import graph_of, look_at_fronts, may_diverge, undefined_star
-from .encoded import Encoded
 from .engines import HOST, Engine
 from .factored import settled, units
-from .forms import Apply, refuse_overflow, right_hand_side, solution
+from .forms import Apply, Encoded, refuse_overflow, right_hand_side, solution
 from .fronts import labels_of
 from .pairs import Labels
 from .task import LARGE, Task, options

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import full, show
+from semiring.algebra.laws import full
 from semiring.algebra.overflow import may_leave
-from semiring.algebra.rounding import fractions, nothing_improves, over_fractions, rounds
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import trees
-from semiring.algorithms.labels import best_walks
-from semiring.algorithms.sparse.relaxation import CompressedRows
-from semiring.errors import LawError, SemiringError
-from semiring.graphs.texts import quoted
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import PURPOSES, affordable, code_of
 from semiring.kernels.cpu.compile.price import Renting
@@ -27,21 +21,16 @@ from semiring.kernels.cpu.sparse.trees import kernel_for
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.comparing import only_compares
 from semiring.kernels.lowering.objects import python_integers
-from semiring.machine.pieces import equal_shares
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
-from .encoded import Encoded
-from .forms import fits, plain_form
+from .forms import Encoded, plain_form
 from .fronts import analysis_of, is_analysed
-from .trees_gpu import trees_on_gpu
+from .walks import ALL, is_bounded, mend, no_tree, refuse_false_walks, refuse_lost
 
-NEAR = 4  # roundings by which the weight of a walk may differ from the value of the best one, for each vertex
-ALL = 1 << 22  # values that NumPy looks at together
-LOOKED = 1 << 14  # edges that are looked at together as fractions
 LINE = 1e-8  # seconds in which compiled code makes trees where a walk is as good as its worst edge, for each pair
 
 
@@ -94,10 +83,10 @@ def best_trees(
         if guessed.size:
             some = upload(guessed)
             trees_there = to_host(P[some])
-            _mend(on_host(given), to_host(X[some]), roots[guessed], trees_there, backwards)
+            mend(on_host(given), to_host(X[some]), roots[guessed], trees_there, backwards)
             P[some] = upload(trees_there)
         if S.has_reached_star or S.sums_cycles:
-            _refuse_false_walks(on_host(given), to_host(X), roots, to_host(P), backwards)
+            refuse_false_walks(on_host(given), to_host(X), roots, to_host(P), backwards)
         return P
     _refuse_cycles(S, X[np.arange(len(roots)), roots], T, within)
     bounded = is_bounded(given)
@@ -115,7 +104,7 @@ def best_trees(
     if searched:
         P, left = _from_a_search(low, leaving, X, roots, bounded, within)
     if P is not None and not left.size:
-        _refuse_false_walks(given, X, roots, P, backwards)
+        refuse_false_walks(given, X, roots, P, backwards)
         return P
     entering = graph.rows if backwards else transpose(graph.rows)
     compiled, makes = kernel_for(entering)
@@ -140,18 +129,18 @@ def best_trees(
             found = found.kept() if numbers and bounded and P is None else found.vertices()
     if guessed.size and not bounded:
         mended = found[guessed]
-        _mend(given, x[guessed], its[guessed], mended, backwards)
+        mend(given, x[guessed], its[guessed], mended, backwards)
         found[guessed] = mended
     if P is None:
         P = found
     else:
         P[left] = found
     if not bounded:
-        _refuse_false_walks(given, X, roots, P, backwards)
+        refuse_false_walks(given, X, roots, P, backwards)
     if lost and not within:
         some = [(int(left[i]), v) for i, v in lost]
         asked = None if wanted is None else ~_led(P) & np.broadcast_to(wanted, (len(roots), n))
-        _refuse_lost(given, graph, entering, X, roots, some, backwards, asked)
+        refuse_lost(given, graph, entering, X, roots, some, backwards, asked)
     return P
 
 
@@ -171,98 +160,6 @@ def _refuse_cycles(S: Semiring, own: np.ndarray, T: Any, within: bool) -> None:
     """Raise where the values of the roots themselves are not one, unless what X lacks is beyond a limit (`within`)."""
     if not within and not np.all(own == full(own, T.one)):
         raise no_tree(S)
-
-
-def no_tree(S: Semiring) -> LawError:
-    """That the best walks from a vertex make no tree, and what to ask for instead.
-
-    Examples
-    --------
-    >>> import semiring as sr
-    >>> str(no_tree(sr.max_plus))[:37]
-    'max-plus: best walks go round a cycle'
-    """
-    return LawError(
-        f"{S.name}: best walks go round a cycle here before that stops improving, which no tree of walks can tell; "
-        "ask sr.path for one walk at a time, or sr.closure_rows for values alone"
-    )
-
-
-def _refuse_false_walks(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.ndarray, backwards: bool) -> None:
-    """Raise where a walk along a tree weighs something else than X says, because the best one goes round a cycle.
-
-    Only where cycles may improve for some rounds, and then no more: elsewhere those that improve are refused. A vertex
-    before which that happens has a best edge from the cycle, or none from outside it.
-    """
-    S = given.S
-    if not (S.has_reached_star or S.sums_cycles) or not S.selective or is_bounded(given):
-        return
-    sparse = as_sparse(given)
-    rows = transpose(sparse.rows) if backwards else sparse.rows
-    T, step = S.over(rows.values.dtype), max(ALL // max(X.shape[1], 1), 1)
-    for begin in range(0, len(roots), step):
-        some = slice(begin, begin + step)
-        weights, values = _weights_along(T, rows, P[some], roots[some], backwards), X[some]
-        told = P[some] >= 0
-        if not _are_near(weights, values, rows.values)[told].all():
-            raise no_tree(S)
-
-
-def _mend(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.ndarray, backwards: bool) -> None:
-    """Make walks weigh what X says in lines with a guess, where edges are better than one and floats round.
-
-    A cycle that is one but for rounding may look best from within, so that no edge into it does from outside; then the
-    edge by which it is entered is a guess. Lines in which that went wrong are searched, which keeps the edges that it
-    goes along. Elsewhere a walk goes along best edges alone, whose values are each other's products up to a rounding.
-    """
-    S, sparse = given.S, as_sparse(given)
-    if not rounds(sparse.values) or (backwards and not S.commutative):
-        return
-    rows = sparse.rows if not backwards else transpose(sparse.rows)
-    graph, T = CompressedRows(rows.offsets, rows.columns, rows.values), S.over(rows.values.dtype)
-    step = max(ALL // max(X.shape[1], 1), 1)
-    for begin in range(0, len(roots), step):
-        some = slice(begin, begin + step)
-        weights = _weights_along(T, rows, P[some], roots[some])
-        for i in (begin + np.flatnonzero(~_are_near(weights, X[some], rows.values).all(axis=1))).tolist():
-            found = best_walks(graph, S, int(roots[i]))
-            if found.cycle is None and found.rounds is None:
-                P[i] = found.predecessor
-
-
-def _weights_along(T: Any, rows: Rows, P: np.ndarray, roots: np.ndarray, backwards: bool = False) -> np.ndarray:
-    """What the walks along trees weigh; zero where there is none. If `backwards`, walks lead to the roots.
-
-    Of each vertex the walk from a vertex `before` it is known, of one edge at first. Then that to `before` is put
-    ahead of it, which doubles the edges, until all walks begin at their roots.
-    """
-    weights = full(np.empty(P.shape, T.dtype), T.zero)
-    weights[np.arange(len(roots)), roots] = T.one
-    i, v = np.nonzero(P >= 0)
-    before = P.astype(np.int64)
-    tails = np.repeat(np.arange(len(rows.offsets) - 1), np.diff(rows.offsets))
-    entries = np.searchsorted(tails * rows.width + rows.columns, before[i, v] * rows.width + v)
-    weights[i, v] = rows.values[entries]
-    for _ in range(P.shape[1].bit_length()):
-        i, v = np.nonzero(before >= 0)
-        u = before[i, v]
-        with np.errstate(all="ignore"):
-            walked = T.mul(weights[i, v], weights[i, u]) if backwards else T.mul(weights[i, u], weights[i, v])
-        weights[i, v], before[i, v] = walked, before[i, u]
-    return weights
-
-
-def _are_near(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Whether elements differ by no more than the roundings of a long walk."""
-    if x.dtype.names:
-        return np.logical_and.reduce([_are_near(x[f], y[f], weights[f]) for f in x.dtype.names])
-    if x.dtype.kind != "f":
-        return np.asarray(x == y, bool)
-    finite = np.abs(weights[np.isfinite(weights)])
-    size = np.maximum(np.maximum(np.abs(x), np.abs(y)), finite.max(initial=0.0))
-    with np.errstate(invalid="ignore"):
-        near = np.isfinite(size) & (np.abs(x - y) <= NEAR * x.shape[1] * np.finfo(x.dtype).eps * size)
-        return np.asarray((x == y) | near, bool)
 
 
 def loses_nothing(S: Semiring, weights: np.ndarray, n: int) -> bool:
@@ -296,13 +193,6 @@ def loses_nothing(S: Semiring, weights: np.ndarray, n: int) -> bool:
 def _led(P: Any) -> np.ndarray:
     """Where a vertex stands before another in lines of trees."""
     return np.asarray((P.numbers if isinstance(P, EdgeNumbers) else P) >= 0)
-
-
-def is_bounded(given: Operand) -> bool:
-    """Whether no edge is better than one."""
-    if isinstance(given, Dense):
-        return nothing_improves(given.S.over(given.dtype), given.array)
-    return as_sparse(given).bounded
 
 
 def _from_a_search(
@@ -410,23 +300,6 @@ def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole:
     return Sparse(Rows(offsets, columns, A[kept], len(A)), S, given.what, given.names)
 
 
-def reached_from(A: Rows, source: int) -> np.ndarray:
-    """Which vertices some walk leads to from one of them, or is there already: bool, shape (n,).
-
-    Examples
-    --------
-    >>> reached_from(Rows(np.array([0, 1, 1, 2]), np.array([1, 0], np.int32), np.array([4.0, 5.0]), 3), 0)
-    array([ True,  True, False])
-    """
-    from scipy.sparse import csr_array  # both take a while to import, and few calls come here
-    from scipy.sparse.csgraph import breadth_first_order
-
-    pattern = csr_array((np.ones(len(A.columns), np.int8), A.columns, A.offsets), shape=A.shape)
-    reached = np.zeros(A.width, bool)
-    reached[breadth_first_order(pattern, source, return_predecessors=False)] = True
-    return reached
-
-
 def least_or_greatest(S: Semiring) -> int:
     """−1 where ⊕ is the lesser of two numbers, 1 where it is the greater, else 0."""
     add = S.traced.add if S.traced is not None and not S.fields else None
@@ -448,87 +321,103 @@ def takes_the_worse(S: Semiring) -> bool:
     return bool(mul is not None and better and mul.is_plain("minimum" if better > 0 else "maximum"))
 
 
-def _is_held(value: Any, dtype: np.dtype, zero: Any) -> bool:
-    """Whether a number is told from zero in a dtype."""
-    try:
-        with np.errstate(all="ignore"):
-            found = dtype.type(int(value)) if dtype.kind in "iu" else np.asarray(float(value)).astype(dtype)
-    except OverflowError:
-        return False
-    return bool(found != zero)
-
-
 def rounds_once(S: Semiring, dtype: np.dtype) -> bool:
     """Whether ⊗ of elements of a dtype is exact, or one operation whose result is rounded."""
     mul = S.traced.raw_mul if S.traced is not None else None
     return dtype.kind != "f" or (mul is not None and any(map(mul.is_plain, ("add", "multiply", "minimum", "maximum"))))
 
 
-def may_be_lost(given: Operand) -> bool:
-    """Whether a walk may have a weight that its dtype reads as zero: too large or too small a number."""
-    dtype = given.dtype
-    if dtype.kind != "f":
-        return dtype.names is not None or not fits(given, given.facts)
-    return not given.S.is_tropical or float(given.facts.largest) * given.shape[0] > float(np.finfo(dtype).max)
+def trees_on_gpu(
+    given: Dense | Sparse, X: Any, roots: np.ndarray, backwards: bool, monotone: bool
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The vertex before each on a best walk from each root; the vertex after it on one to the root, if `backwards`.
 
+    Parameters
+    ----------
+    given : Device or Sparse
+        The matrix: an array on the GPU, or compressed rows on the host, whose edges are copied there.
+    X : array, shape (k, n)
+        Values, on the GPU.
+    roots : ndarray of int64, shape (k,)
+    backwards : bool
+        Whether X holds columns of the closure, and walks lead to the roots.
+    monotone : bool
+        Whether products that round are no better for a worse factor, so that bad edges can be left out.
 
-def _refuse_lost(
-    given: Operand, graph: Sparse, entering: Rows, X: Any, roots: np.ndarray, lost: list[tuple[int, int]],
-    backwards: bool, missing: np.ndarray | None,
-) -> None:
-    """Raise where a walk is lost because of its dtype, and is one that is wanted.
-
-    `missing`: the walks that are wanted and were not found, whether or not there are any; None where all are wanted.
+    Returns
+    -------
+    P : array of int32, shape (k, n)
+        On the GPU: −1 at the root, and where no walk leads.
+    lost : ndarray of int64, shape (k,)
+        Of each line the first vertex whose value is zero though one before it is not; −1 where there is none.
+    guessed : ndarray of int64
+        Lines in which rounding left no best edge to some vertices, where an edge is better than one.
     """
-    for i, v in _lost(given, entering, X, roots, lost, backwards):
-        root = int(roots[i])
-        if missing is None:
-            raise not_held(given, root, v, backwards)
-        ends = missing[i].copy()
-        ends[root] = False
-        if ends.any():
-            edges = graph.without_zeros().rows
-            ends &= reached_from(transpose(edges) if backwards else edges, root)
-        if ends.any():
-            raise not_held(given, root, v if ends[v] else int(ends.argmax()), backwards)
+    import cupy
+
+    from semiring.kernels.cuda.sparse.trees import CudaTreeKernel, lowering_for
+
+    S, n = given.S, given.shape[0]
+    if not X.size:
+        return cupy.empty(X.shape, np.int32), np.full(len(roots), -1), np.empty(0, np.int64)
+    low = lowering_for(S, given.dtype, given.facts, n + 1)
+    kernel = CudaTreeKernel(low, backwards)
+    x = cupy.ascontiguousarray(X.T)
+    if not low.is_identity:
+        x = low.encode(x, True)
+    order = None
+    if isinstance(given, Sparse):
+        edges, bounded = _entering(given, low, backwards), given.bounded
+        if is_analysed(given):
+            order = cupy.asarray(analysis_of(given).order.astype(np.int32))
+    else:
+        A = cupy.ascontiguousarray(given.array if backwards else given.array.T)
+        if not low.is_identity:
+            A = low.encode(A, True)
+        bounded = not kernel.improves(A)
+        keeps = bounded and monotone
+        edges = kernel.edges(A, x, keeps, keeps and S.is_tropical and np.array_equal(roots, np.arange(n)))
+    P, lost, guessed = kernel.predecessors(edges, x, cupy.asarray(roots, np.int64), bounded, order)
+    return P.T, lost, np.flatnonzero(guessed & (not bounded))
 
 
-def _lost(
-    given: Operand, entering: Rows, X: Any, roots: np.ndarray, lost: list[tuple[int, int]], backwards: bool
-) -> Iterator[tuple[int, int]]:
-    """Lines, and vertices at which a product is zero only because its dtype ends before the number that it is.
+def _entering(given: Sparse, low: Any, backwards: bool) -> Any:
+    """The edges into each vertex on the GPU; those out of it, if `backwards`.
 
-    Other numbers that differ from zero by the rounding of sums, as 0.4 + 0.6 − 1 may, are what rounding makes of them.
+    The kernels take every entry for an edge, and a walk along one that is zero would look lost; so those are left out.
     """
-    S, dtype = given.S, given.dtype
-    exact = over_fractions(S)
-    if exact is None or S.fields:
-        return
-    T = S.over(dtype)
-    lines, vertices = np.array(lost).T
-    counts = np.diff(entering.offsets)[vertices]
-    before = np.concatenate([[0], np.cumsum(counts)])
-    parts = len(lost) if dtype.kind == "O" else 1 + int(before[-1]) // LOOKED
-    for first, last in equal_shares(before, parts):
-        of = np.repeat(np.arange(first, last), counts[first:last])
-        edges = np.arange(before[first], before[last]) - before[of] + entering.offsets[vertices[of]]
-        x, weights = X[lines[of], entering.columns[edges]], entering.values[edges]
-        real = (x != full(x, T.zero)) & (weights != full(weights, T.zero))
-        numbers = [fractions(part) for part in (x[real], weights[real])]
-        if any(part is None for part in numbers):
-            continue
-        products = exact.mul(*reversed(numbers)) if backwards else exact.mul(*numbers)
-        for k in np.flatnonzero(products != exact.zero).tolist():
-            if not _is_held(products[k], dtype, T.zero):
-                place = of[real][k]
-                yield int(lines[place]), int(vertices[place])
+    import cupy
+
+    from semiring.kernels.cuda.sparse.product import DeviceRows
+
+    rows = given.without_zeros().rows
+    rows = rows if backwards else transpose(rows)
+    offsets, tails, weights = map(cupy.asarray, (rows.offsets, rows.columns, rows.values))
+    return DeviceRows(offsets, tails, weights if low.is_identity else low.encode(weights, True), rows.width)
 
 
-def not_held(given: Operand, root: int, v: int, backwards: bool) -> SemiringError:
-    """That the weight of a walk is a number that its dtype has not."""
-    S, zero = given.S, given.S.over(given.dtype).zero
-    a, b = (quoted(given.position(u)) for u in ([v, root] if backwards else [root, v]))
-    return SemiringError(
-        f"{S.name}: the best walk from {a} to {b} has a weight that {given.dtype} cannot hold: it would read "
-        f"{show(zero)}, as if there were no walk. Convert the weights to a wider dtype, or scale them"
-    )
+def cut_off_on_gpu(given: Operand, X: Any, tree: Any, limit: np.ndarray) -> Any:
+    """X without the walks that are worse than a limit, an array of one element; nothing comes before them in the tree.
+
+    `tree` is overwritten.
+    """
+    import cupy
+
+    from semiring.kernels.cuda.sparse.trees import CudaTreeKernel, lowering_for
+
+    low = lowering_for(given.S, given.dtype, given.facts, 3)
+    x, p = low.encode(cupy.ascontiguousarray(X), True), cupy.ascontiguousarray(tree)
+    CudaTreeKernel(low, False).cut_off(x, p, low.encode(cupy.asarray(limit), True))
+    if p is not tree:
+        tree[...] = p
+    return low.decode(x)
+
+
+def improves_on_gpu(given: Dense) -> bool:
+    """Whether an edge of a matrix is better than one."""
+    import cupy
+
+    from semiring.kernels.cuda.sparse.trees import CudaTreeKernel, lowering_for
+
+    low = lowering_for(given.S, given.dtype, given.facts, 3)
+    return CudaTreeKernel(low, False).improves(low.encode(cupy.ascontiguousarray(given.array), not low.is_identity))

@@ -18,7 +18,7 @@ from semiring.kernels.lowering.objects import python_integers
 from semiring.kernels.lowering.sums import tropical_integers
 from semiring.operands.read import read
 from semiring.solvers import trees
-from semiring.solvers.encoded import Encoded
+from semiring.solvers.forms import Encoded
 from semiring.solvers.fronts import lowering_of
 from semiring.solvers.paths import unnamed
 from semiring.solvers.sparse_substitution import Substitution

@@ -17,8 +17,7 @@ from semiring.kernels.cuda.sparse.product import DeviceRows
 from semiring.operands.read import read
 from semiring.solvers import trees as best
 from semiring.solvers.fronts import analysis_of, is_analysed
-from semiring.solvers.trees import best_trees
-from semiring.solvers.trees_gpu import cut_off_on_gpu, improves_on_gpu, trees_on_gpu
+from semiring.solvers.trees import best_trees, cut_off_on_gpu, improves_on_gpu, trees_on_gpu
 
 inf = np.inf
 
@@ -139,8 +138,8 @@ def test_guesses_that_go_wrong_are_mended_as_on_the_host(backwards: bool, monkey
     monkeypatch.setattr(best, "upload", lambda array: array.view(OnGpu))
     monkeypatch.setattr(best, "on_host", lambda given: given)
     mended: list[int] = []
-    mend = best._mend
-    monkeypatch.setattr(best, "_mend", lambda *given: mended.append(len(given[1])) or mend(*given))
+    mend = best.mend
+    monkeypatch.setattr(best, "mend", lambda *given: mended.append(len(given[1])) or mend(*given))
     asked, changed = 0, 0
     for seed in range(40):
         random = np.random.default_rng(seed)
