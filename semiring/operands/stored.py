@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import os
 from copy import copy
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from semiring.algebra.rounding import in_longer_floats, is_relative, worse, worse_by
 from semiring.algebra.semiring import Semiring
+from semiring.algorithms.labels import Graph
 from semiring.errors import SemiringError
 from semiring.graphs.texts import quoted, shown
+from semiring.kernels.facts import Facts, together
+from semiring.kernels.lowering.sums import widen
 from semiring.machine.memory import require
-from semiring.scale.stores import ArraySource, Source, opened
+from semiring.scale.stores import ArraySource, Source, opened, slabs
 
 from .dense import Dense, as_is, carried_by, dtype_of_answers
+from .examine import examine
+from .operand import Operand
+
+ROWS = 64  # of a graph that stay in memory
 
 
 class Stored(Dense):
@@ -90,3 +98,101 @@ def read_chunked(A: Any, S: Semiring, what: str) -> Stored:
     if not getattr(A, "id", True):  # h5py's word for a data set without a file
         raise SemiringError(f"{what} is a data set of HDF5 whose file has been closed: open it again")
     return Stored(ArraySource(A), S, what)
+
+
+def look_through(given: Operand, source: Source, begin: int = 0, end: int | None = None) -> Facts | None:
+    """What is known of the elements of a source, or of some of its rows, read once, a block at a time.
+
+    Parameters
+    ----------
+    given : Operand
+        Whose elements, dtype and name in messages these are.
+    source : Source
+    begin, end : int, optional
+        The first row, and that after the last one.
+
+    Returns
+    -------
+    Facts or None
+        None where there is no row.
+
+    Raises
+    ------
+    SemiringError
+        For what is not an element, with its place.
+    """
+    found = []
+    for rows, columns in slabs(source, begin, end):
+        elements = np.empty((rows.stop - rows.start, columns.stop - columns.start), source.dtype)
+        source.read(rows, columns, elements)
+        place = rows.start, columns.start
+        found.append(examine(given.S, given.dtype, ((given.what, carried_by(elements, given.S)),), place))
+    return together(found) if found else None
+
+
+class Loosened:
+    """A matrix that is read a tile at a time, with each edge worse by a tolerance.
+
+    Parameters
+    ----------
+    source : Source
+    S : Semiring
+    dtype : dtype
+        Of the elements as computed with.
+    tol : float
+    """
+
+    def __init__(self, source: Source, S: Semiring, dtype: np.dtype, tol: float):
+        self._source, self._S, self._tol, self._relative = source, S, tol, is_relative(S)
+        self.shape, self.dtype, self.path = source.shape, dtype, source.path
+        self.chunks: tuple[int, int] | None = getattr(source, "chunks", None)
+
+    def read(self, rows: slice, columns: slice, out: np.ndarray) -> None:
+        """Write a block of it into an array."""
+        elements = np.empty(out.shape, self._source.dtype)
+        self._source.read(rows, columns, elements)
+        out[...] = worse_by(self._S.over(self.dtype), carried_by(elements, self._S), self._tol, self._relative)
+
+    def identity(self) -> dict[str, Any]:
+        """That of the matrix; the tolerance is told beside it."""
+        return self._source.identity()
+
+
+class StoredGraph:
+    """The graph of a matrix that is not in memory, by its rows: a `semiring.algorithms.labels.Graph`.
+
+    Parameters
+    ----------
+    source : Source
+    S : Semiring
+    facts : Facts, optional
+        Weights are such that sums of them cannot overflow, and worse by what is unknown of them, in longer floats; else
+        they are as they are.
+    """
+
+    def __init__(self, source: Source, S: Semiring, facts: Facts | None = None):
+        self.n, self._source, self._S, self._facts = source.shape[0], source, S, facts
+        self._everything = np.arange(self.n)
+        self.values = self._made(np.empty((0, self.n), source.dtype))  # only its dtype is used
+        self._row = lru_cache(ROWS)(self._read)
+
+    def edges(self, u: int) -> tuple[np.ndarray, np.ndarray]:
+        return self._everything, self._row(u)
+
+    def along(self, tails: Any, heads: Any) -> np.ndarray:
+        return np.array([self._row(int(u))[v] for u, v in zip(tails, heads, strict=True)], self.values.dtype)
+
+    def with_values(self, values: np.ndarray) -> Graph:
+        raise NotImplementedError("the weights are in a file")
+
+    def _read(self, u: int) -> np.ndarray:
+        row = np.empty((1, self.n), self._source.dtype)
+        self._source.read(slice(u, u + 1), slice(0, self.n), row)
+        return self._made(row)[0]
+
+    def _made(self, rows: np.ndarray) -> np.ndarray:
+        rows = carried_by(rows, self._S)
+        if self._facts is None:
+            return rows
+        wide = widen(self._S, rows, self._facts)
+        return in_longer_floats(worse(self._S.over(wide.dtype), wide))

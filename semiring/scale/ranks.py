@@ -8,17 +8,22 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
 
+from semiring.errors import SemiringWarning
+from semiring.kernels.interface import Kernel
+from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import thread_count
 
 PROBE = 4 << 20  # bytes of a message whose rate is measured
 TURNS = 3
+BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 PIECE = 1 << 30  # bytes that one message has at most: counts of older versions of MPI are 32 bits
 T = TypeVar("T")
 
@@ -147,3 +152,27 @@ def threads_of(world: Any) -> int:
     here.Free()
     every = len(set().union(*seen))
     return own if own * processes <= every else max(1, every // processes)
+
+
+@contextmanager
+def using(kernel: Kernel[Any], low: Lowering, threads: int) -> Iterator[None]:
+    """An engine with so many threads, and its library with no more, as processes that share a machine need it."""
+    host: Any = kernel  # which computes on the CPU
+    before, host.threads = host.threads, threads
+    try:
+        with _bounded_library(threads) if low.by_library else nullcontext():
+            yield
+    finally:
+        host.threads = before
+
+
+def _bounded_library(threads: int) -> Any:
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        if threads < thread_count() and not any(name in os.environ for name in BLAS_THREADS):
+            warnings.warn(
+                f"each process computes products by the BLAS with {thread_count()} threads, and {threads} would be its "
+                f"share: pip install threadpoolctl, or set {BLAS_THREADS[0]}={threads}", SemiringWarning, stacklevel=2)
+        return nullcontext()
+    return threadpool_limits(limits=threads, user_api="blas")

@@ -1,4 +1,4 @@
-"""A file of slots for cells that are put away, and commits: what a closure goes on from after a power cut.
+"""The folder of an unfinished closure: cells in a file of slots, and commits, from which it goes on after a power cut.
 
 A slot that a commit refers to is not written again before the next commit, so that whatever is lost after a commit,
 what it refers to is whole. A commit is: the slots' data on disk, then a manifest beside the old one, then its name
@@ -7,21 +7,30 @@ exchanged for the old one's.
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
 import os
+import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from semiring import __version__
 from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
+from semiring.kernels.lowering.base import Lowering
 
-from .files import BINARY, read_at, sync, sync_folder, write_at
+from .files import BINARY, LOCK, read_at, sync, sync_folder, write_at
+from .storing import Storing
 
-MANIFEST, SLOTS = "manifest.json", "slots.bin"
+MANIFEST, SLOTS, DIAGONAL = "manifest.json", "slots.bin", "diagonal.npy"
+FORMAT = 4  # of manifests
+FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
 
 
 class Scratch:
@@ -117,3 +126,109 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     if not isinstance(found, dict):
         raise SemiringError(f"{shown(folder / MANIFEST)} is damaged: remove the folder, and begin anew")
     return found
+
+
+def clear(folder: Path, finished: bool = False) -> None:
+    """Remove what a run left, but for the claim: the manifest first, or last where all is done.
+
+    So a kill in between leaves no manifest of what is gone, or one that says that all is done.
+    """
+    manifest = folder / MANIFEST
+    if not finished:
+        manifest.unlink(missing_ok=True)
+        sync_folder(folder)
+    clear_files(folder)
+    manifest.unlink(missing_ok=True)
+
+
+def clear_files(folder: Path) -> None:
+    """Remove all but the claim and the manifest."""
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name not in (LOCK, MANIFEST):
+            path.unlink()
+
+
+def unfinished(storing: Storing) -> dict[str, Any] | None:
+    """The manifest of an earlier run, where `resume` asks to go on from it.
+
+    Raises
+    ------
+    SemiringError
+        When there is one and `resume` is False, or another version of the library wrote it.
+    """
+    saved = read_manifest(storing.folder)
+    if saved is None:
+        return None
+    if not storing.resume:
+        raise SemiringError(f"{shown(storing.folder)} holds an unfinished closure, {saved.get('operation')} operations "
+                            "of it: pass resume=True to go on with it, or remove the folder")
+    refuse_other(storing, saved, {"format": FORMAT, "library": __version__})
+    return saved
+
+
+def refuse_other(storing: Storing, saved: dict[str, Any] | None, about: dict[str, Any]) -> None:
+    """Refuse to go on with what another input, algebra or library began.
+
+    Raises
+    ------
+    SemiringError
+        It names the difference.
+    """
+    for name, now in about.items() if saved is not None else ():
+        then = saved.get(name)  # type: ignore[union-attr]
+        if then != now:
+            raise SemiringError(f"{shown(storing.folder)} was begun with {name} {then!r}, and now it is {now!r}: mend "
+                                "that, or remove the folder and begin anew")
+
+
+@contextmanager
+def explained(storing: Storing, operations: int) -> Iterator[None]:
+    """A context in which errors of the disk say how much of the closure the last commit has.
+
+    Raises
+    ------
+    SemiringError
+    """
+    try:
+        yield
+    except OSError as error:
+        saved = read_manifest(storing.folder)
+        kept = "nothing is kept, since there was no checkpoint" if saved is None else (
+            f"{saved['operation']} of {operations} operations are kept: mend that, and pass resume=True")
+        why = "the disk is full" if error.errno in FULL else f"{error.strerror or error}"
+        where = storing.folder if error.filename is None else Path(str(error.filename))
+        raise SemiringError(f"{shown(where)}: {why}; {kept}") from None
+
+
+def keep_diagonal(folder: Path, values: np.ndarray) -> None:
+    """Keep the diagonal of A⁺, and return when it would survive a power cut.
+
+    It is kept before the first element of it takes its place: whoever goes on needs A*, or all of the new diagonal.
+    """
+    with open(folder / DIAGONAL, "wb") as file:
+        np.save(file, values)
+        file.flush()
+        os.fsync(file.fileno())
+    sync_folder(folder)
+
+
+def kept_diagonal(folder: Path) -> np.ndarray:
+    """The diagonal that `keep_diagonal` wrote.
+
+    Raises
+    ------
+    SemiringError
+        When it is damaged.
+    """
+    path = folder / DIAGONAL
+    try:
+        return np.asarray(np.load(path))
+    except (OSError, ValueError, EOFError):
+        raise SemiringError(f"{shown(path)} is damaged: remove the folder, and begin anew") from None
+
+
+def fingerprint(low: Lowering) -> str:
+    """What tells an algebra in the form in which it is computed from all others."""
+    return hashlib.sha256(repr((low.name, str(low.storage), low.key)).encode()).hexdigest()[:32]

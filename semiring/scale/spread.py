@@ -225,15 +225,6 @@ class Spread:
                 found[grid.span(k)] = values
         return found
 
-    def set_diagonal(self, places: np.ndarray, value: Any) -> None:
-        """Write one element at some places of the diagonal, each process its own."""
-        for v in places.tolist():
-            k, at = divmod(v, self.grid.side)
-            row, column = self.grid.local_row(k), self.grid.local_column(k)
-            if row.start < row.stop and column.start < column.stop:
-                i, j = row.start + at, column.start + at
-                self.memory.store(np.full((1, 1), value, self.local.dtype), self.local[i : i + 1, j : j + 1])
-
     # Rows in, rows out
 
     def take_rows(self, bounds: list[int], encoded: Callable[[slice], np.ndarray]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 from weakref import finalize
@@ -148,13 +148,14 @@ class RowsSource:
         return {"shape": list(self.shape), "dtype": self.dtype.str, "digest": digest.hexdigest()}
 
 
-def slabs(source: Source) -> Iterator[tuple[slice, slice]]:
-    """Blocks that together are a matrix, along the chunks in which it is stored: each of these is read once."""
+def slabs(source: Source, begin: int = 0, end: int | None = None) -> Iterator[tuple[slice, slice]]:
+    """Blocks that together are some rows of a matrix, or all, along the chunks in which it is stored."""
     (n, width), most = source.shape, max(SLAB // source.dtype.itemsize, 1)
+    n = n if end is None else end
     tall, wide = getattr(source, "chunks", None) or (1, max(width, 1))
     wide = min(max(most // (tall * wide), 1) * wide, max(width, 1))
     tall = max(most // (tall * wide), 1) * tall
-    for i in range(0, n, tall):
+    for i in range(begin, n, tall):
         for j in range(0, width, wide):
             yield slice(i, min(i + tall, n)), slice(j, min(j + wide, width))
 
@@ -274,11 +275,11 @@ class Output:
         self._mapped.read(rows, columns, out)
         return convert(out, self.dtype) if self._by_name else out
 
-    def write_diagonal(self, places: np.ndarray, value: Any) -> None:
-        """Write one element at places of the diagonal."""
-        one = np.full((1, 1), value, self.dtype)
-        for v in places.tolist():
-            self.write_block(slice(v, v + 1), slice(v, v + 1), one)
+    def write_diagonal(self, places: Iterable[int], values: np.ndarray) -> None:
+        """Write elements, or one, at places of the diagonal."""
+        where = list(places)
+        for v, value in zip(where, np.broadcast_to(values, len(where)), strict=True):
+            self.write_block(slice(v, v + 1), slice(v, v + 1), np.full((1, 1), value, self.dtype))
 
     def diagonal(self) -> np.ndarray:
         """The elements on it."""

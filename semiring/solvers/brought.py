@@ -1,4 +1,4 @@
-"""What several processes of MPI's bring: one matrix, whole, by rows or in a file, and one algebra.
+"""What several processes of MPI's bring, and agree on: one matrix, whole, by rows or in a file, one algebra, one form.
 
 All of them call each function here, and all raise the same error.
 """
@@ -7,28 +7,45 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from semiring import __version__
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.graphs.texts import clip_repr
+from semiring.kernels.build import affordable
+from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts, together
+from semiring.kernels.lowering.base import Lowering
+from semiring.machine.memory import in_words, require
 from semiring.operands.convert import as_dense
-from semiring.operands.dense import Dense, carried_by
+from semiring.operands.dense import Dense
+from semiring.operands.devices import gpu_count
 from semiring.operands.examine import examine
 from semiring.operands.operand import order_of_one
 from semiring.operands.read import operand
-from semiring.operands.stored import Stored
+from semiring.operands.stored import Loosened, Stored, look_through
 from semiring.scale.connection import Rows
+from semiring.scale.grid import Grid
+from semiring.scale.rank_gpus import Gpu, gpu_of, require_room
 from semiring.scale.ranks import agreed
+from semiring.scale.scratch import FORMAT, fingerprint, refuse_other, unfinished
 from semiring.scale.stores import Source
 
-from .task import algebra_for
-from .tolerance import Loosened, loosened
+from .levels import LEAST, on_gpu
+from .methods import resolve_method
+from .task import Options, algebra_for
+from .tolerance import loosened, refuse_without_tolerance
+from .ways import ways_of
 
-STRIP = 64 << 20  # bytes of rows that are read at once
+SIDES = (1024, 768, 512, 384, 256, 192, 128, 64, 32)  # of tiles
+ROUNDS = 8  # steps, for each process of the longer side of the grid, below which too many wait too often
+ALIGNED = 16  # of what the side of a tile is a multiple
+SIDES_ON_GPU = (2048, 1024, 512, 256, 128)  # the same for tiles on GPUs, where products need larger ones
+ALIGNED_ON_GPU = 128
 WAYS = {"whole": "passes a matrix", "rows": "its rows of one", "stored": "a path or a stored array", "nothing": "None"}
 SAME = ("rows", "stored")  # of which every process passes one
 T = TypeVar("T")
@@ -53,6 +70,8 @@ class Given:
         Where tiles are read from, of a matrix that all can read.
     bounds : list of int
         Process r has the rows from ``bounds[r]`` to ``bounds[r + 1]``.
+    as_given : Dense or None
+        What was read, where `operand` has edges that are worse by a tolerance.
     """
 
     way: str
@@ -63,6 +82,7 @@ class Given:
     operand: Dense | None
     source: Source | None
     bounds: list[int]
+    as_given: Dense | None = None
 
 
 def of_first(world: Any, function: Callable[[], T]) -> T:
@@ -155,7 +175,7 @@ def with_tolerance(world: Any, given: Given, tol: float) -> Given:
         assert isinstance(made, Dense)
         operand = made
     facts = agreed(world, lambda: _look(world, operand, source, given.bounds))
-    return replace(given, operand=operand, source=source, facts=facts)
+    return replace(given, operand=operand, source=source, facts=facts, as_given=given.operand)
 
 
 def _look(world: Any, given: Dense | None, source: Source | None, bounds: list[int]) -> Facts | None:
@@ -166,15 +186,8 @@ def _look(world: Any, given: Dense | None, source: Source | None, bounds: list[i
         return given.facts
     if source is None:
         return examine(given.S, given.dtype, ((given.what, given.array),), (bounds[world.rank], 0))
-    n, found = given.shape[0], []
-    begin, end = n * world.rank // world.size, n * (world.rank + 1) // world.size
-    step = max(1, STRIP // max(n * source.dtype.itemsize, 1))
-    for at in range(begin, end, step):
-        rows = slice(at, min(at + step, end))
-        elements = np.empty((rows.stop - rows.start, n), source.dtype)
-        source.read(rows, slice(0, n), elements)
-        found.append(examine(given.S, given.dtype, ((given.what, carried_by(elements, given.S)),), (at, 0)))
-    return together(found) if found else None
+    n = given.shape[0]
+    return look_through(given, source, n * world.rank // world.size, n * (world.rank + 1) // world.size)
 
 
 def facts_of(world: Any, given: Given) -> Facts:
@@ -188,3 +201,149 @@ def identity_of(given: Given) -> dict[str, Any]:
     if given.source is not None:
         return given.source.identity()
     return {"shape": [given.n, given.n], "dtype": given.callers_dtype.str}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What all processes agree on before anything is computed.
+
+    Attributes
+    ----------
+    given : Given
+    facts : Facts
+    low : Lowering
+    grid : Grid
+    gpu : Gpu or None
+        Where this process computes; None: on the CPU.
+    about : dict
+        What a manifest tells.
+    saved : dict or None
+        What an earlier run told, where this one goes on.
+    loosened : bool
+        Whether edges are worse by `tol`.
+    """
+
+    given: Given
+    facts: Facts
+    low: Lowering
+    grid: Grid
+    gpu: Gpu | None
+    about: dict[str, Any]
+    saved: dict[str, Any] | None
+    loosened: bool
+
+    @property
+    def part_bytes(self) -> int:
+        """What a process holds where it computes: its tiles, and two steps' panels."""
+        return (self.grid.shape[0] * self.grid.shape[1] + self.panel_elements) * self.low.storage.itemsize
+
+    @property
+    def panel_elements(self) -> int:
+        """Of two steps: the pivot's star, and parts of its row and column."""
+        height, width = self.grid.shape
+        return 2 * self.grid.side * (height + width + (self.grid.side if self.gpu is not None else 0))
+
+
+def prepared(world: Any, A: Any, S: Any, asked: Options) -> Setup:
+    """What is to be done, with what was brought, or with what an earlier run left of it."""
+    S = one_algebra(world, A, S)
+    S = S if S.completed is None or asked.tol is not None else S.completed  # which no process could ask for later
+    agreed(world, lambda: _refuse(S, asked))
+    _refuse_differences(world, asked)
+    gpu = gpu_of(world, gpu_count) if asked.device == "gpu" else None
+    saved = of_first(world, lambda: None if asked.storing is None else unfinished(asked.storing))
+    given = read(world, A, S, saved)
+    if asked.tol is not None:
+        agreed(world, lambda: refuse_without_tolerance(S, given.dtype))
+    loosened = saved is not None and bool(saved.get("loosened")) and asked.tol is not None
+    if loosened:
+        given = with_tolerance(world, given, float(asked.tol or 0))
+    return setup_of(world, S, given, asked, gpu, saved, loosened)
+
+
+def setup_of(
+    world: Any, S: Semiring, given: Given, asked: Options, gpu: Gpu | None, saved: dict[str, Any] | None,
+    loosened: bool,
+) -> Setup:
+    """How a matrix that was brought is computed."""
+    facts = facts_of(world, given) if saved is None else Facts(**saved["facts"])
+    low = _lowering(world, S, given, facts, gpu)
+    side = _side(given.n, world.size, asked.tile, gpu is not None) if saved is None else saved["side"]
+    grid = Grid(given.n, side, world.size, world.rank)
+    about = {
+        "format": FORMAT, "library": __version__, "input": identity_of(given), "algebra": S.name,
+        "method": "blocked, spread", "device": "cpu" if gpu is None else "gpu", "form": fingerprint(low),
+        "reflexive": bool(asked.reflexive), "tol": None if asked.tol is None else float(asked.tol),
+        "loosened": loosened, "side": grid.side, "ranks": world.size, "room": LEAST, "order": LEAST, "beside": 0,
+        "facts": asdict(facts),
+    }
+    setup = Setup(given, facts, low, grid, gpu, about, saved, loosened)
+    agreed(world, lambda: _refuse_before(setup, asked))
+    return setup
+
+
+def _refuse(S: Semiring, o: Options) -> None:
+    """What closures by several processes do not have."""
+    if S.traced is None:
+        raise SemiringError(f"{S.name}: its elements are Python objects, which processes do not send each other here: "
+                            "leave out on=")
+    if resolve_method(o.method, S) not in ("auto", "blocked"):
+        raise SemiringError(f"on= goes by blocked, and not by method={o.method!r}")
+    ways_of("closure", "mpi", o.asked)
+    if o.storing is not None and o.storing.memory is not None:
+        raise SemiringError("memory= is of closures by one process: with on= each process holds its part of the matrix")
+
+
+def _refuse_differences(world: Any, o: Options) -> None:
+    """All processes ask for the same."""
+    asked = {"method": o.method, "tile": o.tile, "check": o.check, "out": o.storing, "device": o.device,
+             "reflexive": o.reflexive, "tol": o.tol}
+    first = world.bcast(asked)
+
+    def same() -> None:
+        for name, value in asked.items():
+            if value != first[name]:
+                raise SemiringError(f"rank {world.rank} asks for {name}={clip_repr(value)}, and rank 0 for "
+                                    f"{clip_repr(first[name])}: all processes pass the same")
+
+    agreed(world, same)
+
+
+def _lowering(world: Any, S: Semiring, given: Given, facts: Facts, gpu: Gpu | None) -> Lowering:
+    """The form in which all processes compute, compiled on all or on none."""
+    if gpu is not None:
+        found: Lowering = agreed(world, lambda: on_gpu(S, given.dtype, facts, given.n))
+        return found
+    low = choose(S, given.dtype, facts, given.n, in_place=False, packed=False)
+    if low.kind != "numba":
+        return low
+    if world.rank == 0:
+        low = affordable(low, given.n, float(given.n) ** 3)
+    return low.in_machine_code if world.bcast(low.compiled) else low.interpreted
+
+
+def _side(n: int, size: int, tile: int | None, on_gpu: bool = False) -> int:
+    """The order of tiles: large enough for products, and so small that all processes have something to do."""
+    sides, aligned = (SIDES_ON_GPU, ALIGNED_ON_GPU) if on_gpu else (SIDES, ALIGNED)
+    if tile is not None:
+        return -(-tile // aligned) * aligned
+    longer = Grid(n, 1, size, 0).columns
+    return next((side for side in sides if side * ROUNDS * longer <= n), sides[-1])
+
+
+def _refuse_before(setup: Setup, asked: Options) -> None:
+    """What cannot be done, before anything is sent."""
+    given, low, gpu = setup.given, setup.low, setup.gpu
+    if low.kind != "numba" and gpu is None:
+        raise SemiringError(f"{low.algebra.name}: these {given.dtype} need Python's integers ({low.reason}), which "
+                            "processes do not send each other: convert the data, for example with .astype('float64')")
+    if asked.storing is not None:
+        refuse_other(asked.storing, setup.saved, setup.about)
+    what = f"this process's part of {in_words(given.n**2 * low.storage.itemsize)}"
+    if gpu is not None:
+        require_room(gpu, setup.part_bytes, what)
+        height, width = setup.grid.shape
+        nbytes = height * width * low.dtype.itemsize + setup.panel_elements * low.storage.itemsize
+        require(nbytes, "this process's part of the answer, and panels in pinned memory,", "use more machines")
+    else:
+        require(setup.part_bytes, what, "use more processes")

@@ -29,6 +29,7 @@ from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
+from semiring.operands.stored import Stored, StoredGraph
 
 Index = tuple[int, ...]  # of a matrix in a stack
 NEARLY = 1 / 100  # the part of a weight up to which rounding may have made a cycle improve
@@ -92,14 +93,29 @@ def look_for_cycles(
     if low.on_gpu and not improves_on_gpu(low, work):
         return FINE
     diagonal = work.diagonal(0, -2, -1)
-    return judge(low, to_host(diagonal) if low.on_gpu else diagonal, array, facts, names, exists)
+    search = None if array is None else partial(search_elements, low.algebra, array, facts, names)
+    return judge(low, to_host(diagonal) if low.on_gpu else diagonal, search, facts, names, exists,
+                 doubt=GONE if array is None else None)
+
+
+# The refusal, if a cycle through one of some vertices, of a matrix or of one of a stack, improves beyond rounding.
+Search = Callable[[list[int], Index | None], NoClosureError | None]
 
 
 def judge(
-    low: Lowering, diagonal: np.ndarray, array: Any, facts: Facts, names: Sequence[Any] | None,
-    exists: np.ndarray | None = None,
+    low: Lowering, diagonal: np.ndarray, search: Search | None, facts: Facts, names: Sequence[Any] | None,
+    exists: np.ndarray | None = None, doubt: str | None = None,
 ) -> Verdict:
-    """`look_for_cycles` by the diagonals alone, in storage and on the host."""
+    """`look_for_cycles` by the diagonals alone, in storage and on the host.
+
+    Parameters
+    ----------
+    search : callable or None
+        Looks for improving cycles in the matrix, if it is still there.
+    doubt : str, optional
+        What shows whether a cycle improves, or rounding errors grew. Given where the closure cannot be computed in
+        another way: then it is refused.
+    """
     S = low.algebra
     flat = diagonal.reshape(-1)
     improved = np.flatnonzero(low.add_one(flat) != low.unit)
@@ -116,19 +132,26 @@ def judge(
         certain = vertices[~slack[here]]
         place = tuple(map(int, np.unravel_index(matrix, diagonal.shape[:-1])))
         where = place or None
-        if array is not None:
-            graph = labels.Dense(widen(S, to_host(array.reshape(-1, n, n)[matrix]), facts))
-            error = improving_through(S, graph, vertices.tolist(), facts, names, array.dtype, where)
-            if error is not None and exists is None:
-                return Verdict(error)
-            if error is not None and exists is not None:
-                exists[place] = False
-                continue
-        if certain.size and (array is None or not inexact):
-            return Verdict(improving(S, names, int(certain[0]), None, None, where, doubt=GONE if inexact else ""))
+        error = None if search is None else search(vertices.tolist(), where)
+        if error is not None and exists is None:
+            return Verdict(error)
+        if error is not None and exists is not None:
+            exists[place] = False
+            continue
+        if certain.size and (doubt is not None or not inexact):
+            doubt = doubt if doubt is not None and inexact else ""
+            return Verdict(improving(S, names, int(certain[0]), None, None, where, doubt=doubt))
         unstable |= bool(certain.size)
         rounded += [(*place, v, v) for v in vertices.tolist()]
     return Verdict(None, rounded, unstable)
+
+
+def search_elements(
+    S: Semiring, array: Any, facts: Facts, names: Sequence[Any] | None, vertices: list[int], index: Index | None
+) -> NoClosureError | None:
+    """A `Search` in an array, or in a matrix of a stack."""
+    graph = labels.Dense(widen(S, to_host(array if index is None else array[index]), facts))
+    return improving_through(S, graph, vertices, facts, names, array.dtype, index)
 
 
 def settle(low: Lowering, work: Any, verdict: Verdict) -> None:
@@ -178,14 +201,21 @@ def improving_through(
     index: Index | None,
 ) -> NoClosureError | None:
     """The refusal, if a cycle through one of the vertices improves by more than rounding."""
-    # Beyond an infinitely good edge nothing improves any more, so that one source could hide the cycle of another.
-    endless = (facts.low_limit and S.zero != -np.inf) or (facts.high_limit and S.zero != np.inf)
-    for sources in [[v] for v in vertices] if endless else [vertices]:
+    for sources in sources_of(S, facts, vertices):
         cycle, weight = improving_cycle(graph, S, sources)
         if cycle is not None:
             edges = labels.edges_along(graph, cycle) if dtype.kind == "f" else None
             return improving(S, names, cycle[0], cycle, narrow(S, weight, dtype), index, edges=edges)
     return None
+
+
+def sources_of(S: Semiring, facts: Facts, vertices: list[int]) -> list[list[int]]:
+    """From which vertices together an improving cycle is looked for.
+
+    Beyond an infinitely good edge nothing improves any more, so that one source could hide the cycle of another.
+    """
+    endless = (facts.low_limit and S.zero != -np.inf) or (facts.high_limit and S.zero != np.inf)
+    return [[v] for v in vertices] if endless else [vertices]
 
 
 def is_slack(low: Lowering, values: np.ndarray, facts: Facts, n: int) -> np.ndarray:
@@ -396,6 +426,8 @@ def star_undefined(given: Operand, e: UndefinedStar, *, gone: bool) -> NoClosure
 def graph_of(given: Operand, index: Index | None = None) -> labels.Graph:
     """An operand, or a matrix of a stack, as a graph to be searched on the host."""
     host = on_host(given)
+    if isinstance(host, Stored) and "array" not in vars(host):
+        return StoredGraph(host.source, host.S)
     if isinstance(host, Dense):
         return labels.Dense(host.array if index is None else host.array[index])
     rows = as_sparse(host).rows

@@ -158,7 +158,7 @@ class Factors(Factored):
         verdict = look_for_cycles(low, self._factors, array, given.facts, given.names)
         if verdict.unstable and verdict.error is None:
             # Rounding errors grew in the factors; then A* itself solves, by a product.
-            self._closed = schedules.stable_closure(self.plan, array, None, given.facts, given.names)
+            self._closed = schedules.stable_closure(low, array, None, given.facts, given.names)
         else:
             settle(low, self._factors, verdict)
 

@@ -28,7 +28,6 @@ from semiring.operands.devices import to_host, upload
 from semiring.operands.operand import Operand
 
 from .cycles import Index, graph_of, singular
-from .forms import leave_out_empty_walks
 
 METHOD = "LAPACK"
 AT_ONCE = 4096  # order of a matrix of doubles that LAPACK takes a second for: of larger ones interrupts are heard
@@ -293,7 +292,7 @@ def _combinations(n: int) -> np.ndarray:
     return found
 
 
-def corrected(given: Dense, answer: Any, *, plus: bool = False) -> Any:
+def corrected(given: Dense, answer: Any) -> Any:
     """A closure that was computed by other machines or devices, looked at here: mended over a field, ∞ over log.
 
     Parameters
@@ -301,8 +300,7 @@ def corrected(given: Dense, answer: Any, *, plus: bool = False) -> Any:
     given : Dense
         A.
     answer : array
-        A*, or A⁺ where `plus` says so, of A's dtype: NumPy's or CuPy's.
-    plus : bool
+        A*, of A's dtype: NumPy's or CuPy's.
 
     Raises
     ------
@@ -314,15 +312,10 @@ def corrected(given: Dense, answer: Any, *, plus: bool = False) -> Any:
     low = host_form(S, given.dtype)
     if not (is_for_lapack(low) or low.log_sum):
         return answer
-    found, T, i = to_host(answer), S.over(given.dtype), np.arange(len(answer))
-    if plus:
-        found[i, i] = T.add(np.broadcast_to(np.array(T.one, T.dtype), len(i)), found[i, i])
     A = Dense(to_host(given.array), S, given.what, names=given.names)
-    X = low.encode(found, False)
+    X = low.encode(to_host(answer), False)
     X = endless(low, X) if low.log_sum else mended(A, low, X, np.ones((), bool), None)
     found = low.decode(X)
-    if plus:
-        leave_out_empty_walks(S, A.array, found)
     return found if isinstance(answer, np.ndarray) else upload(found)
 
 

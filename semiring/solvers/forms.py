@@ -11,10 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from semiring.algebra.laws import Arithmetic, is_nan
+from semiring.algebra.laws import is_nan
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.vectors import convert
-from semiring.algorithms.blocks import spans
 from semiring.errors import SemiringError
 from semiring.graphs.texts import as_stored, with_infinities
 from semiring.kernels.choose import choose
@@ -31,8 +30,6 @@ from semiring.operands.devices import is_on_gpu, to_host
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand, refuse_edges
 from semiring.operands.sparse import Sparse
-
-DIAGONAL_BLOCK = 512  # rows and columns of what is multiplied entry by entry at once
 
 
 def plain_form(S: Semiring, dtype: np.dtype, facts: Facts, length: int) -> Lowering:
@@ -282,62 +279,6 @@ def narrowed(S: Semiring, wide: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray
     for infinity in (np.inf, -np.inf):
         kept[np.asarray(wide == infinity, bool)] = limits.max if infinity > 0 else limits.min
     return kept, lost
-
-
-def leave_out_empty_walks(S: Semiring, A: Any, X: Any) -> None:
-    """X ← A⁺ where X is A*: they differ on the diagonal alone, x_ii = ⊕_k a_ik ⊗ x_ki, as 1 has zeros elsewhere.
-
-    By blocks of both, on the host: n² products, which a closure of n³ hardly notices.
-
-    Parameters
-    ----------
-    S : Semiring
-    A, X : array, shape (n, n)
-        Of one dtype, NumPy or CuPy.
-    """
-    values = diagonal_of_product(S.over(A.dtype), len(A), lambda rows, inner: to_host(A[rows, inner]),
-                                 lambda inner, columns: to_host(X[inner, columns]))
-    for i, value in enumerate(values):  # all were needed before
-        X[i, i] = value
-
-
-def diagonal_of_product(
-    T: Arithmetic, n: int, first: Callable[[slice, slice], np.ndarray], second: Callable[[slice, slice], np.ndarray]
-) -> np.ndarray:
-    """The diagonal of a product of two matrices, block by block, so that neither need be in memory.
-
-    Parameters
-    ----------
-    T : Arithmetic
-        Of the dtype of their elements.
-    n : int
-        Their order.
-    first, second : function of two slices
-        The block of some rows and columns of either.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-    """
-    blocks = spans(n, DIAGONAL_BLOCK)
-    found: list[np.ndarray] = []
-    for rows in blocks:
-        total: Any = None
-        for inner in blocks:
-            some = diagonal_of_blocks(T, first(rows, inner), second(inner, rows))
-            total = some if total is None else T.add(total, some)
-        found.append(total)
-    return np.concatenate(found) if found else np.empty(0, T.dtype)
-
-
-def diagonal_of_blocks(T: Arithmetic, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """The vector of ⊕_k a_ik ⊗ b_ki, shape (m,), of blocks of shapes (m, k) and (k, m) with k > 0."""
-    terms = T.mul(A, B.T)
-    while terms.shape[1] > 1:
-        half = terms.shape[1] // 2
-        odd = terms[:, 2 * half :]
-        terms = np.concatenate([T.add(terms[:, :half], terms[:, half : 2 * half]), odd], axis=1)
-    return np.asarray(terms[:, 0])
 
 
 class Encoded:

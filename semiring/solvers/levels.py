@@ -9,7 +9,7 @@ away, to the host's memory where a place there saves most, and else through it t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -28,9 +28,9 @@ from semiring.operands.devices import COPY_RATE
 from semiring.scale.arena import Arena, HostArena
 from semiring.scale.eviction import HOST, Traffic, through_memory, traffic
 from semiring.scale.executor import AHEAD, READERS, WRITERS, MemoryShelf, Shelf
-from semiring.scale.held import Held, Passing
 from semiring.scale.program import Program, Schedule, Tile, program
 from semiring.scale.scratch import Scratch
+from semiring.scale.shelves import Held, Passing
 from semiring.scale.stores import Output, Source, block
 from semiring.scale.storing import Storing
 
@@ -137,34 +137,61 @@ def planned(n: int, low: Lowering, storing: Storing, tile: int | None, schedule:
     return min(plain, other, key=lambda choice: _moving(choice.traffic))
 
 
-def _layout_on_host(n: int, low: Lowering, storing: Storing, tile: int | None) -> Layout:
-    memory, item = memory_for_tiles(storing), low.storage.itemsize
-    sides = (tile,) if tile is not None else [side for side in SIDES if side < n] or [max(n, 1)]
-    side = next((side for side in sides if side**2 * item * TILES <= memory), sides[-1])
+def fitted(
+    n: int, item: int, memory: int, sides: Sequence[int], suits: Callable[[int], bool], hold: str
+) -> tuple[int, int]:
+    """The order of a tile, and how many are in memory beside those on their way.
+
+    Parameters
+    ----------
+    n, item, memory : int
+        The order of the matrix; bytes of an element and of the memory.
+    sides : sequence of int
+        Orders to choose from, the best first; the last one is taken where none suits.
+    suits : callable
+        Whether an order does.
+    hold : str
+        For the error: whose memory it is, and the verb.
+
+    Raises
+    ------
+    SemiringError
+        When there is too little memory.
+    """
+    side = next(filter(suits, sides), sides[-1])
     fit = memory // (side**2 * item)
     if fit < LEAST:
-        raise SemiringError(f"memory={in_words(memory)} holds {fit} tiles of {side} × {side}: at least "
+        raise SemiringError(f"{hold.format(in_words(memory))} {fit} tiles of {side} × {side}: at least "
                             f"{in_words(LEAST * side**2 * item)} are needed")
-    room = max(3, min(fit - AHEAD, _most(n, side)))
+    return side, max(3, min(fit - AHEAD, _most(n, side)))
+
+
+def sides_on_gpu(n: int, tile: int | None) -> list[int]:
+    """Orders of tiles for a GPU: those of which the matrix has enough in a row, or as asked."""
+    if tile is not None:
+        return [tile]
+    return [min(side, max(n, 1)) for side in SIDES_ON_GPU if side * ACROSS <= n or side == SIDES_ON_GPU[-1]]
+
+
+def _layout_on_host(n: int, low: Lowering, storing: Storing, tile: int | None) -> Layout:
+    memory, item = memory_for_tiles(storing), low.storage.itemsize
+    sides = [tile] if tile is not None else [side for side in SIDES if side < n] or [max(n, 1)]
+    side, room = fitted(n, item, memory, sides, lambda side: side**2 * item * TILES <= memory, "memory={} holds")
     return Layout(n, side, room, room)
 
 
 def _layout_on_gpu(n: int, low: Lowering, storing: Storing, tile: int | None) -> Layout:
-    memory, item = memory_for_tiles(storing), low.storage.itemsize
-    there = int(available_on_device() * SHARE)
-    sides = (tile,) if tile is not None else [
-        min(side, max(n, 1)) for side in SIDES_ON_GPU if side * ACROSS <= n or side == SIDES_ON_GPU[-1]]
-    side = next((side for side in sides if side**2 * item * TILES_ON_GPU <= there
-                 and on_their_way(side, low) + BESIDE * side**2 * item <= memory), sides[-1])
-    fit = there // (side**2 * item)
-    if fit < LEAST:
-        raise SemiringError(f"{in_words(there)} of the GPU's memory hold {fit} tiles of {side} × {side}: at least "
-                            f"{in_words(LEAST * side**2 * item)} are needed")
+    memory, item, there = memory_for_tiles(storing), low.storage.itemsize, int(available_on_device() * SHARE)
+
+    def suits(side: int) -> bool:
+        beside = on_their_way(side, low) + BESIDE * side**2 * item
+        return side**2 * item * TILES_ON_GPU <= there and beside <= memory
+
+    side, room = fitted(n, item, there, sides_on_gpu(n, tile), suits, "{} of the GPU's memory hold")
     left = memory - on_their_way(side, low)
     if left < 0:
         raise SemiringError(f"memory={in_words(memory)} of the host does not hold {2 * MOVERS} tiles of {side} × "
                             f"{side} on their way to the GPU: {in_words(on_their_way(side, low))} are needed")
-    room = max(3, min(fit - AHEAD, _most(n, side)))
     beside = min(left // (side**2 * item), _most(n, side))
     return Layout(n, side, room, room, beside)
 
@@ -243,12 +270,3 @@ def writer(low: Any, made: Program, output: Output, check: bool) -> Callable[[Ti
         output.write_block(rows, columns, found)
 
     return write
-
-
-def stored_vector(low: Any, values: np.ndarray) -> np.ndarray:
-    """A vector of elements in storage, on the host."""
-    if not low.on_gpu:
-        return np.asarray(low.encode(values, copy=False))
-    from semiring.kernels.cuda.dense.carry import encoded
-
-    return encoded(low, values) if len(values) else np.empty(0, low.storage)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import errno
-import hashlib
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -15,43 +12,54 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semiring import __version__
+from semiring.algorithms import labels
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import NoClosureError, SemiringError
 from semiring.graphs.texts import shown
 from semiring.kernels.build import affordable
-from semiring.kernels.facts import Facts, together
+from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words, require
 from semiring.operands.convert import as_dense
-from semiring.operands.dense import carried_by
+from semiring.operands.dense import Dense, carried_by
 from semiring.operands.devices import require_gpu
-from semiring.operands.examine import examine
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
-from semiring.operands.stored import Stored
+from semiring.operands.stored import Loosened, Stored, StoredGraph, look_through
 from semiring.scale.eviction import HOST, Traffic
 from semiring.scale.executor import AHEAD, Ends, Executor
-from semiring.scale.files import LOCK, claimed, sync_folder
+from semiring.scale.files import claimed
 from semiring.scale.program import Program
-from semiring.scale.scratch import MANIFEST, Scratch, read_manifest, write_manifest
-from semiring.scale.stores import ArraySource, Output, RowsSource, Source, draft, opened, slabs
+from semiring.scale.scratch import (
+    FORMAT,
+    Scratch,
+    clear,
+    clear_files,
+    explained,
+    fingerprint,
+    keep_diagonal,
+    kept_diagonal,
+    read_manifest,
+    refuse_other,
+    unfinished,
+    write_manifest,
+)
+from semiring.scale.stores import ArraySource, Output, RowsSource, Source, draft, opened
 from semiring.scale.storing import Storing
 
-from .cycles import may_diverge
+from . import fields
+from .close import Home, closed, diagonal_of_product, stored_vector
+from .cycles import FINE, Index, Verdict, search_elements, sources_of, undefined_star
+from .forecasts import StoredPlan
 from .forms import told
 from .levels import MOVERS, Layout, levels, on_gpu, on_their_way, planned, reader, writer
 from .methods import SCHEDULES
-from .stored_cycles import mend, settle, undefined
-from .stored_diagonal import keep, kept, of_walks_with_edges, put
-from .stored_plan import StoredPlan
 from .task import Task
-from .tolerance import Loosened, loosened, refuse_without_tolerance, weights_as_given
+from .tolerance import loosened, refuse_without_tolerance, weights_as_given
 
-FORMAT = 4  # of manifests
 METHODS = ("r-kleene", "blocked", "elimination")  # which are products of tiles
 LAYOUT = ("side", "room", "order", "beside")  # of what is told of a layout in a manifest
 BESIDE = "beside"  # how the draft of another matrix is called
-FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
 
 
 class Stage(NamedTuple):
@@ -157,7 +165,12 @@ def _attempt(task: Task, given: Operand, method: str, saved: dict[str, Any] | No
         source = source_of(given)
     elif later:
         source = Loosened(source, given.S, given.dtype, float(o.tol or 0))
-    facts = Facts(**saved["facts"]) if saved is not None else _facts(given, source)
+    if saved is not None:
+        facts = Facts(**saved["facts"])
+    elif isinstance(source, Loosened) or (isinstance(given, Stored) and "facts" not in vars(given)):
+        facts = look_through(given, source) or Facts(two_valued=True)
+    else:
+        facts = given.facts
     n = order_of_one(given.shape)
     if o.device == "gpu":
         low = on_gpu(task.S, given.dtype, facts, n)
@@ -232,24 +245,24 @@ def _run(
         require(attempt.host, *plan.shortage)
     if storing.checkpoint is not None or saved is not None:  # else nobody asks
         about = {**about, "input": attempt.source.identity()}
-    with _disk(storing, len(attempt.made.operations)), claimed(folder):
+    with explained(storing, len(attempt.made.operations)), claimed(folder):
         if read_manifest(folder) != saved:
             raise SemiringError(f"{shown(folder)} was changed by another process: call again")
         refuse_other(storing, saved, about)
         if saved is not None and saved.get("fresh"):  # nothing was written since the closure was known not to exist
-            _clear_files(folder)
+            clear_files(folder)
             saved = None
         elif saved is None:
-            _clear(folder)
+            clear(folder)
         elif not draft(storing.out, folder).exists():  # it was put in its place, and no more
-            _clear(folder, finished=True)
+            clear(folder, finished=True)
             return opened(storing.out).array
         tol = task.options.tol
         with nullcontext() if tol is None else weights_as_given(task.operands[0], float(tol)):
             if not _done(task, stage, attempt, about, saved, plan):
                 plan.loosened = True
                 _again(task, stage, attempt, plan)
-        _clear(folder, finished=True)
+        clear(folder, finished=True)
     return opened(storing.out).array
 
 
@@ -267,10 +280,10 @@ def _again(task: Task, stage: Stage | None, attempt: Attempt, plan: StoredPlan) 
     if read_manifest(folder) is not None:
         about = {**about, "input": second.source.identity()}
         write_manifest(folder, {**about, "operation": 0, "slots": {}, "fresh": True})
-        _clear_files(folder)
+        clear_files(folder)
     else:
-        _clear(folder)
-    with _disk(plan.storing, len(second.made.operations)):
+        clear(folder)
+    with explained(plan.storing, len(second.made.operations)):
         _done(task, stage, second, about, None, plan_of_second)
 
 
@@ -288,150 +301,169 @@ def _done(
     folder = plan.storing.folder
     try:
         plan.require_disk()
-        _close(task, stage, attempt, about, saved, plan)
+        home = FileHome(task, stage, attempt, about, saved, plan)
+        try:
+            closed(home)
+        finally:
+            home.scratch.close()
+            home.output.close()
     except BaseException as error:
         undecided = task.options.tol is not None and not attempt.loosened
-        if undecided and isinstance(error, (UndefinedStar, NoClosureError)):
+        if undecided and isinstance(error, NoClosureError):
             return False
-        if isinstance(error, (UndefinedStar, SemiringError)) or read_manifest(folder) is None:
-            _clear(folder)  # there is nothing to go on with
-        if isinstance(error, UndefinedStar):
-            raise undefined(task.S, attempt.source, attempt.given.names, error.pivot) from None
+        if isinstance(error, SemiringError) or read_manifest(folder) is None:
+            clear(folder)  # there is nothing to go on with
         raise
     return True
 
 
-def _close(
-    task: Task, stage: Stage | None, attempt: Attempt, about: dict[str, Any], saved: dict[str, Any] | None,
-    plan: StoredPlan,
-) -> None:
-    """The closure in its place."""
-    storing, low, made, source = plan.storing, attempt.low, attempt.made, attempt.source
-    folder = storing.folder
-    slots = {int(cell): slot for cell, slot in saved["slots"].items()} if saved is not None else None
-    output = Output(storing.out, folder, made, low.dtype, attempt.given.callers_dtype, saved is not None)
-    scratch = Scratch(folder, attempt.tile_bytes, slots)
-    try:
-        if saved is None and storing.checkpoint is not None:  # now that there is all that it speaks of
-            write_manifest(folder, {**about, "operation": 0, "slots": {}})
+class FileHome(Home):
+    """A matrix whose closure grows in a file, with commits."""
 
-        def commit(at: int) -> None:
-            output.sync()
-            scratch.commit({**about, "operation": at})
+    doubt = "no cycle of the matrix explains it, and without out= the closure is computed so that they stay small"
 
-        start = saved["operation"] if saved is not None else 0
-        read, write = reader(task.S, source, low, made), writer(low, made, output, task.options.check)
-        ends = Ends(read, write, commit, storing.checkpoint) if storing.checkpoint else Ends(read, write)
-        with levels(low, attempt.layout, attempt.traffic, scratch) as there, (
-                told(task.options.progress, f"{task.S.name} closure", plan.work)) as report:
-            sound, field = True, low.inverts or low.dual
-            try:
-                Executor(made, attempt.traffic, attempt.layout.room, there.kernel, there.arena, there.scratch, ends,
-                         start, report, there.memory).run()
-            except UndefinedStar:
-                if not field:
-                    raise
-                sound = False
-        replaced = saved is not None and saved.get("diagonal", False)  # perhaps in part
-        if field and not replaced:
-            mend(task.S, source, attempt.given.names, output, sound)
-        if task.options.check and may_diverge(low) and not replaced:
-            settle(task.S, source, low, attempt.facts, attempt.given.names, output)
-        if not task.options.reflexive:
-            values = kept(folder) if replaced else of_walks_with_edges(task.S, source, output)
-            if read_manifest(folder) is not None and not replaced:  # tiles that a restart finds are of A* until then
-                commit(len(made.operations))
-                keep(folder, values)
-                write_manifest(folder, {**about, "operation": len(made.operations), "slots": {}, "diagonal": True})
-            put(values, output)
-        if stage is not None:
-            saved_columns = saved.get("columns", 0) if saved is not None else 0
-            if storing.checkpoint is not None and not saved_columns:
-                commit(len(made.operations))
-            _follow(task, stage, attempt.given, source, made, output, plan,
-                    {**about, "operation": len(made.operations), "slots": {}}, saved_columns)
-        output.finish()
-    finally:
-        scratch.close()
-        output.close()
+    def __init__(
+        self, task: Task, stage: Stage | None, attempt: Attempt, about: dict[str, Any], saved: dict[str, Any] | None,
+        plan: StoredPlan,
+    ):
+        self.S, self.names, self.low, self.facts = task.S, attempt.given.names, attempt.low, attempt.facts
+        self.check, self.reflexive = task.options.check, task.options.reflexive
+        self.task, self.stage, self.attempt, self.plan = task, stage, attempt, plan
+        self.source, self.made, self.folder = attempt.source, attempt.made, plan.storing.folder
+        self.saved = {"operation": 0} if saved is None else saved
+        self.replaced = self.saved.get("diagonal", False)  # by that of A⁺, perhaps in part
+        self.done = {**about, "operation": len(self.made.operations), "slots": {}}  # of a manifest
+        slots = None if saved is None else {int(cell): slot for cell, slot in saved["slots"].items()}
+        again, dtypes = saved is not None, (self.low.dtype, attempt.given.callers_dtype)
+        self.output = Output(plan.storing.out, self.folder, self.made, *dtypes, again)
+        self.scratch = Scratch(self.folder, attempt.tile_bytes, slots)
+        if not again and plan.storing.checkpoint is not None:  # now that there is all that it speaks of
+            write_manifest(self.folder, {**about, "operation": 0, "slots": {}})
 
+    def commit(self, at: int) -> None:
+        """Let a restart begin with an operation."""
+        self.output.sync()
+        self.scratch.commit({**self.done, "operation": at})
 
-def _follow(
-    task: Task, stage: Stage, given: Operand, source: Source, made: Program, closure: Output, plan: StoredPlan,
-    about: dict[str, Any], start: int,
-) -> None:
-    """The other matrix, in its place; it is there before the closure, which says that all is done."""
-    storing = plan.storing
-    there = draft(stage.path, storing.folder, BESIDE).exists()
-    if start == made.n > 0 and not there:
-        return  # an earlier run was killed between the two
-    other = Output(stage.path, storing.folder, made, stage.dtype, stage.dtype, bool(start), BESIDE)
-    try:
-        def commit(column: int) -> None:
-            other.sync()
-            write_manifest(storing.folder, {**about, "columns": column})
+    def close(self) -> None:
+        attempt, low, made, checkpoint = self.attempt, self.low, self.made, self.plan.storing.checkpoint
+        read, write = reader(self.S, self.source, low, made), writer(low, made, self.output, self.check)
+        ends = Ends(read, write, self.commit, checkpoint) if checkpoint else Ends(read, write)
+        with levels(low, attempt.layout, attempt.traffic, self.scratch) as there, (
+                told(self.task.options.progress, f"{self.S.name} closure", self.plan.work)) as report:
+            Executor(made, attempt.traffic, attempt.layout.room, there.kernel, there.arena, there.scratch, ends,
+                     self.saved["operation"], report, there.memory).run()
 
-        with told(task.options.progress, f"{task.S.name} next hops") as report:
-            stage.run(given, source, closure, other, plan, start, commit if storing.checkpoint else None, report)
-        if storing.checkpoint is not None:
-            commit(made.n)
-        other.finish()
-    finally:
-        other.close()
+    def refuse(self, error: UndefinedStar) -> None:
+        if not (self.low.inverts or self.low.dual):
+            v, graph = error.pivot, StoredGraph(self.source, self.S)
+            raise undefined_star(self.S, graph, self.names, v, np.arange(v)) from None
 
+    def verdict(self) -> Verdict:
+        return FINE if self.replaced else super().verdict()
 
-def _clear(folder: Path, finished: bool = False) -> None:
-    """Take away what a run left, but for the claim: the manifest first, or where all is done last, so that a kill in
-    between finds no manifest of what is gone, or one that says that all is done.
-    """
-    manifest = folder / MANIFEST
-    if not finished:
-        manifest.unlink(missing_ok=True)
-        sync_folder(folder)
-    _clear_files(folder)
-    manifest.unlink(missing_ok=True)
+    def diagonal(self) -> np.ndarray:
+        return stored_vector(self.low, carried_by(self.output.diagonal(), self.S))
 
+    def search(self, vertices: list[int], index: Index | None) -> NoClosureError | None:
+        """See `Home`: labels are corrected on rows that are read when they are needed.
 
-def _clear_files(folder: Path) -> None:
-    """Take away all but the claim and the manifest."""
-    for path in folder.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path)
-        elif path.name not in (LOCK, MANIFEST):
-            path.unlink()
-
-
-def unfinished(storing: Storing) -> dict[str, Any] | None:
-    """What there is to go on from, if that is wanted.
-
-    Raises
-    ------
-    SemiringError
-        When something is there and nobody wants it, or another version has begun it.
-    """
-    saved = read_manifest(storing.folder)
-    if saved is None:
+        The edges are made worse by what is unknown of them; a cycle that is found is judged on the matrix of its own
+        vertices.
+        """
+        S, facts = self.S, self.facts
+        graph, plain = StoredGraph(self.source, S, facts), StoredGraph(self.source, S)
+        for sources in sources_of(S, facts, vertices):
+            cycle = labels.follow(graph, S.over(graph.values.dtype), sources).cycle
+            if cycle is None:
+                continue
+            among = cycle[:-1]
+            block = np.array([plain.edges(u)[1][among] for u in among], plain.values.dtype)
+            called = among if self.names is None else [self.names[v] for v in among]
+            error = search_elements(S, block, facts, called, [0], None)
+            if error is not None:
+                return error
         return None
-    if not storing.resume:
-        raise SemiringError(f"{shown(storing.folder)} holds an unfinished closure, {saved.get('operation')} operations "
-                            "of it: pass resume=True to go on with it, or remove the folder")
-    refuse_other(storing, saved, {"format": FORMAT, "library": __version__})
-    return saved
 
+    def put_diagonal(self, vertices: Iterable[int], values: Any) -> None:
+        self.output.write_diagonal(vertices, np.asarray(values, self.low.dtype))
 
-def refuse_other(storing: Storing, saved: dict[str, Any] | None, about: dict[str, Any]) -> None:
-    """What was begun with another input, algebra or library is not gone on with.
+    def edges(self, rows: slice, columns: slice) -> np.ndarray:
+        """A block of the matrix."""
+        found = np.empty((rows.stop - rows.start, columns.stop - columns.start), self.source.dtype)
+        self.source.read(rows, columns, found)
+        return np.asarray(carried_by(found, self.S))
 
-    Raises
-    ------
-    SemiringError
-        It names the difference.
-    """
-    for name, now in about.items() if saved is not None else ():
-        then = saved.get(name)  # type: ignore[union-attr]
-        if then != now:
-            raise SemiringError(f"{shown(storing.folder)} was begun with {name} {then!r}, and now it is {now!r}: mend "
-                                "that, or remove the folder and begin anew")
+    def walks(self, rows: slice, columns: slice) -> np.ndarray:
+        """A block of the closure."""
+        return np.asarray(carried_by(self.output.read_block(rows, columns), self.S))
+
+    def mend(self, sound: bool) -> None:
+        """See `Home`: by LAPACK in memory, where elimination is not right or did not come to its end.
+
+        Raises
+        ------
+        NoClosureError
+        SemiringError
+            When there is no room for that.
+        """
+        n, every = self.made.n, slice(0, self.made.n)
+        if self.replaced or not n or not (self.low.inverts or self.low.dual):
+            return
+        low = fields.host_form(self.S, self.low.dtype)
+
+        def rows_of(part: Callable[[slice, slice], np.ndarray]) -> Callable[[slice], np.ndarray]:
+            return lambda rows: np.asarray(low.encode(part(rows, every), False))
+
+        if sound and fields.holds(n, low, rows_of(self.edges), rows_of(self.walks)):
+            return
+        require(5 * low.matrix_bytes(n), f"the inverse of 1 − A, {n} × {n}, in which rows have to be exchanged,",
+                "solve for the columns that you need, with sr.solve(A, B, S)")
+        found = fields.inverse(Dense(self.edges(every, every), self.S, names=self.names), low)
+        if found is None:
+            raise SemiringError(f"{self.S.name}: on the way numbers leave the range of {low.dtype}; scale the data")
+        self.output.write_block(every, every, low.decode(found))
+
+    def with_edges(self) -> np.ndarray:
+        return diagonal_of_product(self.S.over(self.low.dtype), self.made.n, self.edges, self.walks)
+
+    def leave_out_empty_walks(self) -> None:
+        """See `Home`; a restart finds A*, or all of the new diagonal."""
+        values = kept_diagonal(self.folder) if self.replaced else self.with_edges()
+        if read_manifest(self.folder) is not None and not self.replaced:
+            self.commit(self.done["operation"])
+            keep_diagonal(self.folder, values)
+            write_manifest(self.folder, {**self.done, "diagonal": True})
+        self.put_diagonal(range(self.made.n), values)
+
+    def wrapped(self) -> Any:
+        """The file takes its name, after the one that follows from it."""
+        if self.stage is not None:
+            columns = self.saved.get("columns", 0)
+            if self.plan.storing.checkpoint is not None and not columns:
+                self.commit(self.done["operation"])
+            self._follow(self.stage, columns)
+        self.output.finish()
+
+    def _follow(self, stage: Stage, start: int) -> None:
+        """The other matrix, in its place; it is there before the closure, which says that all is done."""
+        storing, made, given = self.plan.storing, self.made, self.attempt.given
+        if start == made.n > 0 and not draft(stage.path, storing.folder, BESIDE).exists():
+            return  # an earlier run was killed between the two
+        other = Output(stage.path, storing.folder, made, stage.dtype, stage.dtype, bool(start), BESIDE)
+        try:
+            def commit(column: int) -> None:
+                other.sync()
+                write_manifest(storing.folder, {**self.done, "columns": column})
+
+            with told(self.task.options.progress, f"{self.S.name} next hops") as report:
+                stage.run(given, self.source, self.output, other, self.plan, start,
+                          commit if storing.checkpoint else None, report)
+            if storing.checkpoint is not None:
+                commit(made.n)
+            other.finish()
+        finally:
+            other.close()
 
 
 def _refuse_other_room(storing: Storing, memory: int, layout: Layout, tile: int | None) -> None:
@@ -447,40 +479,3 @@ def _refuse_other_room(storing: Storing, memory: int, layout: Layout, tile: int 
     if storing.memory is not None and memory > storing.memory:
         raise SemiringError(f"{shown(storing.folder)} was begun with tiles that take {in_words(memory)}, and now "
                             f"memory= is {in_words(storing.memory)}: give as much, or remove the folder and begin anew")
-
-
-def _facts(given: Operand, source: Source) -> Facts:
-    """What is known of all elements, read once, a block at a time; refuses what is not one, with its place."""
-    if not isinstance(source, Loosened) and (not isinstance(given, Stored) or "facts" in vars(given)):
-        return given.facts
-    found = [Facts(two_valued=True)] if source.shape[0] == 0 else []
-    for rows, columns in slabs(source):
-        elements = np.empty((rows.stop - rows.start, columns.stop - columns.start), source.dtype)
-        source.read(rows, columns, elements)
-        place = rows.start, columns.start
-        found.append(examine(given.S, given.dtype, ((given.what, carried_by(elements, given.S)),), place))
-    return together(found)
-
-
-def fingerprint(low: Lowering) -> str:
-    """What tells an algebra in the form in which it is computed from all others."""
-    return hashlib.sha256(repr((low.name, str(low.storage), low.key)).encode()).hexdigest()[:32]
-
-
-@contextmanager
-def _disk(storing: Storing, operations: int) -> Iterator[None]:
-    """What a disk refuses is told with what is kept.
-
-    Raises
-    ------
-    SemiringError
-    """
-    try:
-        yield
-    except OSError as error:
-        saved = read_manifest(storing.folder)
-        kept = "nothing is kept, since there was no checkpoint" if saved is None else (
-            f"{saved['operation']} of {operations} operations are kept: mend that, and pass resume=True")
-        why = "the disk is full" if error.errno in FULL else f"{error.strerror or error}"
-        where = storing.folder if error.filename is None else Path(str(error.filename))
-        raise SemiringError(f"{shown(where)}: {why}; {kept}") from None

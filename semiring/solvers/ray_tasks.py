@@ -22,19 +22,19 @@ from semiring.operands.operand import order_of_one
 from semiring.operands.read import operand
 from semiring.scale.connection import Ray
 from semiring.scale.program import program
+from semiring.scale.ranks import using
 from semiring.scale.stores import block
 from semiring.scale.tasks import Work, carry_out, done
 
 from . import fields
-from .cycles import look_for_cycles, may_diverge, settle, star_undefined
-from .forms import leave_out_empty_walks, refuse_overflow, told
+from .close import Home, closed
+from .cycles import star_undefined
+from .forms import refuse_overflow, told
 from .methods import SCHEDULES, resolve_method
 from .out_of_core import METHODS
-from .plan import Plan, nothing
-from .processes import using
 from .schedules import stable_closure
 from .task import Options, algebra_for
-from .tolerance import loosened, refuse_without_tolerance, weights_as_given
+from .tolerance import refuse_without_tolerance, within_tolerance
 from .ways import ways_of
 
 SIDE = 1024  # of tiles: a task takes a millisecond beside its products
@@ -52,81 +52,70 @@ def closure(connection: Ray, A: Any, S: Any, asked: Options) -> Any:
         raise SemiringError("on= computes on the workers' CPUs, and A is on a GPU: pass A.get()")
     if asked.tol is not None:
         refuse_without_tolerance(S, given.dtype)
+
+    def close(A: Dense) -> Any:
+        return closed(RayStore(connection, method, asked, A))
+
     try:
-        return _within_tolerance(connection, given, method, asked)
+        return within_tolerance(close, given, asked.tol)
     except NoClosureError:
         if S.completed is None:
             raise
-        return _closed(connection, given.changed(S=S.completed), method, asked)
+        return close(given.changed(S=S.completed))
 
 
-def _within_tolerance(connection: Ray, given: Dense, method: str, asked: Options) -> Any:
-    """The closure, or where a cycle improves that of edges that are worse by a tolerance."""
-    try:
-        return _closed(connection, given, method, asked)
-    except NoClosureError:
-        if asked.tol is None:
-            raise
-        worse = loosened(given, float(asked.tol))
-        assert isinstance(worse, Dense)
-        with weights_as_given(given, float(asked.tol)):
-            return _closed(connection, worse, method, asked)
+class RayStore(Home):
+    """A matrix whose tiles are in the store of a cluster of Ray's."""
 
+    def __init__(self, connection: Ray, method: str, asked: Options, given: Dense):
+        super().__init__(given, asked.check, asked.reflexive)
+        self.connection, self.method, self.asked = connection, method, asked
+        n, self.facts = order_of_one(given.shape), given.facts
+        self.low = choose(given.S, given.dtype, self.facts, n, in_place=False, packed=False)
+        if self.low.kind != "numba":
+            raise SemiringError(f"{given.S.name}: these {given.dtype} are computed on as {self.low.name}, which "
+                                "workers do not send each other: leave out on=")
+        self.low = affordable(self.low, n, float(n) ** 3)
+        require(2 * self.low.matrix_bytes(n), "the tiles in Ray's store, and the answer,", "use sr.connect('mpi')")
 
-def _closed(connection: Ray, given: Dense, method: str, asked: Options) -> Any:
-    """The closure of a matrix on the host."""
-    S = given.S
-    n, facts = order_of_one(given.shape), given.facts
-    low = choose(S, given.dtype, facts, n, in_place=False, packed=False)
-    if low.kind != "numba":
-        raise SemiringError(f"{S.name}: these {given.dtype} are computed on as {low.name}, which workers do not send "
-                            "each other: leave out on=")
-    low = affordable(low, n, float(n) ** 3)
-    require(2 * low.matrix_bytes(n), "the tiles in Ray's store, and the answer,", "use sr.connect('mpi')")
-    side = asked.tile or max(LEAST_SIDE, min(SIDE, n // ROUNDS // 16 * 16))
-    made = program(SCHEDULES[method], n, side, EVERYTHING)
-    ray, form = connection.ray, (S, given.dtype, facts, n, low.compiled)
-    task = ray.remote(num_cpus=1, max_retries=3)(_task)
-    about, stored = ray.put(form), {}
-    for i in range(made.count):
-        for j in range(made.count):
-            part = given.array[block(made, (i, j))]
-            stored[i, j] = ray.put(low.encode(np.ascontiguousarray(part), True))
-    found = carry_out(made, stored, lambda work, target, factors: task.remote(about, work, side, target, *factors))
-    del stored
-    work = np.empty((n, n), low.storage)
-    with told(asked.progress, f"{S.name} closure") as report:
-        try:
-            for at, (tile, held) in enumerate(found.items()):
-                work[block(made, tile)] = ray.get(held)
-                report((at + 1) / len(found))
-        except ray.exceptions.RayTaskError as error:
-            cause = error.cause
-            if not isinstance(cause, UndefinedStar):
-                raise
-            if not fields.is_for_lapack(low):
-                raise star_undefined(given, cause, gone=False) from None
-            work[...] = np.zeros((), low.storage)  # rows have to be exchanged
-    if fields.is_for_lapack(low):
-        work = fields.mended(given, low, work, np.ones((), bool), None)
-    elif low.log_sum:
-        work = fields.endless(low, work)
-    if asked.check and may_diverge(low):
-        verdict = look_for_cycles(low, work, given.array, facts, given.names)
-        if verdict.unstable and verdict.error is None:
-            plan = Plan(
-                operation="closure", algebra=S, shape=given.shape, method="squaring", lowering=low,
-                work=float(n) ** 3, memory=0, runner=nothing,
-            )
-            work = stable_closure(plan, given.array, None, facts, given.names)
-        else:
-            settle(low, work, verdict)
-    result = low.decode(work)
-    if asked.check and not low.drops_nan:
-        refuse_overflow(low, result)
-    if not asked.reflexive:
-        leave_out_empty_walks(S, given.array, result)
-    return given.wrap(result)
+    def close(self) -> None:
+        given, low, ray, n = self.given, self.low, self.connection.ray, self.given.shape[0]
+        side = self.asked.tile or max(LEAST_SIDE, min(SIDE, n // ROUNDS // 16 * 16))
+        made = program(SCHEDULES[self.method], n, side, EVERYTHING)
+        task = ray.remote(num_cpus=1, max_retries=3)(_task)
+        about, stored = ray.put((self.S, given.dtype, self.facts, n, low.compiled)), {}
+        for i in range(made.count):
+            for j in range(made.count):
+                part = given.array[block(made, (i, j))]
+                stored[i, j] = ray.put(low.encode(np.ascontiguousarray(part), True))
+        found = carry_out(made, stored, lambda work, target, factors: task.remote(about, work, side, target, *factors))
+        del stored
+        self.work = np.empty((n, n), low.storage)
+        with told(self.asked.progress, f"{self.S.name} closure") as report:
+            try:
+                for at, (tile, held) in enumerate(found.items()):
+                    self.work[block(made, tile)] = ray.get(held)
+                    report((at + 1) / len(found))
+            except ray.exceptions.RayTaskError as error:
+                if not isinstance(error.cause, UndefinedStar):
+                    raise
+                raise error.cause from None
+
+    def refuse(self, error: UndefinedStar) -> None:
+        if not fields.is_for_lapack(self.low):
+            raise star_undefined(self.given, error, gone=False) from None
+        self.work[...] = np.zeros((), self.low.storage)  # rows have to be exchanged
+
+    def diagonal(self) -> np.ndarray:
+        return self.work.diagonal()
+
+    def close_again(self) -> None:
+        self.work = stable_closure(self.low, self.given.array, None, self.facts, self.names)
+
+    def decode(self) -> None:
+        self.answer = self.low.decode(self.work)
+        if self.check and not self.low.drops_nan:
+            refuse_overflow(self.low, self.answer)
 
 
 @lru_cache(8)

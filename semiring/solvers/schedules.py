@@ -31,7 +31,7 @@ from . import fields, rings
 from .cycles import FINE, look_for_cycles, may_diverge, may_fail, settle, star_undefined
 from .forms import is_finite, refuse_overflow, told, without_library
 from .methods import SCHEDULES, SEARCH, SPARSE, choose_method, close_best, resolve_method
-from .plan import Plan
+from .plan import Plan, nothing
 from .task import Task
 
 WAYS = {SPARSE: "eliminates on the structure", SEARCH: "follows the edges"}  # that need the entries of a matrix
@@ -104,28 +104,39 @@ def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, pl
     by_engine = low.kind == "packed" and plan.method == "floyd-warshall"  # which closes with ones or without
     original = given.stored(low, not low.is_identity) if plus and not by_engine else None
     try:
-        work = closed(plan, given, original, plus, exists, in_place=in_place, check=o.check, progress=o.progress)
+        work = closed(plan, given, original, plus and by_engine, exists, in_place=in_place, check=o.check,
+                      progress=o.progress)
     except UndefinedStar as e:
         there = given if kept is None else given.changed(array=kept)
         raise star_undefined(there, e, gone=in_place and kept is None) from None
     if o.check and may_diverge(low):
         verdict = look_for_cycles(low, work, kept, facts, given.names, exists)
         if verdict.unstable and verdict.error is None and (plan.method != "squaring" or low.dtype.names):
-            work = stable_closure(plan, kept, original, facts, given.names, exists)
-            if in_place:
-                array[...] = emptied(low.decode(work), low, exists)
-                return given.wrap(array)
+            work = stable_closure(low, kept, original, facts, given.names, exists)
+            return _answer(given, low, work, exists, o.check, array if in_place else None)
         elif verdict is not FINE:
             settle(low, work, verdict)
     if given.kind == "packed":
         return given.unstored(low, work)
-    leave_out(low, work, exists)
     if low.log_sum and (o.check or not low.on_gpu):  # which waits for the device
         work = fields.endless(low, work)
+    return _answer(given, low, work, exists, o.check, None)
+
+
+def _answer(given: Operand, low: Lowering, work: Any, exists: np.ndarray | None, check: bool, target: Any) -> Any:
+    """Closures out of storage, as the caller gets them, written to `target` if given; zeros where there is none."""
+    if exists is not None:
+        leave_out(low, work, exists)
     result = low.decode(work)
-    if o.check and not low.drops_nan:
+    if check and not low.drops_nan:
         refuse_overflow(low, result)
-    return given.wrap(emptied(result, low, exists))
+    if exists is not None:
+        for place in np.argwhere(~exists).tolist():
+            result[tuple(place)].fill(low.algebra.zero_in(low.dtype))
+    if target is not None:
+        target[...] = result
+        result = target
+    return given.wrap(result)
 
 
 def _inverse(task: Task, given: Operand, exists: np.ndarray | None, in_place: bool, plan: Plan) -> Any:
@@ -147,19 +158,9 @@ def _inverse(task: Task, given: Operand, exists: np.ndarray | None, in_place: bo
             X = rings.mended(given, low, X, sound, exists, closed_as_it_is)
         else:
             X = fields.mended(given, low, X, sound, exists)
-    if not o.reflexive:  # A* and A⁺ differ on the diagonal only
-        for place in np.ndindex(given.shape[:-2]):
-            kernel: Kernel[Any] = build_kernel(low)
-            kernel.set_diagonal(X[place], kernel.diagonal(given.stored(low, False)[place], X[place]))
-    leave_out(low, X, exists)
-    result = low.decode(X)
-    if o.check:
-        refuse_overflow(low, result)
-    result = emptied(result, low, exists)
-    if in_place:
-        array[...] = result
-        result = array
-    return given.wrap(result)
+    if not o.reflexive:
+        leave_out_empty_walks(build_kernel(low), X, given.stored(low, False))
+    return _answer(given, low, X, exists, o.check, array if in_place else None)
 
 
 def closed_as_it_is(given: Operand) -> np.ndarray:
@@ -187,19 +188,18 @@ def leave_out(low: Lowering, work: Any, exists: np.ndarray | None) -> None:
         work[tuple(place)] = stored
 
 
-def emptied(result: Any, low: Lowering, exists: np.ndarray | None) -> Any:
-    """The closures, with zeros where there is none."""
-    if exists is not None:
-        for place in np.argwhere(~exists).tolist():
-            result[tuple(place)].fill(low.algebra.zero_in(low.dtype))
-    return result
+def leave_out_empty_walks(kernel: Kernel[Any], X: Any, A: Any) -> None:
+    """X ← A⁺ = A X where X is A*, or each of a stack, in storage: they differ on the diagonal alone."""
+    for place in np.ndindex(X.shape[:-2]):
+        D, original = (X[place], A[place]) if place else (X, A)
+        kernel.set_diagonal(D, kernel.diagonal(original, D))
 
 
 def closed(
     plan: Plan, given: Operand, original: Any, plus: bool, exists: np.ndarray | None, *, in_place: bool, check: bool,
     progress: bool | Callable[[float], None],
 ) -> Any:
-    """The closure of an operand, in storage.
+    """The closure of an operand, in storage; A⁺ where its original is given, or `plus` asks the engine for it.
 
     Raises
     ------
@@ -207,12 +207,11 @@ def closed(
         When a pivot has no star.
     """
     low = plan.lowering
-    work = given.stored(low, not in_place)
-    close = close_matrix if len(given.shape) == 2 else partial(close_each, exists=exists)
     by_library = low.on_gpu and low.blas and check  # to which 0 · ∞ is NaN
+    work = given.stored(low, not in_place)
     try:
         with reporting(plan, progress, check) as kernel:
-            close(work, original, plus, kernel, plan)
+            close_all(work, original, plus, kernel, plan, exists)
         if not by_library or is_finite(work):
             return work
     except UndefinedStar:
@@ -225,26 +224,34 @@ def closed(
         )
     general = replace(plan, lowering=without_library(low))
     work = given.stored(low, True)
-    close(work, original, plus, build_kernel(general.lowering), general)
+    close_all(work, original, plus, build_kernel(general.lowering), general, exists)
     return work
 
 
-def close_matrix(work: Any, original: Any, plus: bool, kernel: Kernel[Any], plan: Plan) -> None:
-    """A ← A*, or A⁺ with the original matrix, or by the engine where that is not given."""
-    if plus and original is None:
-        cast("BitKernel[Any]", kernel).close_plus(work)  # which alone can
-        return
-    SCHEDULES[plan.method](work, kernel, plan.tile)
-    if original is not None:
-        # A* and A⁺ differ on the diagonal only, since 1 has zeros elsewhere: A⁺ = A A*.
-        kernel.set_diagonal(work, kernel.diagonal(original, work))
-
-
-def close_each(
-    work: np.ndarray, original: np.ndarray | None, plus: bool, kernel: Kernel[Any], plan: Plan,
-    exists: np.ndarray | None = None,
+def close_all(
+    work: Any, original: Any, plus: bool, kernel: Kernel[Any], plan: Plan, exists: np.ndarray | None
 ) -> None:
-    """`close_matrix` for each matrix; small ones together in one call.
+    """A ← A* or A⁺, of a matrix or of each of a stack."""
+    if len(work.shape) == 2:
+        close_matrix(work, plus, kernel, plan)
+    else:
+        close_each(work, kernel, plan, exists)
+    if original is not None:
+        leave_out_empty_walks(kernel, work, original)
+    if exists is not None:
+        leave_out(plan.lowering, work, exists)
+
+
+def close_matrix(work: Any, plus: bool, kernel: Kernel[Any], plan: Plan) -> None:
+    """A ← A*, or A⁺ by the engine."""
+    if plus:
+        cast("BitKernel[Any]", kernel).close_plus(work)  # which alone can
+    else:
+        SCHEDULES[plan.method](work, kernel, plan.tile)
+
+
+def close_each(work: np.ndarray, kernel: Kernel[Any], plan: Plan, exists: np.ndarray | None = None) -> None:
+    """A ← A* for each matrix of a stack; small ones together in one call.
 
     Raises
     ------
@@ -253,16 +260,15 @@ def close_each(
     """
     n = work.shape[-1]
     stack = stacked(work)
-    originals = [None] * len(stack) if original is None else stacked(original)
     most = kernel.tile if plan.lowering.on_gpu else STACKED
     together = plan.method == "floyd-warshall" and n <= most
     failed = np.full(len(stack), -1)
     if together:
         failed = cast("StackKernel[Any]", kernel).close_stack(stack)
     else:
-        for i, (D, A) in enumerate(zip(stack, originals, strict=True)):
+        for i, D in enumerate(stack):
             try:
-                close_matrix(D, A, plus, kernel, plan)
+                close_matrix(D, False, kernel, plan)
             except UndefinedStar as e:
                 failed[i] = e.pivot
                 if exists is None:
@@ -272,12 +278,8 @@ def close_each(
         if exists is None:
             raise UndefinedStar(int(failed[at]), at)
         exists &= (failed < 0).reshape(exists.shape)
-    if together and original is not None:
-        for D, A in zip(stack, originals, strict=True):
-            kernel.set_diagonal(D, kernel.diagonal(A, D))
     if isinstance(work, np.ndarray) and not np.shares_memory(stack, work):
         work[...] = stack.reshape(work.shape)
-    leave_out(plan.lowering, work, exists)
 
 
 def reporting(
@@ -295,25 +297,26 @@ def reporting(
 
 
 def stable_closure(
-    plan: Plan, array: Any, original: Any, facts: Facts, names: Any, exists: np.ndarray | None = None
+    low: Lowering, array: Any, original: Any, facts: Facts, names: Any, exists: np.ndarray | None = None
 ) -> Any:
     """The closure in storage by squaring, in which rounding errors add up along a path but never grow.
 
     Of records by searches, which find walks that go round no cycle: round one that is better by rounding alone the
     other components would change without end.
     """
-    low, plan = plan.lowering, replace(plan, method="squaring")
+    kernel: Kernel[Any] = build_kernel(low)
     if array.dtype.names:
         work = low.encode(_by_searches(low, array, exists), False)
-        for place in np.ndindex(array.shape[:-2] if original is not None else (0,)):
-            kernel: Kernel[Any] = build_kernel(low)
-            kernel.set_diagonal(work[place], kernel.diagonal(original[place], work[place]))
-        leave_out(low, work, exists)
-        return work
-    work = low.encode(array, True)
-    close = close_matrix if array.ndim == 2 else partial(close_each, exists=exists)
-    close(work, original, original is not None, build_kernel(low), plan)
-    settle(low, work, look_for_cycles(low, work, array, facts, names, exists))
+        if original is not None:
+            leave_out_empty_walks(kernel, work, original)
+    else:
+        work = low.encode(array, True)
+        plan = Plan(
+            operation="closure", algebra=low.algebra, shape=array.shape, method="squaring", lowering=low, work=0,
+            memory=0, runner=nothing,
+        )
+        close_all(work, original, False, kernel, plan, exists)
+        settle(low, work, look_for_cycles(low, work, array, facts, names, exists))
     leave_out(low, work, exists)
     return work
 

@@ -30,12 +30,12 @@ from semiring.operands.examine import examine, stacked
 from semiring.operands.operand import Operand, order_of
 from semiring.scale.team import Deal, Devices, Worker
 
-from . import fields
-from .cycles import FINE, Verdict, improves_on_gpu, judge, may_diverge, of_stack
+from .close import Home, closed
+from .cycles import improves_on_gpu, of_stack
 from .existence import Closures
-from .forms import is_finite, leave_out_empty_walks, plain_form, refuse_overflow, told, without_library
+from .forms import is_finite, plain_form, refuse_overflow, told, without_library
 from .plan import Plan
-from .task import Declined, Task, compute
+from .task import Task, compute
 
 METHODS = ("auto", "blocked")
 ALIGN = 128  # columns and rows in whole tiles of products
@@ -88,7 +88,7 @@ def offer(task: Task) -> Plan | None:
         dense = Device(dense.array, given.S, given.what)
     padded = task.S.absorbs and not dense.dtype.names
     deal = _deal(_up(n) if padded else n, len(devices), o.tile)
-    return _plan(task, dense, devices, "blocked", deal.side, partial(_matrix, dense, deal))
+    return _plan(task, dense, devices, "blocked", deal.side, lambda *there: closed(SeveralGpus(dense, deal, *there)))
 
 
 def _plan(
@@ -130,113 +130,97 @@ def _up(n: int) -> int:
 
 # One matrix of numbers
 
-def _matrix(given: Dense, deal: Deal, task: Task, devices: tuple[int, ...]) -> Any:
-    """The closure; once more by the general way where a library's products do not know 0 · ∞."""
-    closing = _Closing(given, deal, task, devices)
-    try:
-        return closing.run()
-    except _NotFinite as e:
-        return closing.run(without_library(e.low))
-
-
 class _NotFinite(Exception):
-    """A library's products met infinities."""
-
-    def __init__(self, low: Any):
-        super().__init__()
-        self.low = low
+    """A library's products met infinities, and do not know 0 · ∞ = 0."""
 
 
-class _Closing:
-    """One matrix on its way through the GPUs."""
+class SeveralGpus(Home):
+    """A matrix whose rows lie on several GPUs."""
 
     def __init__(self, given: Dense, deal: Deal, task: Task, devices: tuple[int, ...]):
+        super().__init__(given, task.options.check, task.options.reflexive)
+        self.deal, self.task, self.devices, self.n = deal, task, devices[: deal.workers], given.shape[-1]
+        self.spans = [[slice(s.start, min(s.stop, self.n)) for s in deal.spans(w)] for w in range(deal.workers)]
+        self.real = [sum(s.stop - s.start for s in spans) for spans in self.spans]  # rows
+
+    def on_each(self, work: Callable[[int], Any]) -> list[Any]:
+        """What a function of a worker gives, with its GPU the current one."""
+        from semiring.kernels.cuda.compile.streams import on_each
+
+        return on_each(self.devices, work)
+
+    def close(self) -> None:
+        """See `Home`; once more by the general way where a library's products met infinities."""
         from semiring.kernels.cuda.compile.streams import connect
 
-        self.given, self.deal, self.task, self.devices = given, deal, task, devices[: deal.workers]
-        self.n = given.shape[-1]
-        self.spans = [[slice(s.start, min(s.stop, self.n)) for s in deal.spans(w)] for w in range(deal.workers)]
         connect(self.devices)
+        try:
+            self._close()
+            return
+        except _NotFinite:
+            self.rows.clear()
+        self._close(without_library(self.low))
 
-    def run(self, low: Any = None) -> Any:
+    def _close(self, low: Any = None) -> None:
         from semiring.kernels.cuda.choose import choose, without_facts
-        from semiring.kernels.cuda.compile.streams import on_each
-        from semiring.kernels.cuda.dense.rows import handed_out, into_storage, taken
+        from semiring.kernels.cuda.dense.rows import into_storage, taken
 
-        S, dtype, check = self.task.S, self.given.dtype, self.task.options.check
-        source, deal, n = self.given.array, self.deal, self.n
-        rows = on_each(self.devices, lambda w: taken(source, self.spans[w], deal.rows(w), deal.n))
-        facts = together(on_each(self.devices, lambda w: self._facts(w, rows[w]))) if check else Facts()
+        source, deal, n, dtype = self.given.array, self.deal, self.n, self.given.dtype
+        self.rows = rows = self.on_each(lambda w: taken(source, self.spans[w], deal.rows(w), deal.n))
+        self.facts = together(self.on_each(self._facts)) if self.check else Facts()
         if low is None:
-            low = choose(S, dtype, facts, n, in_place=False) if check else without_facts(S, dtype)
-        by_library = low.blas and check
-        real = [sum(s.stop - s.start for s in spans) for spans in self.spans]
+            low = choose(self.S, dtype, self.facts, n, in_place=False) if self.check else without_facts(self.S, dtype)
+        self.low = low
 
         def store(w: int) -> Any:
-            rows[w] = into_storage(low, rows[w], real[w], n)
+            rows[w] = into_storage(low, rows[w], self.real[w], n)
             return tuple(_like(rows[w], deal.side) for _ in range(2))
 
-        spares = on_each(self.devices, store)
+        spares = self.on_each(store)
         engine = build_kernel(low)
-        result = _empty_like(source)
+        self.answer = _empty_like(source)
         try:
-            with _mapped(result):
-                _close(rows, spares, deal, self.devices, engine if check else engine.unchecked, self.task)
+            with _mapped(self.answer):
+                _close(rows, spares, deal, self.devices, engine if self.check else engine.unchecked, self.task)
         except UndefinedStar:
-            if by_library:
-                raise _NotFinite(low) from None
-            if low.inverts or low.dual:
-                raise Declined("rows have to be exchanged") from None
+            if low.blas and self.check:
+                raise _NotFinite from None
             raise
-        if by_library and not all(on_each(self.devices, lambda w: is_finite(rows[w][: real[w], :n]))):
-            raise _NotFinite(low)
-        verdict = self._verdict(low, rows, facts) if check and may_diverge(low) else FINE
-        if verdict.error is not None:
-            raise verdict.error
-        if verdict.unstable:
-            raise Declined("rounding errors grew")
-        look = check and not low.drops_nan
-        gaps = on_each(self.devices, lambda w: handed_out(low, rows[w], self.spans[w], result, look))
-        for v, _ in verdict.rounded:
-            result[v, v] = S.one_in(dtype)
-        if any(gaps):
-            refuse_overflow(plain_form(S, dtype, Facts(), n), to_host(result))
-        result = fields.corrected(self.given, result)
-        if not self.task.options.reflexive:
-            leave_out_empty_walks(S, source, result)
-        return self.given.wrap(result)
+        if low.blas and self.check and not all(
+                self.on_each(lambda w: is_finite(rows[w][: self.real[w], :n]))):
+            raise _NotFinite
 
-    def _facts(self, worker: int, raw: Any) -> Facts:
+    def _facts(self, worker: int) -> Facts:
         """What is known of a worker's elements; what is not one is refused, with its place."""
-        S, dtype, what, spans = self.task.S, self.given.dtype, self.given.what, self.spans[worker]
-        rows = raw[: sum(s.stop - s.start for s in spans), : self.n]
-        try:
-            return examine(S, dtype, ((what, rows),))
-        except SemiringError:  # whose place is that among these rows
-            start = 0
-            for span in spans:
-                stop = start + span.stop - span.start
-                examine(S, dtype, ((what, rows[start:stop]),), (span.start, 0))
-                start = stop
-            raise
+        found, start = [], 0
+        for span in self.spans[worker]:
+            rows = self.rows[worker][start : start + span.stop - span.start, : self.n]
+            found.append(examine(self.S, self.given.dtype, ((self.given.what, rows),), (span.start, 0)))
+            start += len(rows)
+        return together(found)
 
-    def _verdict(self, low: Any, stored: list[Any], facts: Facts) -> Verdict:
-        """Whether a cycle improves, by the diagonal."""
-        from semiring.kernels.cuda.compile.streams import on_each
-
+    def diagonal(self) -> np.ndarray:
+        """See `Home`; ones where no cycle of a GPU's rows looks better than one."""
         def diagonals(worker: int) -> list[tuple[int, Any]]:
-            blocks = [(self.deal.span(i), stored[worker][self.deal.place(i), self.deal.span(i)])
+            blocks = [(self.deal.span(i), self.rows[worker][self.deal.place(i), self.deal.span(i)])
                       for i in range(worker, self.deal.count, self.deal.workers)]
-            improving = any(improves_on_gpu(low, D) for _, D in blocks)
+            improving = any(improves_on_gpu(self.low, D) for _, D in blocks)
             return [(span.start, to_host(D.diagonal())) for span, D in blocks] if improving else []
 
-        found = [part for parts in on_each(self.devices, diagonals) for part in parts]
-        if not found:
-            return FINE
-        diagonal = np.full(self.deal.n, low.unit, low.storage)
-        for start, values in found:
+        diagonal = np.full(self.deal.n, self.low.unit, self.low.storage)
+        for start, values in (part for parts in self.on_each(diagonals) for part in parts):
             diagonal[start : start + len(values)] = values
-        return judge(low, diagonal[: self.n], self.given.array, facts, self.given.names)
+        return diagonal[: self.n]
+
+    def decode(self) -> None:
+        from semiring.kernels.cuda.dense.rows import handed_out
+
+        low: Any = self.low
+        look = self.check and not low.drops_nan
+        gaps = self.on_each(lambda w: handed_out(low, self.rows[w], self.spans[w], self.answer, look))
+        self.rows.clear()
+        if any(gaps):
+            refuse_overflow(plain_form(self.S, self.given.dtype, Facts(), self.n), to_host(self.answer))
 
 
 def _close(

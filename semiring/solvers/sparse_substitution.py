@@ -409,7 +409,6 @@ def stable_closure(A: Sparse) -> np.ndarray:
                                     "a wider dtype, or scale them")
             return np.asarray(low.decode(found))
     task = Task("closure", A.S, [given], options(method="squaring", device="cpu"))
-    planned = schedules.offer(task)
-    closed = schedules.stable_closure(planned, given.array, None, A.facts, A.names)
-    result: np.ndarray = planned.lowering.decode(closed)
+    low = schedules.offer(task).lowering
+    result: np.ndarray = low.decode(schedules.stable_closure(low, given.array, None, A.facts, A.names))
     return result

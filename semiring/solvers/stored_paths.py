@@ -27,10 +27,10 @@ from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import COLUMN, OFFSET, Sparse
 from semiring.scale.stores import SLAB, Output, Source
 
+from .forecasts import StoredPlan
 from .levels import memory_for_tiles
 from .out_of_core import Stage, offered
 from .paths import Found, unnamed
-from .stored_plan import StoredPlan
 from .task import Task
 from .tolerance import loosened
 from .trees import best_trees, least_or_greatest, rounds_once

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algorithms.blocks import UndefinedStar, spans
+from semiring.algorithms.blocks import spans
 from semiring.algorithms.r_kleene import r_kleene
 from semiring.errors import SemiringError
 from semiring.kernels.build import kernel as build_kernel
@@ -26,22 +26,20 @@ from semiring.operands.examine import examine
 from semiring.operands.operand import order_of_one
 from semiring.scale.eviction import Traffic, traffic
 from semiring.scale.executor import AHEAD, Ends, Executor
-from semiring.scale.homes import Homes
 from semiring.scale.program import Program, Tile, program
+from semiring.scale.shelves import InPlace
 from semiring.scale.stores import block
 
-from . import fields
-from .cycles import FINE, judge, may_diverge
-from .forms import leave_out_empty_walks, refuse_overflow, told
+from .close import Home, closed
+from .cycles import GONE
+from .forms import refuse_overflow, told
+from .levels import SHARE, SIDES_ON_GPU, fitted, sides_on_gpu
 from .plan import Plan
-from .task import Declined, Task
+from .task import Task
 
 METHODS = ("auto", "r-kleene")
-SIDES = (8192, 4096, 2048, 1024, 512, 256, 128)  # of tiles
 TILES = 16  # that should fit on the GPU: large tiles hide their way there better than many save ways,
-LARGEST = 32  # and of the largest tiles, which products hardly need
-ACROSS = 8  # tiles that the matrix should have in a row
-SHARE = 0.8  # of the memory that is free, where the caller says nothing
+TILES_OF_LARGEST = 32  # and of the largest tiles, which products hardly need
 SLAB = 128 << 20  # bytes of rows that are looked at together,
 LOOKERS = 3  # by so many threads, whose copies take turns on the bus
 
@@ -62,16 +60,21 @@ def offer(task: Task) -> Plan | None:
         return None
     low = general_on_device(task.S, given.dtype)
     memory = o.gpu_memory if o.gpu_memory is not None else int(available_on_device() * SHARE)
-    side, room = _layout(n, low.storage.itemsize, memory, o.tile)
+    item = low.storage.itemsize
+
+    def suits(side: int) -> bool:
+        return side**2 * item * (TILES_OF_LARGEST if side == SIDES_ON_GPU[0] else TILES) <= memory
+
+    side, room = fitted(n, item, memory, sides_on_gpu(n, o.tile), suits, "{} of the GPU's memory hold")
     made = program(r_kleene, n, side, room)
     plan = traffic(made, room)
-    tile_bytes = side * side * low.storage.itemsize
+    tile_bytes = side * side * item
     moved = tile_bytes * sum(plan.moved.values())
     reasons = {
         "method": "most of its work is in products of tiles",
         "lowering": "or a faster form, when the GPU has seen the elements",
         "memory": f"on the GPU: {room} tiles of {side} × {side}, and {AHEAD} on their way",
-        "work": f"moves {in_words(moved)}, {moved / (n * n * low.storage.itemsize):.1f} times the matrix",
+        "work": f"moves {in_words(moved)}, {moved / (n * n * item):.1f} times the matrix",
     }
     return Plan(
         operation="closure", algebra=task.S, shape=given.shape, method="r-kleene, through the GPU", lowering=low,
@@ -80,71 +83,56 @@ def offer(task: Task) -> Plan | None:
     )
 
 
-def _layout(n: int, item: int, memory: int, tile: int | None) -> tuple[int, int]:
-    """The order of a tile, and how many are on the GPU.
-
-    Raises
-    ------
-    SemiringError
-        When there is too little memory.
-    """
-    sides = (tile,) if tile is not None else [min(side, n) for side in SIDES if side * ACROSS <= n or side == SIDES[-1]]
-    side = next((side for side in sides
-                 if side**2 * item * (LARGEST if side == SIDES[0] else TILES) <= memory), sides[-1])
-    fit, least = memory // (side**2 * item), 3 + AHEAD
-    if fit < least:
-        raise SemiringError(f"{in_words(memory)} of the GPU's memory hold {fit} tiles of {side} × {side}: at least "
-                            f"{in_words(least * side**2 * item)} are needed")
-    count = -(-n // side)
-    return side, max(3, min(fit - AHEAD, 2 * count * count))
-
-
 def _run(task: Task, given: Dense, made: Program, traffic: Traffic, room: int, plan: Plan) -> Any:
-    """The closure in the host's memory."""
-    from semiring.kernels.cuda.choose import choose, without_facts
-    from semiring.kernels.cuda.dense.arena import GpuArena
-    from semiring.kernels.cuda.dense.carry import stage, taken_in
+    return closed(ThroughGpu(task, given, made, traffic, room))
 
-    S, o, n, source = task.S, task.options, made.n, given.array
-    in_place = o.overwrite and o.reflexive and source.flags.c_contiguous and source.flags.writeable
-    facts = _facts(given, (room + AHEAD) * made.side**2 * source.itemsize) if o.check else Facts()
-    low = choose(S, given.dtype, facts, n, in_place=False) if o.check else without_facts(S, given.dtype)
-    shared = low.storage.itemsize == low.dtype.itemsize
-    overwritten = in_place and shared  # else tiles of the answer would take the place of what is read later
-    answer = source if overwritten else np.empty(source.shape, source.dtype)
-    stored = answer.view(low.storage) if shared else np.empty(source.shape, low.storage)
-    homes = Homes(made, stored, answer, stage, inhabited=overwritten)
-    looked_at = o.check and not low.drops_nan
 
-    def read(tile: Tile, out: Any) -> None:
-        taken_in(low, source[block(made, tile)], out)
+class ThroughGpu(Home):
+    """A matrix in the host's memory, tiles of which visit a GPU."""
 
-    def write(tile: Tile, elements: Any) -> None:
-        found = low.decode(elements)
-        rows, columns = block(made, tile)
-        if looked_at:
-            refuse_overflow(low, found, first=(rows.start, columns.start))
-        homes.finish(tile, found)
+    def __init__(self, task: Task, given: Dense, made: Program, traffic: Traffic, room: int):
+        from semiring.kernels.cuda.choose import choose, without_facts
 
-    engine = build_kernel(low)
-    arena = GpuArena(room + AHEAD, made.side, low.storage)
-    executor = Executor(made, traffic, room, engine if o.check else engine.unchecked, arena, homes,
-                        Ends(read, write))
-    with told(o.progress, f"{S.name} closure", plan.work) as report:
-        executor.progress = report
-        try:
+        o, source = task.options, given.array
+        super().__init__(given, o.check, o.reflexive)
+        self.made, self.traffic, self.room, self.progress = made, traffic, room, o.progress
+        self.facts = _facts(given, (room + AHEAD) * made.side**2 * source.itemsize) if o.check else Facts()
+        self.low = (choose(self.S, given.dtype, self.facts, made.n, in_place=False) if o.check
+                    else without_facts(self.S, given.dtype))
+        in_place = o.overwrite and o.reflexive and source.flags.c_contiguous and source.flags.writeable
+        self.shared = self.low.storage.itemsize == self.low.dtype.itemsize
+        if in_place and self.shared:  # else tiles of the answer would take the place of what is read later
+            self.kept, self.doubt, self.answer = False, GONE, source
+        else:
+            self.answer = np.empty(source.shape, source.dtype)
+
+    def close(self) -> None:
+        from semiring.kernels.cuda.dense.arena import GpuArena
+        from semiring.kernels.cuda.dense.carry import stage, taken_in
+
+        low: Any = self.low
+        made, source = self.made, self.given.array
+        stored = self.answer.view(low.storage) if self.shared else np.empty(source.shape, low.storage)
+        homes = InPlace(made, stored, self.answer, stage, inhabited=not self.kept)
+        looked_at = self.check and not low.drops_nan
+
+        def read(tile: Tile, out: Any) -> None:
+            taken_in(low, source[block(made, tile)], out)
+
+        def write(tile: Tile, elements: Any) -> None:
+            found = low.decode(elements)
+            rows, columns = block(made, tile)
+            if looked_at:
+                refuse_overflow(low, found, first=(rows.start, columns.start))
+            homes.finish(tile, found)
+
+        engine = build_kernel(low)
+        arena = GpuArena(self.room + AHEAD, made.side, low.storage)
+        executor = Executor(made, self.traffic, self.room, engine if self.check else engine.unchecked, arena, homes,
+                            Ends(read, write))
+        with told(self.progress, f"{self.S.name} closure", float(made.n) ** 3) as report:
+            executor.progress = report
             executor.run()
-        except UndefinedStar:
-            if overwritten or not (low.inverts or low.dual):
-                raise
-            raise Declined("rows have to be exchanged") from None
-    if not overwritten:
-        answer = fields.corrected(given, answer)
-    if o.check and may_diverge(low):
-        _settle(given, low, facts, answer, overwritten)
-    if not o.reflexive:
-        leave_out_empty_walks(S, source, answer)
-    return given.wrap(answer)
 
 
 def _facts(given: Dense, memory: int) -> Facts:
@@ -163,24 +151,3 @@ def _facts(given: Dense, memory: int) -> Facts:
     found = [look(parts[0])]  # compiles
     with ThreadPoolExecutor(LOOKERS) as pool:
         return together(found + list(pool.map(look, parts[1:])))
-
-
-def _settle(given: Dense, low: Any, facts: Facts, answer: np.ndarray, overwritten: bool) -> None:
-    """Whether the diagonal shows an improving cycle; where only rounding made one look so, it becomes 1.
-
-    Raises
-    ------
-    NoClosureError
-    """
-    from semiring.kernels.cuda.dense.carry import encoded
-
-    diagonal = encoded(low, answer.diagonal().copy())
-    verdict = judge(low, diagonal, None if overwritten else given.array, facts, given.names)
-    if verdict is FINE:
-        return
-    if verdict.error is not None:
-        raise verdict.error
-    if verdict.unstable:
-        raise Declined("rounding errors grew")
-    for v, _ in verdict.rounded:
-        answer[v, v] = given.S.one_in(given.dtype)

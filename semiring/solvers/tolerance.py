@@ -8,7 +8,7 @@ that has no closure. Values, rows, solutions, paths and trees are then all those
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -22,17 +22,15 @@ from semiring.algorithms.labels import cycle_weight, edges_along
 from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.kernels.interface import Report
 from semiring.operands.convert import as_sparse, on_host
-from semiring.operands.dense import Dense, carried_by
+from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host, upload
 from semiring.operands.operand import Operand
-from semiring.operands.stored import Stored
-from semiring.scale.stores import Source
+from semiring.operands.stored import Loosened, Stored
 
 from .cycles import graph_of, improving
 from .existence import Closures
 from .forms import told
 from .plan import Plan
-from .stored_cycles import StoredGraph
 from .task import Task, compute, first_offer
 
 
@@ -99,6 +97,22 @@ def _found(task: Task, strict: Plan, progress: bool | Report) -> Any:
     return second
 
 
+def within_tolerance(close: Callable[[Any], Any], given: Operand, tol: float | None) -> Any:
+    """The closure of a matrix, or where a cycle improves that of edges that are worse by a tolerance.
+
+    Raises
+    ------
+    NoClosureError
+    """
+    try:
+        return close(given)
+    except NoClosureError:
+        if tol is None:
+            raise
+    with weights_as_given(given, float(tol)):
+        return close(loosened(given, float(tol)))
+
+
 @contextmanager
 def weights_as_given(given: Operand, tol: float) -> Iterator[None]:
     """A context in which a cycle of edges that were made worse is refused with its weight on the edges as given.
@@ -112,8 +126,7 @@ def weights_as_given(given: Operand, tol: float) -> Iterator[None]:
     except NoClosureError as e:
         if e.cycle is None:
             raise
-        stored = isinstance(given, Stored)
-        graph = StoredGraph(given.source, given.S) if stored else graph_of(given, e.index)  # type: ignore[attr-defined]
+        graph = graph_of(given, e.index)
         position: Any = int if given.names is None else {name: v for v, name in enumerate(given.names)}.__getitem__
         cycle = [position(v) for v in e.cycle]
         edges, weight = edges_along(graph, cycle), cycle_weight(graph, given.S, cycle)
@@ -133,31 +146,3 @@ def loosened(given: Operand, tol: float) -> Operand:
     made = given.changed(array=upload(array) if given.on_gpu else array)
     vars(made).pop("facts", None)  # of other elements
     return made
-
-
-class Loosened:
-    """A matrix that is read a tile at a time, with each edge worse by a tolerance.
-
-    Parameters
-    ----------
-    source : Source
-    S : Semiring
-    dtype : dtype
-        Of the elements as computed with.
-    tol : float
-    """
-
-    def __init__(self, source: Source, S: Semiring, dtype: np.dtype, tol: float):
-        self._source, self._S, self._tol, self._relative = source, S, tol, is_relative(S)
-        self.shape, self.dtype, self.path = source.shape, dtype, source.path
-        self.chunks: tuple[int, int] | None = getattr(source, "chunks", None)
-
-    def read(self, rows: slice, columns: slice, out: np.ndarray) -> None:
-        """Write a block of it into an array."""
-        elements = np.empty(out.shape, self._source.dtype)
-        self._source.read(rows, columns, elements)
-        out[...] = worse_by(self._S.over(self.dtype), carried_by(elements, self._S), self._tol, self._relative)
-
-    def identity(self) -> dict[str, Any]:
-        """That of the matrix; the tolerance is told beside it."""
-        return self._source.identity()

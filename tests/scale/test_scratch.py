@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 
 import semiring.scale.scratch as scratch_module
 from semiring.errors import SemiringError
-from semiring.scale.scratch import MANIFEST, SLOTS, Scratch, read_manifest, write_manifest
+from semiring.scale.scratch import (
+    DIAGONAL,
+    MANIFEST,
+    SLOTS,
+    Scratch,
+    keep_diagonal,
+    kept_diagonal,
+    read_manifest,
+    write_manifest,
+)
 
 ACTIONS = st.lists(st.one_of(
     st.tuples(st.just("write"), st.integers(0, 5)), st.tuples(st.just("drop"), st.integers(0, 5)),
@@ -97,3 +106,12 @@ def test_a_file_that_was_cut_is_noticed(tmp_path: Path) -> None:
     with pytest.raises(SemiringError, match="shorter"):
         scratch.read(0, np.empty(1, int))
     scratch.close()
+
+
+def test_a_kept_diagonal_comes_back_or_is_refused(tmp_path: Path) -> None:
+    for values in (np.arange(5.0), np.array([(1.0, 2)], [("cost", "f8"), ("hops", "i4")])):
+        keep_diagonal(tmp_path, values)
+        assert np.array_equal(kept_diagonal(tmp_path), values)
+    (tmp_path / DIAGONAL).write_bytes(b"torn")
+    with pytest.raises(SemiringError, match="is damaged: remove the folder"):
+        kept_diagonal(tmp_path)

@@ -35,7 +35,7 @@ def test_an_output_is_not_there_before_it_is_whole(tmp_path: Path, ending: str) 
     output.sync()
     output = Output(path, folder, made, A.dtype, A.dtype, True)
     assert np.array_equal(output.diagonal(), A.diagonal())
-    output.write_diagonal(np.array([3]), -1.0)
+    output.write_diagonal([3], np.array(-1.0))
     assert not path.exists()
     output.finish()
     A[3, 3] = -1

@@ -21,7 +21,6 @@ from semiring.solvers import forms
 from semiring.solvers.forms import (
     alike,
     as_python,
-    leave_out_empty_walks,
     refuse_overflow,
     right_hand_side,
     same_dtype,
@@ -235,22 +234,3 @@ def test_numbers_as_pythons() -> None:
     assert type(as_python(np.float32(2))) is float and type(as_python(np.int8(2))) is int
     record = np.zeros(1, "f4,i4")[0]
     assert as_python(record) is record and as_python("text") == "text"
-
-
-@pytest.mark.parametrize("block", [1, 3, 4, 512])
-@pytest.mark.parametrize("name", ["min_plus", "plus_times", "counting", "shortest_hops"])
-def test_walks_of_no_edge_are_left_out_of_the_diagonal(
-    name: str, block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By blocks of any size, of numbers and of records; x_ii is not needed any more when it is replaced."""
-    monkeypatch.setattr(forms, "DIAGONAL_BLOCK", block)
-    S, rng = sr.catalogue[name], np.random.default_rng(block)
-    edges = [(i, j) for i in range(7) for j in range(7) if rng.random() < 0.4 and (name != "counting" or i < j)]
-    weight: dict[str, Callable[[], Any]] = {
-        "plus_times": lambda: rng.random() / 20, "shortest_hops": lambda: (float(rng.integers(1, 9)), 1),
-    }
-    A = sr.adjacency([(i, j, weight.get(name, lambda: int(rng.integers(1, 9)))()) for i, j in edges], S, n=7).array
-    X = np.array(sr.closure(A, S))
-    leave_out_empty_walks(S, A, X)
-    expected = sr.closure(A, S, reflexive=False)
-    assert np.allclose(X, expected, rtol=1e-12) if name == "plus_times" else np.array_equal(X, expected)

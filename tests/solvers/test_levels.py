@@ -20,7 +20,7 @@ from semiring.scale.arena import HostArena
 from semiring.scale.scratch import Scratch
 from semiring.scale.storing import Storing
 from semiring.solvers import levels as module
-from semiring.solvers.levels import Layout, levels, memory_for_tiles, on_gpu, on_their_way, planned, stored_vector
+from semiring.solvers.levels import Layout, levels, memory_for_tiles, on_gpu, on_their_way, planned
 
 
 @pytest.mark.parametrize("name", ["min_plus", "plus_times", "max_min"])
@@ -31,7 +31,6 @@ def test_products_are_compiled_so_that_zero_times_infinity_is_zero(name: str) ->
 
 def test_lowerings_of_the_host_need_no_gpu(tmp_path: Path) -> None:
     low = general(sr.min_plus, np.dtype("f4"))
-    assert np.array_equal(stored_vector(low, np.arange(6, dtype=np.float32)), np.arange(6))
     cut, _, plan = planned(500, low, Storing(tmp_path / "c.npy", 64 * 64 * 4 * 40), None, r_kleene)
     assert cut == Layout(500, 64, 34, 34)
     scratch = Scratch(tmp_path, 64 * 64 * 4)

@@ -25,7 +25,7 @@ from semiring.kernels.lowering.general import general
 from semiring.machine import memory
 from semiring.operands import devices
 from semiring.operands.sparse import Sparse
-from semiring.scale import stores
+from semiring.scale import scratch, stores
 from semiring.scale.arena import HostArena
 from semiring.scale.executor import Executor
 from semiring.scale.scratch import Scratch, read_manifest
@@ -556,14 +556,14 @@ def test_walks_with_an_edge_go_on_from_the_last_commit(
     with pytest.raises(sr.SemiringError, match="was begun with reflexive False"):
         sr.closure(**{**options, "reflexive": True}, resume=True)
 
-    def half(values: np.ndarray, closure: Output) -> None:
+    def half(output: Output, places: Any, values: np.ndarray) -> None:
         for v in range(0, 100, 2):
-            closure.write_block(slice(v, v + 1), slice(v, v + 1), values[v : v + 1, None])
+            output.write_block(slice(v, v + 1), slice(v, v + 1), values[v : v + 1, None])
         raise KeyboardInterrupt
 
     for again in ({}, {"checkpoint": 1e-9}):  # also where the second run makes no commits of its own
         with monkeypatch.context() as killed:
-            killed.setattr(out_of_core, "put", half)
+            killed.setattr(Output, "write_diagonal", half)
             with pytest.raises(KeyboardInterrupt):
                 sr.closure(**options, **again, resume=True)
     assert np.array_equal(sr.closure(**options, resume=True), expected)
@@ -622,7 +622,7 @@ def test_a_tolerance_goes_on_from_the_last_commit(
         with pytest.raises(sr.SemiringError, match=f"was begun with {named}"):
             sr.closure(**{**options, **change}, resume=True)
     with monkeypatch.context() as killed:
-        killed.setattr(out_of_core, "_clear_files", lambda folder: (_ for _ in ()).throw(KeyboardInterrupt))
+        killed.setattr(out_of_core, "clear_files", lambda folder: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             sr.closure(**options, checkpoint=1e-9, resume=True)
     saved = read_manifest(tmp_path / f"c.{ending}.partial")
@@ -653,7 +653,7 @@ def test_an_interrupt_without_commits_leaves_nothing(tmp_path: Path) -> None:
 def test_another_version_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = {"A": matrix(sr.min_plus, 100, np.dtype("f8")), "S": sr.min_plus, "out": tmp_path / "c.npy", "tile": 32}
     interrupted(0.5, **options, checkpoint=1e-9)
-    monkeypatch.setattr(out_of_core, "__version__", "9.9")
+    monkeypatch.setattr(scratch, "__version__", "9.9")
     with pytest.raises(sr.SemiringError, match="was begun with library"):
         sr.closure(**options, resume=True)
 
@@ -683,13 +683,13 @@ def test_killed_at_the_first_or_the_last_moment(when: str, tmp_path: Path, monke
     options = {"A": matrix(sr.min_plus, 100, np.dtype("f8")), "S": sr.min_plus, "out": tmp_path / "c.npy", "tile": 32,
                "checkpoint": 10.0}
     expected = sr.closure(options["A"], sr.min_plus)
-    patched = {"before": "Output", "when t": "_clear"}[when[:6]]
+    patched = {"before": "Output", "when t": "clear"}[when[:6]]
     with monkeypatch.context() as killed:
         if patched == "Output":
             killed.setattr(out_of_core, "Output", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         else:
-            real = out_of_core._clear
-            killed.setattr(out_of_core, "_clear", lambda folder, **how: real(folder, **how)
+            real = out_of_core.clear
+            killed.setattr(out_of_core, "clear", lambda folder, **how: real(folder, **how)
                            if not (tmp_path / "c.npy").exists() else (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             sr.closure(**options)

@@ -16,7 +16,10 @@ import semiring as sr
 from semiring.kernels.build import kernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.general import general
-from semiring.solvers.processes import BLAS_THREADS, SIDES, _side, rounded_only, using
+from semiring.scale.ranks import BLAS_THREADS, using
+from semiring.solvers.brought import SIDES, _side
+from semiring.solvers.cycles import judge
+from semiring.solvers.processes import CLOSURE_ROWS
 
 SIZES = [1, 2, 3, 4]
 
@@ -132,9 +135,10 @@ def test_tiles_are_as_large_as_leaves_all_with_work() -> None:
 def test_rounding_is_told_from_cycles_where_nobody_has_the_matrix() -> None:
     low = general(sr.min_plus, np.dtype("f8"))
     facts = Facts(largest=1.0)
-    assert rounded_only(low, np.array([0.0, -1e-16, 0.0]), facts).rounded == [(1, 1)]
-    with pytest.raises(sr.NoClosureError, match="through vertex 2"):
-        rounded_only(low, np.array([0.0, -1e-16, -0.5]), facts)
+    found = judge(low, np.array([0.0, -1e-16, 0.0]), None, facts, None, doubt=CLOSURE_ROWS)
+    assert found.rounded == [(1, 1)] and found.error is None and not found.unstable
+    error = judge(low, np.array([0.0, -1e-16, -0.5]), None, facts, None, doubt=CLOSURE_ROWS).error
+    assert "through vertex 2" in str(error) and CLOSURE_ROWS in str(error)
 
 
 def test_an_engine_has_its_own_number_of_threads_again() -> None:

@@ -28,10 +28,11 @@ import semiring as sr
 from semiring.kernels.cuda.compile import streams
 from semiring.kernels.cuda.dense import carry, closure, engine, product, rows
 from semiring.machine import memory
+from semiring.scale import rank_gpus
 from semiring.scale.connection import MPI
+from semiring.scale.rank_gpus import gpu_of
 from semiring.scale.ranks import Agreed
-from semiring.solvers import processes, rank_gpus
-from semiring.solvers.rank_gpus import gpu_of
+from semiring.solvers import brought, processes
 
 FREE = 1 << 30  # bytes of each GPU
 
@@ -97,8 +98,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
         rows: {"download": lambda array, out: np.copyto(out, array)},
         carry: {"begin_carry": lambda source, target: np.copyto(target, source),
                 "upload": np.array, "exchange": Exchange},
-        processes: {"on_gpu": chosen, "ALIGNED_ON_GPU": 4},
-        rank_gpus: {"gpu_count": lambda: len(made.seen[made.own.rank])},
+        brought: {"on_gpu": chosen, "ALIGNED_ON_GPU": 4, "gpu_count": lambda: len(made.seen[made.own.rank])},
         memory: {"available_on_device": lambda: FREE},
         platform: {"node": lambda: made.hosts[made.own.rank]},
     }.items():
@@ -149,7 +149,12 @@ def test_a_tolerance_is_that_of_one_processor(machine: Machine, n: int, size: in
     whole = np.concatenate(found) if by_rows else found[0]
     np.testing.assert_allclose(whole, sr.closure(A, sr.min_plus, device="cpu", tol=0.002), rtol=0, atol=1e-12)
     A[0, 1] -= 1
-    assert {type(e) for e in machine.closures(size, call)} == {sr.NoClosureError}
+    refused = machine.closures(size, call)
+    assert {type(e) for e in refused} == {sr.NoClosureError}
+    if not by_rows:  # the cycle weighs what it does on the edges as they were given
+        with pytest.raises(sr.NoClosureError) as alone:
+            sr.closure(A, sr.min_plus, device="cpu", tol=0.002)
+        assert {e.weight for e in refused} == {alone.value.weight}
 
 
 def test_errors_are_the_same_on_every_process(machine: Machine) -> None:
@@ -159,6 +164,7 @@ def test_errors_are_the_same_on_every_process(machine: Machine) -> None:
     hole[6, 2] = np.nan
     for A, S, said in ((M, sr.min_plus, "improving"),
                        (np.diag([0.0, 0, 0, 0, 0, 1]), sr.plus_times, "I − A is singular: .* cycle 5 → 5 of weight 1"),
+                       (np.array([[0.7, 0.3], [0.9, 0.1]]), sr.plus_times, "singular"),  # seen when the answer is whole
                        (hole, sr.min_plus, r"A\[6, 2\] is NaN"), (np.array([[1, 2]], object), sr.why, "objects")):
         found = machine.closures(
             4, lambda here, A=A, S=S: sr.closure(first(here, A), S, on=here, device="gpu", tile=4))
@@ -222,14 +228,14 @@ def test_a_commit_says_that_edges_are_worse(machine: Machine, tmp_path: Path) ->
 
 
 def test_processes_of_a_machine_take_its_gpus_in_turn(machine: Machine) -> None:
-    found = machine.closures(5, lambda here: gpu_of(here.world))
+    found = machine.closures(5, lambda here: gpu_of(here.world, brought.gpu_count))
     assert [gpu.number for gpu in found] == [0, 1, 0, 1, 0]
     assert [gpu.sharing for gpu in found] == [3, 2, 3, 2, 3] and found[0].total == 2
     machine.hosts = ["a", "b", "a", "b"]
-    found = machine.closures(4, lambda here: gpu_of(here.world))
+    found = machine.closures(4, lambda here: gpu_of(here.world, brought.gpu_count))
     assert [(gpu.number, gpu.sharing, gpu.total) for gpu in found] == [(0, 1, 4), (0, 1, 4), (1, 1, 4), (1, 1, 4)]
     machine.hosts, machine.seen = ["a"] * 3, [["0:1"], ["0:2"], ["0:1"]]  # the launcher shows each process one
-    found = machine.closures(3, lambda here: gpu_of(here.world))
+    found = machine.closures(3, lambda here: gpu_of(here.world, brought.gpu_count))
     assert [(gpu.number, gpu.sharing, gpu.total) for gpu in found] == [(0, 2, 2), (0, 1, 2), (0, 2, 2)]
 
 
@@ -243,7 +249,7 @@ def test_a_process_without_a_gpu_is_named(machine: Machine) -> None:
 
     def refused(here: MPI) -> str:
         with pytest.raises(Agreed) as e:
-            gpu_of(here.world)
+            gpu_of(here.world, brought.gpu_count)
         return str(e.value.args[0])
 
     assert "rank 3 on a and 2 more; every process" in machine.closures(6, refused)[0]
@@ -309,8 +315,8 @@ def test_the_engine_of_gpus_on_tiles_where_they_lie(
                   "_urgent": lambda *_: host.stream()},
         product: {"Module": dense.module, "memory": host.memory, "multiprocessors": lambda: 3},
         carry: {"taken_in": lambda low, elements, out: np.copyto(out, elements)},
-        processes: {"ALIGNED_ON_GPU": 1},
-        rank_gpus: {"gpu_count": lambda: 1, "rooms": pinned, "build_kernel": engine.CudaKernel,
+        brought: {"ALIGNED_ON_GPU": 1, "gpu_count": lambda: 1},
+        rank_gpus: {"rooms": pinned, "build_kernel": engine.CudaKernel,
                     "_address": lambda number: "0:1"},
         memory: {"available_on_device": lambda: FREE},
     }.items():

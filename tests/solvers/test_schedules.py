@@ -82,5 +82,5 @@ def test_which_stacks_are_closed_together(on_gpu: bool, n: int, calls: list[str]
 
     engine: Any = SimpleNamespace(tile=1024, close=close, close_stack=close_stack)
     plan: Any = SimpleNamespace(method="floyd-warshall", tile=n, lowering=SimpleNamespace(on_gpu=on_gpu))
-    close_each(np.empty((3, n, n), bool), None, False, engine, plan)
+    close_each(np.empty((3, n, n), bool), engine, plan)
     assert seen == calls

@@ -1,12 +1,15 @@
-"""Cells that are put away in the matrix that they belong to: what does not fit on a device stays in the host's memory.
+"""Where cells of a GPU are while they are not on it: shelves in the host's memory, and on the way to the disk.
 
-A tile's place in the answer is its home: first for what the tile has become, in the end for the tile of the closure.
-While a panel is multiplied there are two cells of one tile, and the second is beside the matrix until the first is done
-with. So the host holds the matrix that it was given, the answer, which may be the same, and little more.
+`Held` keeps them in buffers, `Passing` carries them on to a file, and `semiring.scale.eviction.through_memory` says
+which go where. `InPlace` keeps them in the matrix that they belong to. A tile's place in the answer is its home: first
+for what the tile has become, in the end for the tile of the closure. While a panel is multiplied there are two cells of
+one tile, and the second is beside the matrix until the first is done with. So the host holds the matrix that it was
+given, the answer, which may be the same, and little more.
 """
 
 from __future__ import annotations
 
+import queue
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -14,10 +17,100 @@ from typing import Any
 import numpy as np
 
 from .program import Program, Tile
+from .scratch import Scratch
 from .stores import block
 
+Carry = Callable[[Any, Any], None]
 
-class Homes:
+
+class Held:
+    """Cells that stay in the host's memory; a `semiring.scale.executor.MemoryShelf`.
+
+    Parameters
+    ----------
+    buffers : ndarray of shape (m, t, t)
+        Room for m cells, of elements in storage.
+    carry : function of a source and a target
+        Copies a matrix between the host and the device, and waits until it is there.
+    scratch : Scratch
+        Where cells are saved.
+    """
+
+    def __init__(self, buffers: np.ndarray, carry: Carry, scratch: Scratch):
+        self._buffers, self._carry, self._scratch = buffers, carry, scratch
+        self._places: dict[int, int] = {}
+        self._free = list(range(len(buffers)))
+        self._lock = threading.Lock()
+
+    def write(self, cell: int, elements: Any) -> None:
+        """Put a cell away: all elements of its buffer."""
+        with self._lock:
+            place = self._places.get(cell)
+            if place is None:
+                place = self._places[cell] = self._free.pop()
+        buffer = self._buffers[place]
+        self._carry(elements.reshape(buffer.shape), buffer)
+
+    def read(self, cell: int, out: Any) -> None:
+        """Bring it back."""
+        with self._lock:
+            buffer = self._buffers[self._places[cell]]
+        self._carry(buffer, out.reshape(buffer.shape))
+
+    def drop(self, cell: int) -> None:
+        """It is not needed again; nothing happens where it is not in memory."""
+        with self._lock:
+            place = self._places.pop(cell, None)
+            if place is not None:
+                self._free.append(place)
+
+    def save(self, cell: int) -> None:
+        """Put a copy of a cell in the scratch file."""
+        self._scratch.write(cell, self._buffers[self._places[cell]].reshape(-1))
+
+
+class Passing:
+    """Cells that pass through the host's memory to a file and back; a `semiring.scale.executor.Shelf`.
+
+    Parameters
+    ----------
+    buffers : ndarray of shape (m, t, t)
+        For as many threads as move cells at a time; others wait.
+    carry : function of a source and a target
+        As of `Held`.
+    scratch : Scratch
+    """
+
+    def __init__(self, buffers: np.ndarray, carry: Carry, scratch: Scratch):
+        self._carry, self._scratch = carry, scratch
+        self._free: queue.SimpleQueue[np.ndarray] = queue.SimpleQueue()
+        for buffer in buffers:
+            self._free.put(buffer)
+
+    def write(self, cell: int, elements: Any) -> None:
+        """Put a cell away: all elements of its buffer."""
+        buffer = self._free.get()
+        try:
+            self._carry(elements.reshape(buffer.shape), buffer)
+            self._scratch.write(cell, buffer.reshape(-1))
+        finally:
+            self._free.put(buffer)
+
+    def read(self, cell: int, out: Any) -> None:
+        """Bring it back."""
+        buffer = self._free.get()
+        try:
+            self._scratch.read(cell, buffer.reshape(-1))
+            self._carry(buffer, out.reshape(buffer.shape))
+        finally:
+            self._free.put(buffer)
+
+    def drop(self, cell: int) -> None:
+        """It is not needed again."""
+        self._scratch.drop(cell)
+
+
+class InPlace:
     """Where cells are when they are not on the device; a `semiring.scale.executor.Shelf`.
 
     Parameters

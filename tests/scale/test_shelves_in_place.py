@@ -18,8 +18,8 @@ from semiring.operands.read import operand
 from semiring.scale.arena import HostArena
 from semiring.scale.eviction import traffic
 from semiring.scale.executor import AHEAD, Ends, Executor
-from semiring.scale.homes import Homes
 from semiring.scale.program import program
+from semiring.scale.shelves import InPlace
 from semiring.scale.stores import block
 
 
@@ -28,13 +28,13 @@ def carry(source: np.ndarray, target: np.ndarray) -> None:
     target[...] = source
 
 
-def closed(A: np.ndarray, S: sr.Semiring, side: int, room: int, schedule: Any, kind: str) -> tuple[Any, Homes]:
+def closed(A: np.ndarray, S: sr.Semiring, side: int, room: int, schedule: Any, kind: str) -> tuple[Any, InPlace]:
     """The closure by an executor whose cells are put away at home."""
     _, low = operand(A, S).form(len(A))
     made = program(schedule, len(A), side, room)
     answer = A.copy() if kind == "overwritten" else np.full(A.shape, np.nan, low.storage)
     stored = np.full(A.shape, np.nan, low.storage) if kind == "apart" else answer
-    homes = Homes(made, stored, answer, carry, inhabited=kind == "overwritten")
+    homes = InPlace(made, stored, answer, carry, inhabited=kind == "overwritten")
     source = answer if kind == "overwritten" else A
 
     def read(tile: Any, out: np.ndarray) -> None:
@@ -65,7 +65,7 @@ def test_little_is_beside_the_matrix() -> None:
 def test_a_tile_of_the_closure_waits_until_its_home_is_free() -> None:
     made = program(r_kleene, 4, 2, 4)
     answer = np.zeros((4, 4))
-    homes = Homes(made, answer, answer, carry)
+    homes = InPlace(made, answer, answer, carry)
     homes.write(1, np.full(4, 7.0))  # cell 1 is tile (0, 1)
     homes.finish((0, 1), np.full((2, 2), 9.0))
     assert (answer[:2, 2:] == 7).all()

@@ -19,9 +19,9 @@ from semiring.errors import SemiringError
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.interface import Kernel
 from semiring.machine.memory import require
-from semiring.operands.devices import gpu_count
-from semiring.scale.memories import DeviceMemory
-from semiring.scale.ranks import agreed
+
+from .memories import DeviceMemory
+from .ranks import agreed
 
 STRIP = 256 << 20  # bytes of elements that leave a GPU at once
 NAMED = 4  # processes without a GPU that an error names
@@ -45,8 +45,14 @@ class Gpu(NamedTuple):
     total: int
 
 
-def gpu_of(world: Any) -> Gpu:
+def gpu_of(world: Any, count: Callable[[], int]) -> Gpu:
     """The GPU of this process, where every process has one; all of a communicator call this.
+
+    Parameters
+    ----------
+    world : mpi4py.MPI.Comm
+    count : callable
+        How many GPUs this process sees.
 
     Raises
     ------
@@ -54,8 +60,8 @@ def gpu_of(world: Any) -> Gpu:
         On every process, where some have none; it says which, and on which machines.
     """
     mine = platform.node()
-    seen = world.allgather((mine, agreed(world, gpu_count)))
-    lacking = [f"rank {r} on {host}" for r, (host, count) in enumerate(seen) if not count]
+    seen = world.allgather((mine, agreed(world, count)))
+    lacking = [f"rank {r} on {host}" for r, (host, there) in enumerate(seen) if not there]
 
     def refuse() -> None:
         if lacking:

@@ -19,9 +19,9 @@ from semiring.kernels.cuda.dense import carry as carrying
 from semiring.operands.read import operand
 from semiring.scale.eviction import through_memory, traffic
 from semiring.scale.executor import AHEAD, Ends, Executor
-from semiring.scale.held import Held, Passing
 from semiring.scale.program import program
 from semiring.scale.scratch import Scratch
+from semiring.scale.shelves import Held, Passing
 from semiring.scale.stores import block
 
 

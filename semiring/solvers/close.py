@@ -1,0 +1,228 @@
+"""The closure of a matrix, wherever it lies: its home closes it, and what follows is the same for all homes.
+
+    A ← A*         a schedule of the home's, in storage
+    1 ⊕ a_ii ≠ 1   a cycle improves, or rounding made one look so: then a_ii ← 1
+    A⁺ = A A*      differs from A* on the diagonal alone, x_ii = ⊕_k a_ik ⊗ x_ki
+
+A home is where a matrix lies while it is closed. `Home` keeps the answer in an array; a file and the processes of MPI
+keep it in parts, and say how these are read and written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.laws import Arithmetic
+from semiring.algebra.semiring import Semiring
+from semiring.algorithms.blocks import UndefinedStar, spans
+from semiring.errors import NoClosureError
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
+from semiring.operands.dense import Dense
+from semiring.operands.devices import to_host
+
+from . import fields
+from .cycles import Index, Verdict, judge, may_diverge, search_elements
+from .task import Declined
+
+DIAGONAL_BLOCK = 512  # rows and columns of what is multiplied entry by entry at once
+
+
+class Home:
+    """A matrix whose closure becomes an array, in the host's memory or on a GPU.
+
+    Parameters
+    ----------
+    given : Dense
+    check : bool
+        Whether to look for what is not an element, for cycles, and for results without a value.
+    reflexive : bool
+        Whether A* is asked for, and not A⁺.
+
+    Attributes
+    ----------
+    S : Semiring
+    names : sequence or None
+        Of the vertices.
+    low : Lowering
+        The form in which it is computed; `close` may choose it.
+    facts : Facts
+        About the elements.
+    answer : array
+        The elements of the closure, once `decode` has run.
+    doubt : str or None
+        What shows whether a cycle improves or rounding errors grew; None where `close_again` can do better.
+    kept : bool
+        Whether the matrix is still there, so that a cycle can be looked for in it.
+    """
+
+    low: Lowering
+    facts: Facts
+    answer: Any
+    doubt: str | None = None
+    kept = True
+
+    def __init__(self, given: Dense, check: bool, reflexive: bool):
+        self.given, self.check, self.reflexive = given, check, reflexive
+        self.S: Semiring = given.S
+        self.names: Sequence[Any] | None = given.names
+
+    def close(self) -> None:
+        """A ← A*.
+
+        Raises
+        ------
+        UndefinedStar
+            When a pivot has no star.
+        """
+        raise NotImplementedError
+
+    def refuse(self, error: UndefinedStar) -> None:
+        """Raise what a pivot without a star means; return where `mend` exchanges rows."""
+        if not self.kept or not (self.low.inverts or self.low.dual):
+            raise error
+        raise Declined("rows have to be exchanged") from None
+
+    def verdict(self) -> Verdict:
+        """Whether a cycle improves, by the diagonal of A*.
+
+        Raises
+        ------
+        NoClosureError
+        """
+        search = self.search if self.kept else None
+        found = judge(self.low, self.diagonal(), search, self.facts, self.names, doubt=self.doubt)
+        if found.error is not None:
+            raise found.error
+        return found
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of A*, in storage, on the host."""
+        return stored_vector(self.low, to_host(self.answer.diagonal()).copy())
+
+    def search(self, vertices: list[int], index: Index | None) -> NoClosureError | None:
+        """The refusal, if a cycle through one of the vertices improves; see `semiring.solvers.cycles.Search`."""
+        return search_elements(self.S, self.given.array, self.facts, self.names, vertices, index)
+
+    def close_again(self) -> None:
+        """A ← A* in a way in which rounding errors do not grow."""
+        raise Declined("rounding errors grew")
+
+    def decode(self) -> None:
+        """Let `answer` be the elements, out of storage; refuse what has no value."""
+
+    def put_diagonal(self, vertices: Iterable[int], values: Any) -> None:
+        """Write elements, or one, to places of the diagonal."""
+        put_diagonal(self.answer, 0, vertices, np.asarray(values, self.given.dtype))
+
+    def mend(self, sound: bool) -> None:
+        """Over a field and over log compare A* with what it solves, and correct it; `sound` says that `close` ended."""
+        if self.kept:
+            self.answer = fields.corrected(self.given, self.answer)
+
+    def with_edges(self) -> np.ndarray:
+        """The diagonal of A⁺ = A A*."""
+        A, X = self.given.array, self.answer
+        return diagonal_of_product(self.S.over(self.given.dtype), len(A), lambda *block: to_host(A[block]),
+                                   lambda *block: to_host(X[block]))
+
+    def leave_out_empty_walks(self) -> None:
+        """A* ← A⁺."""
+        self.put_diagonal(range(self.given.shape[-1]), self.with_edges())  # all of which was needed before
+
+    def wrapped(self) -> Any:
+        """The answer as the caller gets it."""
+        return self.given.wrap(self.answer)
+
+
+def closed(home: Home) -> Any:
+    """The closure of the matrix in a home, as the caller gets it.
+
+    Raises
+    ------
+    NoClosureError
+        When a cycle improves, or a star that is needed does not exist.
+    SemiringError
+        When a result has no value in the dtype.
+    Declined
+        When the home cannot do it, and other solvers may.
+    """
+    sound = True
+    try:
+        home.close()
+    except UndefinedStar as error:
+        home.refuse(error)
+        sound = False
+    rounded: list[int] = []
+    if home.check and sound and may_diverge(home.low):
+        verdict = home.verdict()
+        if verdict.unstable:
+            home.close_again()
+        else:
+            rounded = [place[-1] for place in verdict.rounded]
+    home.decode()
+    if rounded:
+        home.put_diagonal(rounded, home.S.one_in(home.low.dtype))
+    home.mend(sound)
+    if not home.reflexive:
+        home.leave_out_empty_walks()
+    return home.wrapped()
+
+
+def put_diagonal(block: Any, first: int, vertices: Iterable[int], values: np.ndarray) -> None:
+    """Write elements, or one, to a diagonal block whose first vertex is `first`, as far as they are of it."""
+    where = np.array(list(vertices), np.intp)
+    for v, value in zip((where - first).tolist(), np.broadcast_to(values, where.shape), strict=True):
+        if 0 <= v < len(block):
+            block[v, v] = value
+
+
+def stored_vector(low: Any, values: np.ndarray) -> np.ndarray:
+    """A vector of elements in storage, on the host."""
+    if not low.on_gpu:
+        return np.asarray(low.encode(values, copy=False))
+    from semiring.kernels.cuda.dense.carry import encoded
+
+    return encoded(low, values) if len(values) else np.empty(0, low.storage)
+
+
+def diagonal_of_product(
+    T: Arithmetic, n: int, first: Callable[[slice, slice], np.ndarray], second: Callable[[slice, slice], np.ndarray]
+) -> np.ndarray:
+    """The diagonal of a product of two matrices, block by block, so that neither need be in memory.
+
+    Parameters
+    ----------
+    T : Arithmetic
+        Of the dtype of their elements.
+    n : int
+        Their order.
+    first, second : function of two slices
+        The block of some rows and columns of either.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+    """
+    blocks = spans(n, DIAGONAL_BLOCK)
+    found: list[np.ndarray] = []
+    for rows in blocks:
+        total: Any = None
+        for inner in blocks:
+            some = diagonal_of_blocks(T, first(rows, inner), second(inner, rows))
+            total = some if total is None else T.add(total, some)
+        found.append(total)
+    return np.concatenate(found) if found else np.empty(0, T.dtype)
+
+
+def diagonal_of_blocks(T: Arithmetic, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """The vector of ⊕_k a_ik ⊗ b_ki, shape (m,), of blocks of shapes (m, k) and (k, m) with k > 0."""
+    terms = T.mul(A, B.T)
+    while terms.shape[1] > 1:
+        half = terms.shape[1] // 2
+        odd = terms[:, 2 * half :]
+        terms = np.concatenate([T.add(terms[:, :half], terms[:, half : 2 * half]), odd], axis=1)
+    return np.asarray(terms[:, 0])
