@@ -18,7 +18,7 @@ CODE = Code.of_loops(Path(__file__).with_name("loops.py"), TYPICAL)  # of all fu
 
 def pack(matrix: PackedRows, array: np.ndarray, threads: int | None = None) -> None:
     """Fill an owned matrix from a bool or numeric array of its shape."""
-    if CODE.bought or CODE.repays(bits.CALL + array.size * bits.BYTES):
+    if CODE.repays(bits.CALL + array.size * bits.BYTES):
         from . import engine  # it loads Numba
 
         engine.pack(matrix, array, threads)
@@ -29,7 +29,7 @@ def pack(matrix: PackedRows, array: np.ndarray, threads: int | None = None) -> N
 
 def unpack(matrix: PackedRows, out: np.ndarray, threads: int | None = None) -> None:
     """Write a matrix to an array of its shape."""
-    if CODE.bought or CODE.repays(bits.CALL + out.size * bits.BYTES):
+    if CODE.repays(bits.CALL + out.size * bits.BYTES):
         from . import engine
 
         engine.unpack(matrix, out, threads)
@@ -40,7 +40,7 @@ def unpack(matrix: PackedRows, out: np.ndarray, threads: int | None = None) -> N
 
 def transposed(source: AnyRows, threads: int | None = None) -> AnyRows:
     """The transposed matrix, in words of its own."""
-    if CODE.bought or CODE.repays(bits.CALL + 3 * source.shape[0] * source.shape[1] * bits.BYTES):
+    if CODE.repays(bits.CALL + 3 * source.shape[0] * source.shape[1] * bits.BYTES):
         from . import engine
 
         return engine.transposed(source, threads)
@@ -50,7 +50,7 @@ def transposed(source: AnyRows, threads: int | None = None) -> AnyRows:
 
 def set_entries(matrix: PackedRows, rows: np.ndarray, columns: np.ndarray) -> None:
     """Set the bits at pairs of positions, int64 arrays without gaps."""
-    if CODE.bought or CODE.repays(bits.CALL + len(rows) * 20 * bits.BYTES):
+    if CODE.repays(bits.CALL + len(rows) * 20 * bits.BYTES):
         from . import entries
 
         entries.set_entries(matrix.words.ctypes.data, matrix.words.strides[0] // 8, rows, columns)
@@ -60,7 +60,7 @@ def set_entries(matrix: PackedRows, rows: np.ndarray, columns: np.ndarray) -> No
 
 def columns_of(matrix: PackedRows, first: int, last: int, count: int) -> np.ndarray:
     """The columns that are set in some rows, row after row; there are so many."""
-    if CODE.bought or CODE.repays(bits.CALL + 10 * (last - first) * matrix.shape[1] * bits.BYTES):
+    if CODE.repays(bits.CALL + 10 * (last - first) * matrix.shape[1] * bits.BYTES):
         from . import entries
 
         found, block = np.empty(count, np.int64), matrix.words[first:last]

@@ -33,7 +33,7 @@ UNIONS = Pace()
 def state_of(offsets: np.ndarray, columns: np.ndarray, width: int) -> int:
     """`FINE`, `SORTED` (with repetitions), `UNSORTED`, or `BROKEN`: columns outside, or offsets that descend."""
     rows, entries = len(offsets) - 1, len(columns)
-    if CODE.bought or CODE.repays((rows + entries) * by_numpy.LOOK):
+    if CODE.repays((rows + entries) * by_numpy.LOOK):
         from .structure_loops import inspect  # it loads Numba
 
         if offsets[0] != 0 or offsets[-1] > entries:
@@ -108,7 +108,7 @@ def alike(values: np.ndarray) -> bool:
     if len(values) < max(MANY, 8) or size > 8 or values.dtype.kind not in "biuf" or not values.flags.c_contiguous:
         return equal(values)
     count, first = values.nbytes // 8, values[: 8 // size]
-    if not CODE.bought and not CODE.repays(count * by_numpy.LOOK):
+    if not CODE.repays(count * by_numpy.LOOK):
         return bool(CODE.rent(equal, values))
     from .structure_loops import all_equal
 
@@ -131,7 +131,7 @@ def transposed(offsets: np.ndarray, columns: np.ndarray, width: int) -> tuple[np
     (array([0, 1, 1, 3]), array([0, 0, 1], dtype=int32), array([0, 1, 2]))
     """
     rows, entries = len(offsets) - 1, int(offsets[-1])
-    if not CODE.bought and not CODE.repays(entries * by_numpy.SORT):
+    if not CODE.repays(entries * by_numpy.SORT):
         return CODE.rent(by_numpy.transposed, offsets, columns, width)
     from .structure_loops import scatter
 
@@ -168,7 +168,7 @@ def product_structure(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Offsets and columns (ascending) of A ⊗ B, from those of A and of B; `width` is the number of B's columns."""
     work = product_work(A[0], A[1], B[0])
-    if not CODE.bought and not CODE.repays(float(work[-1]) * by_numpy.SORT):
+    if not CODE.repays(float(work[-1]) * by_numpy.SORT):
         return CODE.rent(by_numpy.product_structure, A, B, width)
     from .structure_loops import union_of_rows
 
