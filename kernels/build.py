@@ -32,14 +32,16 @@ def kernel(lowering: Lowering) -> Kernel[Any]:
 
 
 @lru_cache(1024)
-def sparse_kernel(lowering: Lowering, purpose: str = "rows") -> SparseKernel | SparseObjectKernel | rows.RowsKernel:
+def sparse_kernel(
+    lowering: Lowering, purpose: str = "rows"
+) -> SparseKernel | SparseObjectKernel | rows.ArrayRowsKernel:
     """The engine of compressed rows of a lowering; without compiled code it saves that for the purpose."""
     if lowering.kind == "objects":
         from .cpu.sparse.objects import SparseObjectKernel
 
         return SparseObjectKernel(lowering)
     if not lowering.compiled:
-        return rows.RowsKernel(lowering, code_of(lowering, purpose))
+        return rows.ArrayRowsKernel(lowering, code_of(lowering, purpose))
     from .cpu.sparse.product import SparseKernel
 
     return SparseKernel.of(lowering)

@@ -15,7 +15,7 @@ from .dense import Operations, operations
 from .structure import product_structure, terms_of, transposed
 
 
-class RowsKernel:
+class ArrayRowsKernel:
     """The operations of `SparseKernel`, on arrays in a lowering's storage.
 
     Parameters

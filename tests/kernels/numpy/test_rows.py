@@ -23,7 +23,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 from semiring.kernels.numpy.dense import operations
-from semiring.kernels.numpy.rows import RowsKernel, seconds
+from semiring.kernels.numpy.rows import ArrayRowsKernel, seconds
 from semiring.operands.dense import Dense
 
 F8 = np.dtype("f8")
@@ -39,8 +39,8 @@ WEIGHTS = {"min_plus": [inf, -inf, -1, 0, 0.5, 2, 3], "max_min": [-inf, inf, -1,
 sizes, seeds = st.tuples(*[st.integers(0, 6)] * 3), st.integers(0, 2**32 - 1)
 
 
-def engine(low: Lowering) -> RowsKernel:
-    return RowsKernel(low, Code(list))
+def engine(low: Lowering) -> ArrayRowsKernel:
+    return ArrayRowsKernel(low, Code(list))
 
 
 def lowered(T: sr.Semiring, elements: np.ndarray) -> Lowering:
@@ -191,7 +191,7 @@ def test_nothing_of_matrices_without_entries_is_computed() -> None:
 
 def test_the_time_of_each_piece_of_work_is_told() -> None:
     code = Code(list)
-    one, A = RowsKernel(TWINS["min_plus"], code), compressed(np.ones((2, 2)), np.ones((2, 2), bool))
+    one, A = ArrayRowsKernel(TWINS["min_plus"], code), compressed(np.ones((2, 2)), np.ones((2, 2), bool))
     spent = [code.spent]
     for piece in (lambda: one.times_dense(np.ones((2, 2)), A, np.ones((2, 2))),
                   lambda: one.dense_times(np.ones((2, 2)), np.ones((2, 2)), A), lambda: one.times_sparse(A, A)):
