@@ -150,7 +150,7 @@ def settle(G: Graph, T: Any, source: int, limit: np.ndarray | None = None) -> Wa
 
 
 def best_of(T: Any, x: np.ndarray) -> int:
-    """Where the best of some elements is: pairs of them meet, and the better go on."""
+    """The position of the best element: pairs of elements are compared, and the better ones go on."""
     left = np.arange(len(x))
     while len(left) > 1:
         half = len(left) // 2
@@ -166,7 +166,7 @@ def _extended(T: Any, x: np.ndarray, u: int, weights: np.ndarray) -> np.ndarray:
 
 
 def _improved(T: Any, before: np.ndarray, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where one element improves another, and the better of both."""
+    """Test which elements improve others; return also the better of both."""
     best = np.asarray(T.add(before, found))
     return np.asarray(~(best == before) & ~is_nan(best), bool), best
 

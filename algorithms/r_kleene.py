@@ -46,6 +46,6 @@ def close_pivot(D: AnyBlock, kernel: Kernel[AnyBlock], start: int) -> None:
 
 
 def half(n: int, tile: int, align: int) -> int:
-    """Where to cut n > tile: near the middle, on a multiple of the tile, or of the alignment if that is too coarse."""
+    """The cut of n > tile: near the middle, on a multiple of the tile, or of the alignment if that is too coarse."""
     step = tile if n >= 2 * tile else align
     return max(step, (n // 2 + step - 1) // step * step) if n > step else n // 2

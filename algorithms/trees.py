@@ -65,7 +65,7 @@ class Edges:
         return tails[others], weights[others]
 
     def heads(self, u: int) -> np.ndarray:
-        """Where the edges of a vertex lead."""
+        """The heads of the edges of a vertex."""
         offsets, heads = self.leaving
         return heads[offsets[u] : offsets[u + 1]]
 
@@ -218,7 +218,7 @@ def _plain_tail(
 
 
 def plain_operations(T: Any) -> tuple[int, Callable[[Any, Any], Any]] | None:
-    """Where less is better 1, where more is −1, and ⊗ of Python's numbers; None where they are not the algebra's.
+    """The operations on Python numbers: 1 if less is better, −1 if more is, and ⊗; None if the algebra has others.
 
     Examples
     --------
@@ -295,14 +295,14 @@ class Line:
 
 
 def better(T: Any, x: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where t improves x, and the better of both."""
+    """Test which t improve x; return also the better of both."""
     total = np.asarray(T.add(x, t))
     improves = np.asarray(~(total == x) & ~is_nan(total), bool)
     return improves, choose(improves, total, x)
 
 
 def _best_of(T: Any, c: np.ndarray) -> int:
-    """Where the first of the best elements is."""
+    """The position of the first of the best elements."""
     best = 0
     for i in range(1, len(c)):
         if better(T, c[best : best + 1], c[i : i + 1])[0][0]:
@@ -311,7 +311,7 @@ def _best_of(T: Any, c: np.ndarray) -> int:
 
 
 def _reached(edges: Edges, empty: np.ndarray) -> np.ndarray:
-    """Where an edge leads from a vertex whose value is not zero."""
+    """The heads of the edges from vertices whose values are not zero."""
     reached = np.zeros_like(empty)
     for heads, e in edges.by_rank():
         reached[:, heads] |= ~empty[:, edges.tails[e]]

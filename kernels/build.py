@@ -165,7 +165,7 @@ def affordable(lowering: Lowering, rounds: float, terms: float, purpose: str = "
 
 @lru_cache(1024)
 def code_of(lowering: Lowering, purpose: str = "blocks") -> Code:
-    """The compiled code of a lowering for a purpose, whoever does the work now."""
+    """The compiled code of a lowering for a purpose, whether or not it is used yet."""
     if lowering.kind == "packed":
         return CODE
     return _code(_Keyed(lowering), purpose)

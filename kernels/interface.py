@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from semiring.algorithms.sparse.analysis import Analysis
 
-Report = Callable[[float], None]  # is told the part that is done, from 0 to 1
+Report = Callable[[float], None]  # called with the fraction that is done, from 0 to 1
 
 
 class Block(Protocol):
@@ -42,7 +42,7 @@ class Kernel(Protocol[AnyBlock]):
 
     @property
     def place(self) -> str:
-        """Where it computes, in words."""
+        """The place of the computation, in words."""
 
     @property
     def unchecked(self) -> Kernel[AnyBlock]:
@@ -147,7 +147,7 @@ class FrontEngine(Protocol):
     def factor(self, values: np.ndarray, close: CloseFront, report: Report | None = None) -> int:
         """Eliminate all vertices; −1, or the place of the first without a star in the order of elimination.
 
-        `close` eliminates the pivots of a front by dense operations; `report` is told from time to time.
+        `close` eliminates the pivots of a front by dense operations; `report` is called from time to time.
         """
 
     def settle(self, vertices: np.ndarray) -> None:

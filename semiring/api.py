@@ -453,7 +453,7 @@ def factor(
     order: str | Sequence[Any] | np.ndarray | Analysis = "auto", progress: Progress = False, tol: float | None = None,
     devices: int | Sequence[int] | None = None,
 ) -> Factors | StackedFactors | SparseFactors:
-    """Eliminate a square matrix once (LU decomposition): a third of the closure's work.
+    """Eliminate a square matrix once (LU decomposition), a third of a closure's work.
 
     Parameters
     ----------
@@ -985,7 +985,7 @@ def cycle_mean(A: Any, S: Semiring | str | None = None) -> tuple[Any, list[Any] 
 
 
 def plan(verb: str, *operands: Any, **options: Any) -> Plan:
-    """Tell what a verb would do with the same arguments, without doing it.
+    """Return the plan that a verb would run, without running it.
 
     Parameters
     ----------

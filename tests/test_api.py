@@ -121,7 +121,7 @@ def test_what_is_no_algebra_or_no_matrix_is_refused_by_each(verb: str) -> None:
     given, more = ((A, B) if verb in ("matmul", "solve") else (A,)), ARGUMENTS.get(verb, ())
     with pytest.raises(sr.SemiringError, match="unknown algebra 'min-pluss': did you mean 'min_plus'"):
         VERBS[verb](*given, "min-pluss", *more)
-    with pytest.raises(sr.SemiringError, match=r"^3 is not a semiring; pass one, such as sr\.min_plus, or its name"):
+    with pytest.raises(sr.SemiringError, match=r"^3 is not a semiring; pass a semiring, such as sr\.min_plus"):
         VERBS[verb](*given, 3, *more)
     with pytest.raises(sr.SemiringError, match=r"^A is not a matrix: "):
         VERBS[verb]([[1.0], [1.0, 2.0]], *given[1:], sr.min_plus, *more)

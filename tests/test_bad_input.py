@@ -177,7 +177,7 @@ def test_shapes_that_do_not_fit() -> None:
         (sr.log, "?", "log cannot live in bool; it lives in float64, float32, float16"),
         (sr.gf2, "f8", "gf2 cannot live in float64; it lives in uint"),
         (sr.bitset_may, "i4", "bitset-may cannot live in int32; it lives in uint64"),
-        (sr.max_plus, "u1", r"max-plus cannot live in uint8 \(0 and 1 would both be 0\)"),
+        (sr.max_plus, "u1", r"max-plus cannot live in uint8 \(zero and one are both 0 and must differ\)"),
         (sr.saturating_min_plus(255), "i1", r"cannot live in int8 \(255 is outside int8, -128 … 127\)"),
         (sr.min_plus, "c16", "min-plus cannot live in complex128"),
         (sr.min_plus, "U3", "min-plus cannot live in str"),
@@ -212,7 +212,7 @@ def test_unknown_names_suggest_the_near_one() -> None:
     A = np.zeros((2, 2))
     refused(lambda: sr.closure(A, "min-pluss"), "unknown algebra 'min-pluss': did you mean 'min_plus'")
     refused(lambda: sr.closure(A, "zzz"), "unknown algebra 'zzz': the catalogue has boolean, min_plus")
-    refused(lambda: sr.closure(A, 3), "3 is not a semiring; pass one, such as sr.min_plus, or its name")
+    refused(lambda: sr.closure(A, 3), "3 is not a semiring; pass a semiring, such as sr.min_plus, or its name")
     refused(lambda: sr.closure(A, sr.min_plus, method="r-klene"), "unknown method 'r-klene': did you mean 'r-kleene'")
     refused(lambda: sr.closure(A, sr.min_plus, method="zzz"), "unknown method 'zzz': it is one of floyd-w")
     refused(lambda: sr.closure(A, sr.min_plus, device="tpu"), "'tpu'")

@@ -392,7 +392,7 @@ def test_lists_are_taken_for_arrays() -> None:
     (lambda: sr.Graph(0, 1, 3), "the source vertices must be a sequence of integers, not 0"),
     (lambda: sr.Graph([0], [1], 2.5), "n must be a whole number of at least 0, and is 2.5"),
     (lambda: sr.Graph([0], [1], 2, 3.0), "weights must be a sequence, one for each edge, not 3.0"),
-    (lambda: sr.Graph([0], [1], 2, np.zeros((1, 2))), r"weights of shape \(1, 2\): give one for each edge"),
+    (lambda: sr.Graph([0], [1], 2, np.zeros((1, 2))), r"weights of shape \(1, 2\): pass one for each edge"),
     (lambda: sr.Graph([0], [1], 2, names=5), "names must be a sequence, one for each vertex, and are 5"),
     (lambda: sr.Matrix(GOOD, sr.min_plus, 5), "names must be a sequence"),
     (lambda: sr.Matrix(GOOD, sr.min_plus, [["a"], "b"]), r"vertex 0 is called \['a'\], which is not hashable"),

@@ -291,7 +291,7 @@ def refusal(S: sr.Semiring, verb: str, by_entries: bool, options: dict[str, Any]
     if "order" in options and not by_entries:
         return "order is for sparse matrices and graphs"
     if "packed" in options and S is sr.min_plus:
-        return "a bit for each pair is enough for algebras of False and True"
+        return "one bit per pair is only enough for algebras of False and True"
     return None
 
 
@@ -562,7 +562,7 @@ def test_checks_may_be_left_out_of_sparse_products_and_packed_closures() -> None
 def test_options_without_a_meaning_are_refused_by_name() -> None:
     A = matrix(7, sr.min_plus)
     for call, what in (
-        (lambda: sr.closure(A, sr.min_plus, packed=True), "a bit for each pair is enough for algebras of False"),
+        (lambda: sr.closure(A, sr.min_plus, packed=True), "one bit per pair is only enough for algebras of False"),
         (lambda: sr.closure(entries(A, sr.min_plus), sr.min_plus, method="sparse", tile=8), "tile is for the dense"),
         (lambda: sr.matmul(entries(A, sr.min_plus), entries(A, sr.min_plus), sr.min_plus, accumulate=A), "accumulate"),
         (lambda: sr.factor(entries(A, sr.min_plus), sr.min_plus, order="best"), "order must be"),

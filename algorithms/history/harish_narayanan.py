@@ -6,7 +6,7 @@
         for every v, at once:           where c_v ⊕ u_v ≠ c_v:  c_v ← c_v ⊕ u_v,  v is marked
                                         u_v ← c_v
 
-Row s of A* is c for the source s. Nobody reads what another thread of the same launch writes: c is read in the first
+Row s of A* is c for the source s. No thread reads what another thread of the same launch writes: c is read in the first
 launch of a round and written in the second. After n rounds every walk of fewer than n edges has been seen, so that a
 vertex which is still marked is on, or behind, an improving cycle.
 

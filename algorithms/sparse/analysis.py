@@ -135,7 +135,7 @@ class Analysis:
         return head < tail
 
     def stack_layout(self, lanes: int, rows: int) -> tuple[Index, Index, int]:
-        """Where on a stack lies what each front leaves, where the front itself, and the most that is used.
+        """The places on a stack of each front and of what it leaves, and the largest size of the stack.
 
         Supernodes are in postorder, so what the children left is on top when their parent's turn comes. A front takes
         rows and columns up to multiples of `rows` and `lanes`; what it leaves takes the place of what it was made from.
@@ -205,7 +205,7 @@ def analyse(
 
 @compiled
 def _positions(first: Any, pointer: Any, boundary: Any, parent: Any) -> Any:
-    """Where each boundary vertex stands in the parent's front; both boundaries ascend."""
+    """The position of each boundary vertex in the parent's front; both boundaries ascend."""
     position = np.empty(len(boundary), np.int64)
     for a in range(len(parent)):
         b = parent[a]

@@ -120,7 +120,7 @@ class Work:
         return SETUP + self.factor_seconds(rate) + solve + answer_bytes / rate.write
 
     def terms(self, count: int, answer: bool) -> float:
-        """Of the factors, and of `count` right-hand sides if an answer is wanted."""
+        """The terms of the factors, and of `count` right-hand sides if an answer is wanted."""
         return self.small + self.large + (count * self.down + self.up if answer else 0)
 
     def factor_seconds(self, rate: Rates) -> float:

@@ -3,7 +3,7 @@
     λ(u), h(u)   the mean of the cycle that following leads to, and h(u) = w(u, v) − λ(u) + h(v) along the way
     u takes an edge to v instead where λ(v) < λ(u); where there is none, where w(u, v) − λ(u) + h(v) < h(u)
 
-When nobody changes, w(u, v) − λ + h(v) − h(u) ≥ 0 on all edges for the least λ, so that no cycle has a smaller mean.
+When no vertex changes, w(u, v) − λ + h(v) − h(u) ≥ 0 on all edges for the least λ, so no cycle has a smaller mean.
 
 R. A. Howard, Dynamic programming and Markov processes (1960); J. Cochet-Terrasson, G. Cohen, S. Gaubert, M. McGettrick,
 J.-P. Quadrat, Numerical computation of spectral elements in max-plus algebra (1998).

@@ -27,7 +27,7 @@ def factor(fronts: FrontEngine, values: Any, report: Report | None = None) -> No
         It has the analysis; it may close small fronts itself, and asks for the others to be closed.
     values : array in storage, shape (nnz,)
     report : callable, optional
-        Is told the part that is done, from time to time.
+        Called with the fraction that is done, from time to time.
 
     Raises
     ------

@@ -82,7 +82,7 @@ def renumbered(start: Any, neighbours: Any, order: Any, place: Any) -> Any:
 
 
 def inverse(order: Index) -> Index:
-    """Where each vertex stands in an order."""
+    """The position of each vertex in an order."""
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return place

@@ -1,8 +1,7 @@
 """The structure of graphs by walking along their edges once: topological order, components, cycles, bridges.
 
-Graphs are compressed rows: the heads of vertex u's edges are ``heads[start[u] : start[u + 1]]``, in any order. Of an
-undirected graph each edge stands in the rows of both its ends, with its number beside it, so that an edge is told from
-another that joins the same vertices.
+Graphs are compressed rows: the heads of vertex u's edges are ``heads[start[u] : start[u + 1]]``, in any order. In an
+undirected graph each edge is in the rows of both its ends, with its number, which distinguishes parallel edges.
 """
 
 from __future__ import annotations

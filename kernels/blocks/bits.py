@@ -15,17 +15,17 @@ from semiring.errors import SemiringError
 from semiring.machine.memory import in_words, require
 
 WORD = 64  # bits of a word: column bounds of a view are multiples of it
-ROW_WORDS = 8  # an owned matrix has a multiple of this many words a row: 64 bytes, one cache line
-BLOCK = 1 << 25  # bytes of rows that are worked on at once where NumPy needs room for intermediate results
-LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
+ROW_WORDS = 8  # rows of a new matrix have a multiple of this many words: 64 bytes, one cache line
+BLOCK = 1 << 25  # bytes of rows that are processed at once if NumPy needs room for intermediate results
+LARGE_BYTES = 1 << 26  # larger allocations are checked against free memory
 
 
 class PackedRows:
-    """Rows of bits, little-endian in 64-bit words; what the engines take, and the parent of `PackedMatrix`."""
+    """Rows of bits, little-endian in 64-bit words; the input of engines, and the parent of `PackedMatrix`."""
 
     __slots__ = ("shape", "words")
     __hash__ = None  # type: ignore[assignment]
-    __array_ufunc__ = None  # an array beside it in an expression does not unpack it
+    __array_ufunc__ = None  # an array in the same expression does not unpack it
 
     def __init__(self, words: np.ndarray, columns: int):
         if words.dtype != np.uint64 or words.ndim != 2:
@@ -40,13 +40,15 @@ class PackedRows:
         self.shape = (rows, int(columns))
 
     def __getitem__(self, key: Any) -> Any:
-        """A block, from two slices without steps; a view where its columns are whole words."""
+        """A block, from two slices without steps; a view if its columns are whole words."""
         (top, bottom, _), (left, right, _) = (part.indices(n) for part, n in zip(key, self.shape, strict=True))
         return block(self, top, max(top, bottom), left, max(left, right))
 
     @classmethod
     def empty(cls, rows: int, columns: int) -> Self:
-        """A matrix whose words hold anything: every word, padding included, must be written before it is read.
+        """Make a matrix with uninitialized words.
+
+        Every word, padding included, must be written before it is read.
 
         Parameters
         ----------
@@ -72,7 +74,7 @@ class PackedRows:
 
     @classmethod
     def zeros(cls, rows: int, columns: int) -> Self:
-        """A matrix of all False.
+        """Make a matrix of all False.
 
         Parameters
         ----------
@@ -100,15 +102,15 @@ class PackedRows:
         if rows < 0 or columns < 0:
             raise SemiringError(f"a packed matrix cannot have {rows} rows and {columns} columns")
         width = row_words(columns)
-        if 8 * rows * width > LARGE:
+        if 8 * rows * width > LARGE_BYTES:
             require(8 * rows * width, f"a packed {rows} × {columns} matrix", "use fewer vertices")
         storage = allocate(rows * width + ROW_WORDS, np.uint64)
-        skip = -(storage.ctypes.data // 8) % ROW_WORDS  # rows begin on cache lines
+        skip = -(storage.ctypes.data // 8) % ROW_WORDS  # align rows to cache lines
         return cls(storage[skip : skip + rows * width].reshape(rows, width), columns)
 
     @classmethod
     def identity(cls, n: int) -> Self:
-        """The n × n identity.
+        """Make the n × n identity matrix.
 
         Parameters
         ----------
@@ -136,7 +138,7 @@ class PackedRows:
         return matrix
 
     def copy(self) -> Self:
-        """The same matrix in words of its own.
+        """Return a copy in words of its own.
 
         Returns
         -------
@@ -171,7 +173,7 @@ class PackedRows:
         return self.count() / max(1, self.shape[0] * self.shape[1])
 
     def count(self) -> int:
-        """Number of entries that are True.
+        """Count the True entries.
 
         Returns
         -------
@@ -186,7 +188,7 @@ class PackedRows:
         return int(self.row_degrees().sum())
 
     def row_degrees(self) -> np.ndarray:
-        """How many entries of each row are True: in the matrix of a graph, the out-degrees.
+        """Count the True entries of each row: the out-degrees of a graph.
 
         Returns
         -------
@@ -205,11 +207,11 @@ class PackedRows:
 
     @property
     def used_words(self) -> int:
-        """Words of a row that hold entries."""
+        """The words of a row that hold entries."""
         return -(-self.shape[1] // WORD)
 
     def bands(self) -> list[tuple[int, int]]:
-        """Ranges of rows of at most `BLOCK` bytes each, or of one row.
+        """Return ranges of rows of at most `BLOCK` bytes each, or of one row.
 
         Returns
         -------
@@ -278,7 +280,7 @@ class PackedRows:
         rows, columns = self.shape
         bands = self.bands()
         sample = self
-        if len(bands) > 4:  # a matrix that may lie on disk is not read as a whole to be shown
+        if len(bands) > 4:  # printing must not read a whole matrix, which may be on disk
             chosen = np.random.default_rng(0).integers(0, rows, bands[0][1])
             sample = type(self)(self.words[np.sort(chosen)], columns)
         about = "" if sample is self else "about "
@@ -290,7 +292,7 @@ AnyRows = TypeVar("AnyRows", bound=PackedRows)
 
 
 def block(M: AnyRows, top: int, bottom: int, left: int, right: int) -> AnyRows:
-    """A block as a view where its columns are whole words, else as a copy with the bits moved."""
+    """A block as a view if its columns are whole words, else as a copy with shifted bits."""
     first, shift = divmod(left, WORD)
     count, width = right - left, -(-(right - left) // WORD)
     if not count or (not shift and (right % WORD == 0 or right == M.shape[1])):
@@ -309,17 +311,17 @@ def block(M: AnyRows, top: int, bottom: int, left: int, right: int) -> AnyRows:
 
 
 def frozen(matrix: AnyRows) -> AnyRows:
-    """The same matrix, not to be written to: a change to a copy would be lost unnoticed."""
+    """The same matrix as read-only: a change to a copy would be lost unnoticed."""
     matrix.words.flags.writeable = False
     return matrix
 
 
 def row_words(columns: int) -> int:
-    """Words of a row of an owned matrix."""
+    """The words per row of a new matrix."""
     return -(-columns // (WORD * ROW_WORDS)) * ROW_WORDS
 
 
 def check_writable(matrix: PackedRows) -> None:
-    """Refuse to change a matrix that cannot be."""
+    """Refuse to change a read-only matrix."""
     if not matrix.words.flags.writeable:
         raise SemiringError("the packed matrix to write to is read-only; pass a copy()")

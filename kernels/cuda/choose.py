@@ -70,7 +70,7 @@ def choose(
 
 
 def without_facts(S: Semiring, dtype: np.dtype) -> CudaLowering:
-    """The lowering for data that nobody has looked at."""
+    """The lowering that is right for any data."""
     if S.traced is None or dtype.kind in "Oc":
         return choose(S, dtype, Facts(), 1, in_place=False)
     plain = general_on_device(S, dtype)

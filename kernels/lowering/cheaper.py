@@ -92,7 +92,7 @@ def _quotient(x: Expression, divisor: float, dtype: np.dtype) -> Expression | No
 
 
 def _is_power_of_two(number: float) -> bool:
-    """Of either sign."""
+    """Whether a number is a power of two, of either sign."""
     return not isinstance(number, (bool, complex)) and isfinite(number) and abs(frexp(number)[0]) == 0.5
 
 

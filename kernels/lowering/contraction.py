@@ -17,7 +17,7 @@ ADDED = frozenset("add subtract minimum maximum less less_equal greater greater_
 
 
 def operand_ranges(low: Lowering) -> tuple[Range, Range]:
-    """Where both operands of a ⊕ or a ⊗ lie, as far as that is proven."""
+    """The intervals of both operands of a ⊕ or a ⊗, as far as they are proven."""
     traced = low.algebra.traced
     inside = reached_range(traced) if traced and low.dtype.kind == "f" else EVERYTHING
     return inside, inside
@@ -88,7 +88,7 @@ def whole_step(low: Lowering, mul: Expression) -> Expression | None:
 
 
 def _balanced(total: Expression, fuses: Fuses) -> Expression:
-    """With some sums as products with `UNIT`, where fewer multiply than add or compare."""
+    """Turn some sums into products with `UNIT`, if fewer units multiply than add or compare."""
     nodes, reads = postorder([total]), dict[Expression, frozenset[int]]()
     for e in nodes:
         own = frozenset([e.value[0]]) if e.op == "input" else frozenset[int]()

@@ -125,7 +125,7 @@ def _in_order(add: Traced) -> Traced:
 
 
 def _defined(S: Semiring, dtype: np.dtype) -> Expression:
-    """Where a star exists: nowhere that a number overflowed, unless infinity is an element."""
+    """The condition for a star: no number has overflowed, unless infinity is an element."""
     ops = S.traced
     assert ops
     if S.has_unit_stars:
@@ -280,7 +280,7 @@ class _Component:
 
 
 def _refusing(plain: Lowering, dtype: np.dtype, near: tuple[Ends | None, ...]) -> Lowering:
-    """With results refused that integers of the data's dtype cannot hold."""
+    """Refuse results that integers of the data's dtype cannot hold."""
     S, storage = plain.algebra, plain.storage
     components = [
         _Component(field, dtype if field is None else dtype[field], storage if field is None else storage[field], ends_)

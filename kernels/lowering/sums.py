@@ -58,7 +58,7 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
         target[none] = infinity
 
     def beyond(part: np.ndarray) -> np.ndarray | None:
-        """Where infinity is, and sums with it; None where it is nowhere."""
+        """Test which elements are infinite, or sums with infinity; None if none is."""
         farthest = (part.max if sign > 0 else part.min)(initial=0)  # faster than to compare each
         return None if abs(farthest.item()) <= half else part > half if sign > 0 else part < -half
 

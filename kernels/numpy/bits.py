@@ -119,7 +119,7 @@ class BitsKernel:
     Parameters
     ----------
     code : Code, optional
-        Is told how long each piece of work took.
+        Called with the time of each piece of work.
     """
 
     tile = 1 << 30
@@ -130,7 +130,7 @@ class BitsKernel:
 
     @property
     def place(self) -> str:
-        """Where it computes, in words."""
+        """The place of the computation, in words."""
         return "CPU, 1 thread, NumPy"
 
     @property

@@ -78,7 +78,7 @@ class Operations:
         return _joined(self._star(_split(x)), x.shape, x.dtype)
 
     def defined(self, x: np.ndarray) -> np.ndarray:
-        """Where x* exists."""
+        """Test which x have a star."""
         return np.broadcast_to(self._defined(_split(x))[0], x.shape)
 
     def clear(self, C: np.ndarray) -> None:
@@ -172,7 +172,7 @@ class ArrayKernel(ArrayBlocks):
     lowering : Lowering
         Of machine numbers or records of them.
     code : Code
-        Is told how long each piece of work took.
+        Called with the time of each piece of work.
     """
 
     align = 1

@@ -44,7 +44,7 @@ SIDE_ON_GPU = 8192  # rows, columns and terms of one product there: powers take 
 
 @dataclass(frozen=True)
 class Library:
-    """Where arrays lie, what multiplies them, and how work is cut there."""
+    """The array library: the place of arrays, its product, and how work is cut."""
 
     arrays: Any  # NumPy, or CuPy
     multiply: Callable[[Any, Any, Any], None]  # C ← A B for stacks of floats

@@ -1,4 +1,4 @@
-"""Where the blocks of the factors of a sparse matrix lie, and moving them from one machine's layout to another's.
+"""The layout of the blocks of a sparse matrix's factors, and conversions between layouts of different machines.
 
 The panel of a supernode of s vertices with u in its boundary holds three blocks, one after the other, each row-major
 and with rows up to a multiple of `rows`, the last of them zero; see `semiring.kernels.cpu.sparse.fronts_template`.
@@ -37,7 +37,7 @@ class Blocks(NamedTuple):
 
 
 def blocks_of(analysis: Analysis, rows: int) -> Blocks:
-    """Where they lie for so many rows."""
+    """The places of blocks for so many rows."""
     s, u = analysis.pivots, analysis.reach
     padded, high = -(-s // rows) * rows, -(-u // rows) * rows
     room = np.stack([padded * s, padded * u, high * s], axis=1).reshape(-1)

@@ -23,7 +23,7 @@ class ArrayRowsKernel:
     lowering : Lowering
         Of machine numbers or records of them.
     code : Code
-        Is told how long each piece of work took.
+        Called with the time of each piece of work.
     """
 
     def __init__(self, lowering: Lowering, code: Code):

@@ -11,7 +11,7 @@ from semiring.errors import SemiringError
 
 
 def whole_number(value: Any, what: str, least: int, most: int | None = None) -> int:
-    """An argument that counts something, as an int.
+    """Return an argument that counts something, as an int.
 
     Raises
     ------
@@ -29,12 +29,12 @@ def whole_number(value: Any, what: str, least: int, most: int | None = None) -> 
 
 
 def truth_value(value: Any, what: str) -> bool:
-    """An argument that is true or false.
+    """Return an argument that is true or false.
 
     Raises
     ------
     SemiringError
-        If it is something else, such as a text, which would count as true.
+        If it is something else, such as a text, which Python would count as true.
     """
     if not isinstance(value, (bool, np.bool_, int)):
         raise SemiringError(f"{what} must be True or False, and is {value!r}")
@@ -42,12 +42,12 @@ def truth_value(value: Any, what: str) -> bool:
 
 
 def array_of(values: Any, what: str) -> np.ndarray:
-    """An array of an argument; truth values among numbers stay what they are, where NumPy makes them 0 and 1.
+    """Return an argument as an array; truth values among numbers stay truth values, which NumPy makes 0 and 1.
 
     Raises
     ------
     SemiringError
-        If they form none.
+        If the values do not form an array.
 
     Examples
     --------

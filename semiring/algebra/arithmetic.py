@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def components(dtype: np.dtype) -> tuple[np.dtype, ...]:
-    """The dtypes of an element's components: its own, unless it is a record."""
+    """The dtypes of an element's components: the fields of a record, else its own dtype."""
     return tuple(dtype[f] for f in dtype.names) if dtype.names else (dtype,)
 
 
@@ -38,23 +38,23 @@ class Operations:
 
 
 class Arithmetic:
-    """An algebra on NumPy arrays of one dtype: the reference that every kernel is held against.
+    """An algebra on NumPy arrays of one dtype: the reference that tests compare every kernel with.
 
     Parameters
     ----------
     S : Semiring
     dtype : dtype
-        Of operands and results.
+        The dtype of operands and results.
     working : dtype
-        In which expressions are computed; wider, where `dtype` is too narrow for the algebra.
+        The dtype in which expressions are computed; wider if `dtype` is too narrow for the algebra.
     checked : bool
-        Whether integers that leave the dtype are refused. Laws are tried without: sums that stop, or wrap, obey them.
+        Refuse integers that leave the dtype. Laws are tested unchecked: sums that saturate, or wrap, obey them.
     """
 
     def __init__(self, S: Semiring, dtype: np.dtype, working: np.dtype, checked: bool = True):
         self.semiring, self.dtype, self._checked = S, dtype, checked
         self.components, self._work, self._working = components(dtype), components(working), working
-        # Halves are computed in single precision, which holds what comes up on the way, with constants that are halves.
+        # Halves are computed in single precision, which holds all intermediate values, with constants that are halves.
         self._halves = dtype == working == np.float16
         if self._halves:
             self._work = (np.dtype("f4"),)
@@ -63,7 +63,7 @@ class Arithmetic:
             self._objects = self._object_functions()
         else:
             self.zero, self.one = self.element(S.zero), None if S.one is None else self.element(S.one)
-        # Where an infinity is the limit of a narrow dtype it is another number in the wide one.
+        # The limit of a narrow dtype that stands for infinity is an ordinary number in the wide one.
         self._turned: list[tuple[Any, Any]] = []
         if self.dtype.kind in "iu" and self._work != self.components:
             wide = Arithmetic(S, working, working)
@@ -72,7 +72,7 @@ class Arithmetic:
 
     @property
     def unchecked(self) -> Arithmetic:
-        """The same where laws are tried: integers that leave the dtype stop at its limits, or wrap."""
+        """The same arithmetic for testing laws: integers that leave the dtype saturate at its limits, or wrap."""
         return Arithmetic(self.semiring, self.dtype, self._working, checked=False)
 
     def element(self, value: Any) -> Any:
@@ -88,13 +88,13 @@ class Arithmetic:
         return self._call("add", x, y)
 
     def mul(self, x: Any, y: Any) -> Any:
-        """x ⊗ y, zero absorbing."""
+        """x ⊗ y, where zero absorbs."""
         if self.dtype.kind in "iu" and self.semiring.is_tropical:
             return self._sum(x, y)
         return self._call("mul", x, y)
 
     def _sum(self, x: Any, y: Any) -> Any:
-        """Sums of integers where the limits of the dtype are infinities: they absorb, and no sum may reach one."""
+        """Sums of integers whose limits stand for infinities: these absorb, and no sum may reach one."""
         limits = np.iinfo(self.dtype)
         opposite = limits.min if self.zero == limits.max else limits.max
         total = np.asarray(saturating_add(np.asarray(x, self.dtype), np.asarray(y, self.dtype)))
@@ -108,7 +108,7 @@ class Arithmetic:
     def raw_mul(self, x: Any, y: Any) -> Any:
         """x ⊗ y as it was declared: 0 ⊗ a may be NaN."""
         if self.dtype.kind in "iu" and self.semiring.is_tropical:
-            return self._sum(x, y)  # no number stands for the infinity that is declared
+            return self._sum(x, y)  # with the limit that stands for the declared infinity
         return self._call("raw_mul", x, y)
 
     def star(self, x: Any) -> Any:
@@ -116,16 +116,16 @@ class Arithmetic:
         return self._call("star", x)
 
     def defined(self, x: Any) -> Any:
-        """Where x* exists."""
+        """Test which x have a star."""
         return self._predicate("defined", x)
 
     def contains(self, x: Any) -> Any:
-        """Where x is an element: within the carrier, and not NaN."""
+        """Test which x are elements: in the carrier, and not NaN."""
         return self._predicate("carrier", x) & ~laws.is_nan(np.asarray(x))
 
     def _call(self, op: str, *arrays: Any) -> Any:
         if self.dtype.kind == "O":
-            with np.errstate(all="ignore"):  # comparisons with NaN, which objects may be
+            with np.errstate(all="ignore"):  # objects may be NaN, and be compared with it
                 return self._objects[op](*arrays)
         outputs = getattr(self.semiring.traced, op).outputs
         if self._halves:
@@ -156,7 +156,7 @@ class Arithmetic:
     def _inside(
         self, op: str, arrays: Sequence[Any], results: Sequence[np.ndarray], near: Sequence[overflow.Ends | None]
     ) -> tuple[np.ndarray, ...]:
-        """Results of integers that did not leave their dtype; what may have left it is computed again, exactly."""
+        """Check results of integers: those that may have left the dtype are computed again, exactly."""
         found = list(results)
         for c, (ends, kind) in enumerate(zip(near, self._work, strict=True)):
             far = np.isin(results[c], ends.reserved(kind)) if ends else np.False_
@@ -179,7 +179,7 @@ class Arithmetic:
         return tuple(found)
 
     def _refuse_large_multiples(self, op: str, x: Any, y: Any) -> None:
-        """Refuse least common multiples that leave the dtype, where ⊗ is one."""
+        """Refuse least common multiples that leave the dtype, if ⊗ is one."""
         if not self.semiring.traced.raw_mul.is_plain("lcm"):  # type: ignore[union-attr]
             return
         x, y = np.broadcast_arrays(x, y)
@@ -191,7 +191,7 @@ class Arithmetic:
                 overflow.refuse(self.semiring, self.dtype, exact)
 
     def _exactly(self, op: str, operands: Sequence[Any]) -> Any:
-        """An operation on Python's integers, and infinities."""
+        """Compute an operation on Python integers, and infinities."""
         return self.semiring.over(object)._objects[op](*operands)
 
     def _widened(self, x: Any) -> tuple[Any, ...]:
@@ -226,7 +226,7 @@ class Arithmetic:
         return np.broadcast_to(function(self._widened(x))[0], np.shape(x))
 
     def is_zero(self, x: Any) -> np.ndarray:
-        """Where x is zero; of objects each is compared as a whole, also where it is a tuple."""
+        """Test which x are zero; each object is compared as a whole, even if it is a tuple."""
         if self.dtype.kind == "O":
             return np.asarray(np.frompyfunc(lambda e: _is(e, self.zero), 1, 1)(x), bool)
         return np.asarray(x == self.zero)
@@ -253,14 +253,14 @@ class Arithmetic:
 
 
 class Rearranged(Arithmetic):
-    """An algebra on elements laid out in another way: fields in another order, vectors as fields, another byte order.
+    """An algebra on elements in another layout: fields in another order, vectors as fields, another byte order.
 
     Parameters
     ----------
     plain : Arithmetic
-        In native byte order, and of records on their components in the algebra's order.
+        In native byte order; for records, on their components in the algebra's order.
     dtype : dtype
-        Of operands and results.
+        The dtype of operands and results.
     """
 
     def __init__(self, plain: Arithmetic, dtype: np.dtype):
@@ -273,7 +273,7 @@ class Rearranged(Arithmetic):
         return self._back(self._plain.element(value))[()]
 
     def mul(self, x: Any, y: Any) -> Any:
-        """x ⊗ y, zero absorbing."""
+        """x ⊗ y, where zero absorbs."""
         return self._back(self._plain.mul(self._in_order(x), self._in_order(y)))
 
     def raw_mul(self, x: Any, y: Any) -> Any:
@@ -281,11 +281,11 @@ class Rearranged(Arithmetic):
         return self._back(self._plain.raw_mul(self._in_order(x), self._in_order(y)))
 
     def contains(self, x: Any) -> Any:
-        """Where x is an element: within the carrier, and not NaN."""
+        """Test which x are elements: in the carrier, and not NaN."""
         return self._plain.contains(self._in_order(x))
 
     def is_zero(self, x: Any) -> np.ndarray:
-        """Where x is zero."""
+        """Test which x are zero."""
         return self._plain.is_zero(self._in_order(x))
 
     def split(self, x: Any) -> tuple[Any, ...]:

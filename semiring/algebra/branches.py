@@ -1,8 +1,8 @@
-"""Python's control flow while a callable is traced: it is called once for each outcome of the conditions it asks for.
+"""Python's control flow while a callable is traced: the callable runs once for each outcome of its conditions.
 
-`if`, `min(a, b)`, `and`, `or`, `not` and chained comparisons ask a symbol for its truth. Each answer starts a path;
-paths are explored depth first, and what they return is joined with `where`. On a path the conditions that were
-answered are known, so that ``0 <= a <= 1`` becomes ``(0 <= a) and (a <= 1)``.
+`if`, `min(a, b)`, `and`, `or`, `not` and chained comparisons ask a symbol for its truth value. Each answer starts a
+path; paths are explored depth first, and their results are joined with `where`. On a path the earlier answers are
+known, so ``0 <= a <= 1`` becomes ``(0 <= a) and (a <= 1)``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .expression import Expression, apply, constant, negation, postorder, rebuil
 
 LIMIT = 64  # paths through one operation
 
-# What a comparison leaves possible between two numbers: the first is less, equal, greater, or one of them is NaN.
+# The relations that a comparison leaves possible between two numbers: less, equal, greater, or one of them is NaN.
 _LESS, _EQUAL, _GREATER, _UNORDERED = 1, 2, 4, 8
 _HOLDS = {
     "less": _LESS, "less_equal": _LESS | _EQUAL, "greater": _GREATER, "greater_equal": _GREATER | _EQUAL,
@@ -28,11 +28,11 @@ Outputs = tuple[Expression, ...]
 
 
 class TooManyBranches(TraceError):
-    """A callable has more paths than an expression should: a loop until something converges, or a long sort."""
+    """An error for a callable with too many paths: a loop until something converges, or a long sort."""
 
 
 class Facts:
-    """Conditions that are known on a path, and what follows from them about others on the same operands."""
+    """The conditions that are known on a path, and what follows from them about others on the same operands."""
 
     def __init__(self) -> None:
         self._known: dict[Expression, bool] = {}
@@ -51,7 +51,7 @@ class Facts:
             self._relations[pair] = self._possible(pair) & (holds if value else ~holds)
 
     def decide(self, condition: Expression) -> bool | None:
-        """The value of a condition, or None where it is open."""
+        """The value of a condition, or None if it is unknown."""
         if condition.op == "constant":
             return bool(condition.value)
         if condition in self._known:
@@ -79,7 +79,7 @@ class Facts:
 
 
 def _relation(comparison: Expression) -> tuple[tuple[Expression, Expression], int]:
-    """The operands of a comparison in an order of their own, and what it says of them in that order."""
+    """The operands of a comparison in a canonical order, and its meaning in that order."""
     x, y = comparison.args
     holds = _HOLDS[comparison.op]
     if id(x) <= id(y):
@@ -89,7 +89,7 @@ def _relation(comparison: Expression) -> tuple[tuple[Expression, Expression], in
 
 
 class _Path:
-    """One run: the answers it was given in advance, those it got, and what it asked."""
+    """One run: the answers prescribed for it, those that it received, and its questions."""
 
     def __init__(self, script: Sequence[bool], paths: list[int]):
         self.script, self.paths = script, paths
@@ -109,7 +109,7 @@ class _Path:
             self.paths[0] += 1
             if self.paths[0] > LIMIT:
                 raise TooManyBranches(
-                    f"there are more than {LIMIT} ways through its conditions, the first of which is "
+                    f"there are more than {LIMIT} paths through its conditions, the first of which is "
                     f"{show(self.asked[0])}; write it with np.where and np.minimum, and loops with a fixed "
                     "number of rounds"
                 )
@@ -130,19 +130,19 @@ def decide(e: Expression) -> bool:
     TraceError
         If nothing is being traced.
     TooManyBranches
-        When there are too many paths.
+        If there are too many paths.
     """
     path = _path.get()
     if path is None:
-        raise TraceError(f"the truth value of {show(e)} was asked for, but it is an expression and has none")
+        raise TraceError(f"{show(e)} is an expression while the operation is traced, and has no truth value here")
     return path.answer(e)
 
 
 def explore(run: Callable[[], Outputs], undefined: Outputs) -> Outputs:
-    """What a callable returns, over all paths; `undefined` where it raises an error of arithmetic or of values.
+    """The result of a callable, over all paths; `undefined` where it raises an arithmetic error or a ValueError.
 
-    Errors that every path raises are raised, and so is every other kind: a path that is not taken may divide by zero,
-    but not misspell a name.
+    Errors that every path raises are raised, and so is every other kind of error: a path that is not taken may divide
+    by zero, but not misspell a name.
     """
     paths = [1]
     errors: list[Exception] = []
@@ -173,7 +173,7 @@ def explore(run: Callable[[], Outputs], undefined: Outputs) -> Outputs:
 
 
 def _choice(condition: Expression, x: Expression, y: Expression) -> Expression:
-    """``where(condition, x, y)`` of two paths, which have much in common."""
+    """``where(condition, x, y)`` of the results of two paths, which have much in common."""
     if x.op == y.op and x.op in ("minimum", "maximum"):
         shared = [a for a in x.args if a in y.args]
         if len(shared) == 1:

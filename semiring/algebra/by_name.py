@@ -1,4 +1,4 @@
-"""Algebras by name."""
+"""Find an algebra by its name."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from .semiring import Semiring
 
 
 def algebra(S: Semiring | str) -> Semiring:
-    """A semiring, or the one with a name of the catalogue: "min-plus", "min_plus", "k_best(4)".
+    """Return a semiring, or the built-in one with a name: "min-plus", "min_plus", "k_best(4)".
 
     Raises
     ------
     SemiringError
-        For an unknown name, with the near one.
+        For an unknown name; the message suggests a similar one.
     """
     if isinstance(S, Semiring):
         return S
     if not isinstance(S, str):
-        raise SemiringError(f"{S!r} is not a semiring; pass one, such as sr.min_plus, or its name")
+        raise SemiringError(f"{S!r} is not a semiring; pass a semiring, such as sr.min_plus, or its name")
     name = S.strip().lower().replace("-", "_").replace(" ", "_")
     call = re.fullmatch(r"(\w+)\(([0-9]{1,18})\)", name)
     if call and call[1] in PARAMETERS:

@@ -1,4 +1,4 @@
-"""An algebra in the dtypes that can carry it: which these are, and its elements and operations in each."""
+"""An algebra in each dtype that can carry it: the choice of dtypes, and elements and operations in each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Carried:
-    """What `Semiring` is in each dtype.
+    """The part of `Semiring` that depends on a dtype.
 
     Attributes
     ----------
@@ -29,9 +29,9 @@ class Carried:
     zero, one : number, tuple or object
     fields : dict of str to dtype, or None
     traced : Operations or None
-        The operations as expressions; None where they run on Python objects.
+        The operations as expressions; None if they run on Python objects.
     kinds : str
-        The kinds of scalar dtype that are tried, best first.
+        The kinds of scalar dtype that may carry it, best first.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Carried:
 
     @property
     def _algebra(self) -> Semiring:
-        """The algebra that this is a part of."""
+        """The algebra of which this is a part."""
         raise NotImplementedError
 
     @property
@@ -60,12 +60,12 @@ class Carried:
         raise NotImplementedError
 
     def components_of(self, element: Any) -> tuple[Any, ...]:
-        """The components of an element: one, unless it is a record.
+        """Return the components of an element: one, unless it is a record.
 
         Parameters
         ----------
         element : number, object, tuple, list or mapping
-            Of a record the fields in order, or by name.
+            For a record the fields in order, or by name.
 
         Returns
         -------
@@ -74,7 +74,7 @@ class Carried:
         Raises
         ------
         SemiringError
-            If a record has another number of components, or a vector of it another length.
+            If a record has the wrong number of components, or a vector in it the wrong length.
         KeyError
             If a mapping lacks a field.
 
@@ -89,17 +89,17 @@ class Carried:
         if isinstance(element, Mapping):
             element = tuple(element[f] for f in self.fields)
         if isinstance(element, tuple) and len(element) == self._width != len(self.fields):
-            return element  # number by number
+            return element  # one number for each place
         if not isinstance(element, (tuple, list)) or len(element) != len(self.fields):
             raise SemiringError(f"{self.name}: {element!r} needs the {len(self.fields)} components {list(self.fields)}")
         parts = flat_element(element, self.fields)
         if parts is None:
-            raise SemiringError(f"{self.name}: a vector of {element!r} has another length than {self.element_dtype}")
+            raise SemiringError(f"{self.name}: a vector in {element!r} has the wrong length for {self.element_dtype}")
         return tuple(parts)
 
     @cached_property
     def _width(self) -> int:
-        """How many numbers an element has."""
+        """The number of numbers in an element."""
         return len(flattened(self.element_dtype).names or ()) if self.fields else 1
 
     @property
@@ -123,21 +123,21 @@ class Carried:
 
     @property
     def element_dtype(self) -> np.dtype:
-        """The dtype of data that bring none, as people write it: vectors of a record are fields."""
+        """The default dtype as users write it: a vector in a record is one field."""
         return np.dtype(list(self.fields.items()), align=True) if self.fields else self.default_dtype
 
     def with_vectors(self, dtype: np.dtype) -> np.dtype:
-        """A dtype of elements as people write it: the numbers of a vector are one field, at the same places of memory.
+        """Return a dtype as users write it: a vector is one field, in the same memory.
 
         Parameters
         ----------
         dtype : dtype
-            One that `resolve_dtype` gives, or that with its vectors.
+            A dtype from `resolve_dtype`, or one with vectors.
 
         Returns
         -------
         dtype
-            Of which a view of an array in `dtype` can be taken.
+            An array in `dtype` can be viewed in this one.
 
         Examples
         --------
@@ -157,7 +157,7 @@ class Carried:
 
     @property
     def default_dtype(self) -> np.dtype:
-        """The dtype of data that bring none.
+        """The dtype of data that have none.
 
         Raises
         ------
@@ -167,21 +167,23 @@ class Carried:
         if not self.dtypes:
             tried = {d: refusal(self._algebra, d) for k in self.kinds for d in SCALAR_DTYPES if d.kind == k}
             why = "; ".join(f"{d}: {reason}" for d, reason in tried.items()) or f"dtypes={self.kinds!r} names no kind"
-            raise SemiringError(f"{self.name} lives in no dtype ({why}); see the parameter dtypes")
+            raise SemiringError(f"{self.name} cannot live in any dtype ({why}); see the parameter dtypes")
         return self.dtypes[0]
 
     def carrier_in(self, dtype: np.dtype) -> Expression:
-        """The condition on elements of a dtype; of unsigned integers none is −∞ unless zero or one is.
+        """Return the condition for elements of a dtype.
+
+        In unsigned integers no element is −∞, unless zero or one is.
 
         Parameters
         ----------
         dtype : dtype
-            One that `resolve_dtype` gives, and not object.
+            A dtype from `resolve_dtype`, but not object.
 
         Returns
         -------
         Expression
-            A truth value for an element.
+            The truth value for an element.
 
         Examples
         --------
@@ -195,7 +197,7 @@ class Carried:
         return self.traced.carrier if everything else without_minus_infinity(self.traced.carrier)
 
     def working(self, dtype: np.dtype) -> np.dtype:
-        """The dtype in which the algebra is computed on data of a dtype: a wider one where that is too narrow.
+        """Return the dtype in which the algebra is computed on data of a dtype.
 
         Parameters
         ----------
@@ -204,7 +206,7 @@ class Carried:
         Returns
         -------
         dtype
-            The narrowest of its kind, and no narrower than it, in which the algebra's constants have a place and its
+            The narrowest of its kind, at least as wide as `dtype`, that holds the algebra's constants and in which its
             laws hold.
 
         Raises
@@ -226,17 +228,19 @@ class Carried:
         return found
 
     def resolve_dtype(self, dtype: Any) -> np.dtype:
-        """The dtype of results on data of a dtype: that one, in native byte order, if it can carry the algebra.
+        """Return the dtype of results on data of a dtype.
+
+        It is that dtype, in native byte order, if it can carry the algebra.
 
         Parameters
         ----------
         dtype : dtype or what `numpy.dtype` takes
-            Fields of a record may be floats, integers or truth values of any size, and vectors written out as numbers.
+            Fields of a record may be floats, integers or truth values of any size; vectors may be single numbers.
 
         Returns
         -------
         dtype
-            Of a record with the vectors written out.
+            Vectors in a record are single numbers.
 
         Raises
         ------
@@ -274,7 +278,7 @@ class Carried:
                     return flattened(record)
             wanted = ", ".join(f"{f} {d.name if d.subdtype is None else d}" for f, d in self.fields.items())
             raise SemiringError(f"{self.name} works on records ({wanted}), not on {dtype}; build them with S.array(…)")
-        # Compared in native byte order: a file may bring the other one.
+        # Compared in native byte order: data from a file may have the other one.
         native = dtype.newbyteorder("=")
         if native in self.dtypes:
             self.working(native)
@@ -288,7 +292,9 @@ class Carried:
         )
 
     def promoted(self, dtype: Any) -> np.dtype:
-        """The dtype in which data of a dtype are computed: whole numbers become floats where the algebra needs these.
+        """Return the dtype in which data of a dtype are computed.
+
+        Whole numbers become floats if the algebra needs floats.
 
         Parameters
         ----------
@@ -297,9 +303,9 @@ class Carried:
         Returns
         -------
         dtype
-            What `resolve_dtype` gives. But integers over an algebra that lives in float64 and in no integers become
-            float64, as in `numpy.linalg`, and so do truth values where 0 and 1 are the algebra's zero and one; there
-            these become the default dtype of an algebra that lives in integers as well.
+            The dtype from `resolve_dtype`, with two exceptions. If the algebra lives in float64 and in no integers,
+            integers become float64, as in `numpy.linalg`, and so do truth values if 0 and 1 are the algebra's zero and
+            one. If it lives in integers as well, truth values become its default dtype.
 
         Raises
         ------
@@ -321,7 +327,7 @@ class Carried:
         return found
 
     def _grows(self, dtype: np.dtype) -> bool:
-        """Whether numbers of a dtype are elements in the default one alone: integers as floats, 0 and 1 as numbers."""
+        """Whether numbers of a dtype are elements only in the default one: integers as floats, 0 and 1 as numbers."""
         if self.traced is None or self.fields or dtype.kind not in "iub":
             return False
         kinds = {d.kind for d in self.dtypes}
@@ -334,7 +340,7 @@ class Carried:
         return all(dtype[f].shape == (self.fields or {}).get(f, np.dtype("f8")).shape for f in names)
 
     def over(self, dtype: Any) -> Arithmetic:
-        """The algebra's operations on arrays of a dtype.
+        """Return the algebra's operations on arrays of a dtype.
 
         Parameters
         ----------
@@ -343,7 +349,7 @@ class Carried:
         Returns
         -------
         Arithmetic
-            With `add`, `mul`, `star`, `zero`, `one`, and `contains`, which says what is an element.
+            With `add`, `mul`, `star`, `zero`, `one`, and `contains`, which tests elements.
 
         Raises
         ------
@@ -374,7 +380,7 @@ class Carried:
         return Arithmetic(self._algebra, dtype, self.working(dtype))
 
     def zero_in(self, dtype: Any) -> Any:
-        """The algebra's zero as a scalar of a dtype.
+        """Return the algebra's zero as a scalar of a dtype.
 
         Parameters
         ----------
@@ -383,7 +389,7 @@ class Carried:
         Returns
         -------
         scalar
-            Of integers their limits stand for ±∞.
+            In integers the limits stand for ±∞.
 
         Raises
         ------
@@ -399,7 +405,7 @@ class Carried:
         return self.over(dtype).zero
 
     def one_in(self, dtype: Any) -> Any:
-        """The algebra's one as a scalar of a dtype.
+        """Return the algebra's one as a scalar of a dtype.
 
         Parameters
         ----------
@@ -408,7 +414,7 @@ class Carried:
         Returns
         -------
         scalar or None
-            Of integers their limits stand for ±∞. A bare product may have no one.
+            In integers the limits stand for ±∞. None if a bare product has no one.
 
         Raises
         ------
@@ -424,17 +430,19 @@ class Carried:
         return self.over(dtype).one
 
     def samples(self) -> np.ndarray:
-        """Notable elements in the default dtype, 0 and 1 first: those that were declared, or a general set.
+        """Return notable elements in the default dtype, 0 and 1 first.
+
+        They are the declared samples, or a general set.
 
         Returns
         -------
         ndarray, shape (count,)
-            An element may be there twice.
+            Elements may repeat.
 
         Raises
         ------
         SemiringError
-            If an element that was declared has another number of components than a record of the algebra.
+            If a declared element has the wrong number of components.
 
         Examples
         --------
@@ -445,18 +453,18 @@ class Carried:
         return notable_elements(self.over(self.default_dtype), self._samples)
 
     def elements_in(self, dtype: np.dtype) -> Elements:
-        """Elements to try laws on in a dtype.
+        """Return elements of a dtype for testing laws.
 
         Parameters
         ----------
         dtype : dtype
-            One that can carry the algebra.
+            A dtype that can carry the algebra.
 
         Returns
         -------
         Elements
-            A tuple: notable elements, random ones that are neither 0 nor 1 (both arrays of shape (count,)), and whether
-            the algebra has no others. The random ones are the same in each run.
+            A tuple: notable elements, random ones other than 0 and 1 (both arrays of shape (count,)), and whether
+            these are all elements of the algebra. The random ones are the same in each run.
 
         Examples
         --------

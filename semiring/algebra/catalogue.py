@@ -1,4 +1,4 @@
-"""The built-in algebras: each is one expression, the tuple (S, ⊕, ⊗, 0, 1) first, and is made when it is asked for."""
+"""The built-in algebras: each is one expression, the tuple (S, ⊕, ⊗, 0, 1) first, and is made on first use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ inf = np.inf
 
 
 def _lexicographic(second_better: Any) -> Any:
-    """The record whose first component is less; at a tie, the one whose second component is better."""
+    """The record with the smaller first component; at a tie, the one with the better second component."""
 
     def add(x: Any, y: Any) -> Any:
         (p, q), (r, s) = x, y
@@ -29,7 +29,9 @@ def _lexicographic(second_better: Any) -> Any:
 
 
 def saturating_min_plus(M: int) -> Semiring:
-    """({0 … M}, min, min(M, a + b), M, 0): shortest paths in few bits; M means M or more, or unreachable.
+    """Return ({0 … M}, min, min(M, a + b), M, 0): shortest paths in few bits.
+
+    The element M means "M or more, or unreachable".
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ def saturating_min_plus(M: int) -> Semiring:
 def _saturating_min_plus(M: int) -> Semiring:
     return Semiring(
         f"saturating-min-plus({M})", f"({{0 … {M}}}, min, min({M}, a + b), {M}, 0)", add=np.minimum,
-        # Written so that the sum is only taken where it cannot exceed M, in whatever dtype holds M.
+        # Written so that the sum is only computed if it cannot exceed M, in whatever dtype holds M.
         mul=lambda a, b: np.where(a > M - b, M, a + b), zero=M, one=0, star=lambda a: 0, dtypes="uif",
         carrier=lambda a: (a >= 0) & (a <= M), samples=sorted({0, 1, 2, M // 3, M // 2, M - 1, M}),
         description="compact shortest paths in 8 or 16 bits",
@@ -68,7 +70,9 @@ def _saturating_min_plus(M: int) -> Semiring:
 
 
 def mod_p(p: int) -> Semiring:
-    """({0 … p − 1}, + mod p, × mod p, 0, 1) for a prime p: a field, in which a* is the inverse of 1 − a.
+    """Return the field of integers modulo a prime p, ({0 … p − 1}, +, ×, 0, 1).
+
+    In it a* is the inverse of 1 − a.
 
     Parameters
     ----------
@@ -128,18 +132,20 @@ def _mod_p(p: int) -> Semiring:
 
 
 def k_best(k: int) -> Semiring:
-    """Ascending k-tuples of lengths: ⊕ merges and keeps the k least, ⊗ keeps the k least sums.
+    """Return the algebra of the k best lengths: ascending k-tuples of lengths.
+
+    ⊕ merges two tuples and keeps the k least lengths; ⊗ keeps the k least sums.
 
     Parameters
     ----------
     k : int
-        How many lengths an element holds, from 1 to 8.
+        The number of lengths in an element, from 1 to 8.
 
     Returns
     -------
     Semiring
-        Of records with the float64 fields d0, d1, …, absent lengths +∞; the same object for the same k. Its name is
-        ``k-best`` with the number for k.
+        An algebra of records with the float64 fields d0, d1, …; absent lengths are +∞. The same object for the same k.
+        Its name is ``k-best`` with the number for k.
 
     Raises
     ------
@@ -203,14 +209,14 @@ def _k_best(k: int) -> Semiring:
 
 
 def _given_by(public: Callable[[int], Semiring], make: Callable[[int], Semiring], parameter: int) -> Semiring:
-    """An algebra with a parameter, which knows what gives it."""
+    """Call the maker of an algebra with a parameter, and note its arguments for pickling."""
     made = make(parameter)
     made.origin = public, (parameter,)
     return made
 
 
 def _least(x: list[Any], y: list[Any], k: int) -> list[Any]:
-    """The k least of two ascending k-lists, ascending: x_i with y_(k−1−i) is bitonic; a bitonic merge sorts it."""
+    """The k least of two ascending k-lists, ascending: x_i and y_(k−1−i) form a bitonic list, which a merge sorts."""
     width = 1 << (k - 1).bit_length()
     z = [np.minimum(x[i], y[k - 1 - i]) for i in range(k)] + [inf] * (width - k)
     # Padding keeps the list bitonic only if it stands at the descending end, so sort by odd-even transposition there.
@@ -230,12 +236,12 @@ def _least(x: list[Any], y: list[Any], k: int) -> list[Any]:
 
 
 class Catalogue(Mapping[str, Semiring]):
-    """Algebras by the names that they have in Python; each is made, and its laws are tried, when it is first asked for.
+    """Algebras by their Python names; each is made, and its laws are tested, on first use.
 
     Parameters
     ----------
     declared : mapping of str to callable
-        Gives the algebra of each name.
+        A function for each name that makes the algebra.
     """
 
     def __init__(self, declared: Mapping[str, Callable[[], Semiring]]):
@@ -259,7 +265,7 @@ class Catalogue(Mapping[str, Semiring]):
 
 
 def _over_objects(name: str) -> Semiring:
-    from . import objects  # they take longer to import than all others together
+    from . import objects  # imports take longer than for all other algebras together
 
     found: Semiring = getattr(objects, name)
     return found
@@ -388,7 +394,7 @@ catalogue: Mapping[str, Semiring] = Catalogue({
     "regex": lambda: _over_objects("regex"),
 })
 
-# Not semirings: the law checker refuses them with a witness; plus-min still is a bare matrix product.
+# Not semirings: the test of laws refuses them with a counterexample; plus-min is still a bare matrix product.
 counter_examples: Mapping[str, Semiring] = Catalogue({
     "plus_min": lambda: Semiring(
         "plus-min", "([0, ∞], +, min, 0, ∞)", add=np.add, mul=np.minimum, zero=0, one=inf, carrier=lambda a: a >= 0,
@@ -406,7 +412,7 @@ counter_examples: Mapping[str, Semiring] = Catalogue({
 
 
 def named(name: str) -> Semiring:
-    """The algebra, or the counter-example, with a name in Python.
+    """The algebra, or the counterexample, with a Python name.
 
     >>> named("min_plus").name
     'min-plus'

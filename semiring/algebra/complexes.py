@@ -1,4 +1,4 @@
-"""Expressions over complex numbers as expressions over their real and imaginary parts, which every target computes."""
+"""Complex expressions rewritten over real and imaginary parts, which every target can compute."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .operations import COMPLEX
 Parts = tuple[Expression, Expression | None]  # no imaginary part: a real number, or a condition
 
 _ZERO = constant(0)
-_MOST_FACTORS = 64  # of a power with a constant exponent
+_MOST_FACTORS = 64  # the largest constant exponent
 
 
 def split_complex(outputs: Sequence[Expression]) -> tuple[Expression, ...]:
     """Rewrite expressions over complex operands into real ones over twice the components.
 
-    Component c of an operand becomes 2 c, its real part, and 2 c + 1, its imaginary part. Each output becomes two; one
-    that is a condition stays one.
+    Component c of an operand becomes component 2 c, its real part, and 2 c + 1, its imaginary part. Each output becomes
+    two outputs; a condition stays one.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def _split(e: Expression, args: list[Parts], constants_only: bool) -> Parts:
     if e.op == "where":
         (condition, _), x, y = (_truth(args[0]), None), args[1], args[2]
         return _where(condition, x, y)
-    # The root of a real number is real or NaN; but a constant is one of the complex numbers it stands among.
+    # The root of a real number is real or NaN; but a constant counts as complex among complex numbers.
     complex_root = e.op in ("sqrt", "log") and constants_only
     if all(imaginary is None for _, imaginary in args) and not complex_root:
         if e.op in ("real", "conjugate"):
@@ -67,7 +67,7 @@ def _split(e: Expression, args: list[Parts], constants_only: bool) -> Parts:
         return (_ZERO, None) if e.op == "imag" else (rebuild(e, [real for real, _ in args]), None)
     if e.op not in COMPLEX:
         raise TraceError(
-            f"{e.op} has no meaning for complex numbers; it may be taken of np.abs(a), a.real and a.imag"
+            f"{e.op} has no meaning for complex numbers; apply it to np.abs(a), a.real or a.imag"
         )
     if e.op == "cast":
         return _cast(e, args[0])
@@ -127,7 +127,7 @@ def _product(x: Parts, y: Parts) -> Parts:
 
 
 def _quotient(x: Parts, y: Parts) -> Parts:
-    """By R. L. Smith, Algorithm 116: complex division (1962), which divides by the larger part of the divisor first."""
+    """Divide by the larger part of the divisor first: R. L. Smith, Algorithm 116: complex division (1962)."""
     (a, _), (c, d) = x, y
     b = _imaginary(x)
     if d is None:
@@ -172,7 +172,7 @@ def _of_parts(op: str, join: Callable[[Expression, Expression], Expression]) -> 
 
 
 def _exp(x: Parts) -> Parts:
-    """exp(a) (cos b + i sin b), real for real numbers also where exp(a) is infinite."""
+    """exp(a) (cos b + i sin b); real for real numbers even if exp(a) is infinite."""
     b = _imaginary(x)
     size = apply("exp", x[0])
     real = apply("equal", b, _ZERO)
@@ -183,7 +183,7 @@ def _exp(x: Parts) -> Parts:
 
 
 def _sqrt(x: Parts) -> Parts:
-    """The root on the right of the imaginary axis: with t² = (|a| + |x|) / 2 its parts are t and b / (2 t)."""
+    """The root with a positive real part: with t² = (|a| + |x|) / 2 its parts are t and b / (2 t)."""
     a, b = x[0], _imaginary(x)
     half = constant(0.5)
     size = apply("add", apply("multiply", half, apply("absolute", a)), apply("multiply", half, _absolute(x)[0]))
@@ -205,7 +205,7 @@ def _power(e: Expression, x: Parts) -> Parts:
     exponent = e.args[1].value if e.args[1].op == "constant" else None
     if not isinstance(exponent, int) or abs(exponent) > _MOST_FACTORS:
         raise TraceError(
-            f"a complex number has whole constant powers up to {_MOST_FACTORS}; write np.exp(b * np.log(a)) for others"
+            f"a complex number can only have whole constant powers up to {_MOST_FACTORS}; write np.exp(b * np.log(a))"
         )
     result: Parts = (constant(1), None)
     factor, left = x, abs(exponent)
@@ -220,7 +220,7 @@ def _power(e: Expression, x: Parts) -> Parts:
 def _cast(e: Expression, x: Parts) -> Parts:
     target = np.dtype(e.value)
     if target.kind != "c":
-        raise TraceError(f"a complex number is converted to {target.name}; write a.real, a.imag or np.abs(a)")
+        raise TraceError(f"a complex number cannot be converted to {target.name}; use a.real, a.imag or np.abs(a)")
     part = f"f{target.itemsize // 2}"
     return Expression("cast", (x[0],), part), Expression("cast", (_imaginary(x),), part)
 

@@ -1,4 +1,4 @@
-"""Constants of an expression: what a number is in a dtype, and the value of an operation on numbers."""
+"""Constants of an expression: the value of a number in a dtype, and of an operation on numbers."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-# Where an operation on constants must have one value to be replaced by it. The narrowest stand for how they wrap.
+# Dtypes in which an operation on constants must have the same value to be folded; narrow ones show how values wrap.
 _HOMES = tuple(np.dtype(d) for d in ("f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?", "c16"))
 _LARGEST_POWER = 2.0**65  # beyond every integer dtype
 
 
 def outside(array: np.ndarray, low: int, high: int) -> np.ndarray:
-    """Where numbers are below `low` ≤ 0 or above `high` ≥ 0, which need not fit the dtype of the array.
+    """Test which integers are below `low` ≤ 0 or above `high` ≥ 0, which need not fit the dtype of the array.
 
-    NumPy itself compares with integers of any size. But before 2.2.2 it takes what happens to be on the stack for
-    memory to free, where one does not fit and the array is not in one piece: numpy/numpy#28117. So it is not asked to.
+    NumPy itself compares with integers of any size. But before 2.2.2, if one does not fit and the array is not
+    contiguous, it frees memory at an address that happens to be on the stack: numpy/numpy#28117. So avoid it.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def outside(array: np.ndarray, low: int, high: int) -> np.ndarray:
 
 
 def equal(array: np.ndarray, value: int) -> np.ndarray:
-    """Where integers are one that need not fit their dtype; see `outside`.
+    """Test which integers equal a number that need not fit their dtype; see `outside`.
 
     Examples
     --------
@@ -49,8 +49,8 @@ def cast_constant(value: Any, dtype: np.dtype) -> np.generic:
     Raises
     ------
     OverflowError
-        If the number has no place in the dtype. Rounding is not a reason, but that a finite number becomes infinite,
-        or loses digits because it is so small, is one.
+        If the number has no place in the dtype. Rounding is allowed, but a finite number must not become infinite, or
+        lose digits because it is so small.
     """
     if dtype.kind == "c":
         z, part = complex(value), np.dtype(f"f{dtype.itemsize // 2}")
@@ -87,7 +87,7 @@ def cast_constant(value: Any, dtype: np.dtype) -> np.generic:
 
 
 def nearest_constant(value: Any, dtype: np.dtype) -> np.generic:
-    """`cast_constant` that lets a float lose digits below the dtype's normal numbers, where not all are lost.
+    """`cast_constant` that allows a float below the dtype's normal numbers to lose some, but not all, digits.
 
     Raises
     ------
@@ -103,21 +103,21 @@ def nearest_constant(value: Any, dtype: np.dtype) -> np.generic:
 
 
 def fold(ufunc: np.ufunc, *values: Any) -> Any:
-    """The value of an operation on constants if it is the same in every dtype that can hold them; None otherwise.
+    """The value of an operation on constants if it is the same in every dtype that holds them; else None.
 
-    Integers are exact, and all else is in double precision; 200 + 100 is not a constant, since 8 bits wrap it, nor is
-    ∞ + 1 or ∞ = 255, since ∞ stands for the limit of an integer dtype there.
+    Integers are exact, and all else is in double precision. 200 + 100 is not folded, because 8 bits wrap it; nor is
+    ∞ + 1 or ∞ = 255, because there ∞ stands for the limit of an integer dtype.
     """
     return _fold(ufunc, values, tuple(f"{type(v).__name__} {v!r}" for v in values))
 
 
 @lru_cache(4096)
 def _fold(ufunc: np.ufunc, values: tuple[Any, ...], spelled: tuple[str, ...]) -> Any:
-    """See `fold`; 0 and −0 are equal, and 1 and 1.0, but not as they are spelled."""
+    """See `fold`; as cache keys 0 and −0 are equal, and so are 1 and 1.0, so their spelling is passed, too."""
     answer = _exactly(ufunc, values)
     if answer is None:
         return None
-    # Beside integers a whole constant is an integer, which the result of a square root is not.
+    # Among integers a whole constant is an integer, but the result of a square root is not.
     whole = not isinstance(answer, complex) and answer == answer // 1
     for home in _HOMES:
         try:
@@ -125,7 +125,7 @@ def _fold(ufunc: np.ufunc, values: tuple[Any, ...], spelled: tuple[str, ...]) ->
             with np.errstate(all="ignore"):
                 found = ufunc(*operands)
         except (OverflowError, TypeError, ValueError):
-            continue  # the constants do not live there, the operation does not, or not for negative exponents
+            continue  # the dtype does not hold the constants, lacks the operation, or refuses negative exponents
         if home.kind in "iub" and not isinstance(answer, bool):
             if math.isinf(answer) or found.dtype not in (home, np.float64):
                 return None
@@ -153,7 +153,7 @@ def _same(x: Any, y: Any) -> bool:
 
 
 def _exactly(ufunc: np.ufunc, values: tuple[Any, ...]) -> Any:
-    """The value as a Python number: of integers that of Python's arithmetic where it has the operation."""
+    """The value as a Python number: for integers by Python's arithmetic if it has the operation."""
     whole = all(type(v) is int for v in values)
     scalar = np.complex128 if any(isinstance(v, complex) for v in values) else np.float64
     with np.errstate(all="ignore"):
@@ -164,7 +164,7 @@ def _exactly(ufunc: np.ufunc, values: tuple[Any, ...]) -> Any:
                 found = ufunc(*(np.array(v, object) for v in values))
                 return found if isinstance(found, (bool, int, float)) else found.item()
             except (ArithmeticError, AttributeError, TypeError, ValueError):
-                pass  # in floats, as NumPy has it
+                pass  # computed in floats, as NumPy does
         try:
             return ufunc(*(np.bool_(v) if isinstance(v, bool) else scalar(v) for v in values)).item()
         except (ArithmeticError, TypeError):

@@ -1,4 +1,4 @@
-"""What was declared, as expressions; or as Python objects, where the operations have none."""
+"""The operations of a declared algebra as expressions, or on Python objects if they cannot be traced."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NUMERIC = (bool, int, float, complex, np.generic, tuple, type(None))
 
 
 def functions(name: str, **given: Any) -> dict[str, Any]:
-    """What an algebra is declared with, by name; None where there is a rule without it.
+    """The operations that declare an algebra, by name; None for those with a default.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def functions(name: str, **given: Any) -> dict[str, Any]:
 def runs_on_objects(
     name: str, callables: Mapping[str, Any], zero: Any, one: Any, fields: Mapping[str, np.dtype] | None, dtype: Any
 ) -> bool:
-    """Whether elements are Python objects: because that was said, because 0 or 1 is one, or for want of expressions.
+    """Whether elements are Python objects: if dtype=object, if 0 or 1 is an object, or if tracing fails.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def runs_on_objects(
     """
     if dtype is not None:
         if np.dtype(dtype).kind != "O":
-            raise SemiringError(f"{name}: dtype may only be object; data bring their own dtype ({dtype!r})")
+            raise SemiringError(f"{name}: dtype can only be object, not {dtype!r}: data bring their own dtype")
         return True
     if not fields and (not isinstance(zero, NUMERIC) or not isinstance(one, NUMERIC)):
         return True
@@ -80,7 +80,7 @@ def runs_on_objects(
 
 
 def traced_operations(S: Semiring, callables: dict[str, Any]) -> Operations:
-    """The operations as expressions, with zero made to absorb; the functions that were declared are not kept.
+    """The operations as expressions, with zero made to absorb; the functions themselves are not kept.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Which dtypes can carry an algebra: those that hold its constants, and in which its laws survive."""
+"""The dtypes that can carry an algebra: those that hold its constants, and in which its laws survive."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 SCALAR_DTYPES = tuple(
     np.dtype(d) for d in ("f8", "f4", "f2", "c16", "c8", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")
 )
-FIELD_KINDS = "fiub"  # of the components of a record
-_ON_BITS = BITWISE | {"gcd", "lcm"}  # operations that floats do not have
+FIELD_KINDS = "fiub"  # kinds of dtype for the components of a record
+_ON_BITS = BITWISE | {"gcd", "lcm"}  # operations that do not exist on floats
 _HARMLESS = frozenset(
     "minimum maximum where less less_equal greater greater_equal equal not_equal logical_and logical_or logical_xor "
     "logical_not saturating_add saturating_multiply".split()
@@ -37,7 +37,7 @@ def checked_fields(name: str, fields: Mapping[str, Any] | Iterable[tuple[str, An
     Raises
     ------
     SemiringError
-        If they are not names with dtypes, or a dtype is not one that components may have.
+        If they are not names with dtypes, or a dtype is not possible for a component.
     """
     try:
         pairs = dict(fields.items() if isinstance(fields, Mapping) else fields)
@@ -60,9 +60,9 @@ def checked_fields(name: str, fields: Mapping[str, Any] | Iterable[tuple[str, An
 
 
 def safe_kinds(ops: Operations, is_tropical: bool) -> str:
-    """Floats always, complex numbers where nothing is compared, other kinds where nothing can overflow unnoticed.
+    """The kinds in which no overflow can go unnoticed: always floats, complex numbers if nothing is compared.
 
-    Sums under min or max are checked.
+    Sums under min or max are checked, so they count as safe.
     """
     used = ops.add.operations() | ops.raw_mul.operations()
     if used & _ON_BITS:
@@ -73,7 +73,7 @@ def safe_kinds(ops: Operations, is_tropical: bool) -> str:
 
 
 def _have_complex_meaning(ops: Operations) -> bool:
-    """Whether every operation is one of complex numbers, which have no order."""
+    """Whether every operation has a meaning for complex numbers, which have no order."""
     try:
         split_complex((*ops.add.outputs, *ops.mul.outputs, *ops.star.outputs, ops.defined, ops.carrier))
     except TraceError:
@@ -82,18 +82,18 @@ def _have_complex_meaning(ops: Operations) -> bool:
 
 
 def refusal(S: Semiring, dtype: np.dtype) -> str:
-    """Why a dtype cannot hold 0 and 1; empty when it can."""
+    """Why a dtype cannot hold 0 and 1; empty if it can."""
     try:
         zero = nearest_constant(S.zero, dtype)
         if S.one is not None and zero == nearest_constant(S.one, dtype) and not S.product_only:
-            return f"0 and 1 would both be {zero}"
+            return f"zero and one are both {zero} and must differ"
     except (OverflowError, TypeError) as e:
         return str(e)
     return ""
 
 
 def constants_refusal(S: Semiring, kinds: Sequence[np.dtype]) -> str:
-    """Why expressions cannot be computed in these dtypes; empty when they can."""
+    """Why expressions cannot be computed in these dtypes; empty if they can."""
     ops = S.traced
     assert ops
     try:
@@ -111,7 +111,7 @@ def constants_refusal(S: Semiring, kinds: Sequence[np.dtype]) -> str:
 
 
 def ladder(dtype: np.dtype) -> list[np.dtype]:
-    """The dtype and the wider ones of its kind, in order; for records all components together."""
+    """The dtype and the wider ones of its kind, in order; the components of a record widen together."""
     if dtype.names:
         wide = [(f, ladder(dtype[f])[-1]) for f in dtype.names]
         # No target computes in half precision.
@@ -123,14 +123,14 @@ def ladder(dtype: np.dtype) -> list[np.dtype]:
 
 
 def working_dtype(S: Semiring, dtype: np.dtype) -> np.dtype:
-    """The narrowest dtype, at least as wide as the data's, in which the algebra is what it is declared to be.
+    """The narrowest dtype, at least as wide as the data's, that carries the algebra as declared.
 
-    Constants must have a place in it; laws and flags must hold on random elements and at the carrier's ends.
+    It must hold the constants; laws and flags must hold on random elements and at the carrier's ends.
 
     Raises
     ------
     SemiringError
-        If there is none.
+        If no dtype does.
     """
     reasons = []
     for rung in ladder(dtype):
@@ -146,7 +146,7 @@ def working_dtype(S: Semiring, dtype: np.dtype) -> np.dtype:
 
 def _misfit(S: Semiring, dtype: np.dtype) -> str:
     why = constants_refusal(S, components(dtype))
-    # Halves are computed in single precision, sums of integers and truth values in forms right by themselves.
+    # Halves are computed in single precision; integer sums and truth values have forms that are right by themselves.
     guarded = dtype.kind in "iu" and (S.is_tropical or S.has_multiples)
     if why or dtype == np.float16 or dtype.kind == "b" or guarded or S.product_only:
         return why
@@ -156,23 +156,23 @@ def _misfit(S: Semiring, dtype: np.dtype) -> str:
 
 
 def check_neutral(S: Semiring, A: Any) -> None:
-    """0 and 1 must be elements."""
+    """Refuse a carrier without 0 or 1."""
     if not A.contains(laws.sequence([A.zero] if S.one is None else [A.zero, A.one], A.dtype)).all():
-        raise SemiringError(f"{S.name}: 0 or 1 is outside the carrier that was declared")
+        raise SemiringError(f"{S.name}: zero or one is outside the declared carrier; widen carrier=")
 
 
 def refuse(S: Semiring, report: laws.LawReport) -> None:
-    """Operations that do not make a semiring have products only."""
+    """Refuse operations that are not a semiring, unless the algebra has products only."""
     if not report.failures or S.product_only:
         return
     failed = report.failures[0]
     assert failed.breach
     one = np.empty(1, failed.breach.arithmetic.dtype)
     no_element = any(laws.is_nan(laws.full(one, x))[0] for x in (failed.left, failed.right))
-    hint = "; NaN is not an element, so leave infinities out with carrier=np.isfinite, say" if no_element else ""
+    hint = "; NaN is not an element, so exclude infinities, for example by carrier=np.isfinite" if no_element else ""
     if "absorbs" in failed.law.name:
-        hint += ("; zero= is what a missing edge weighs, and ⊗ must give it wherever it meets it: that may need a "
-                 "field of its own, such as whether there is a walk at all, or an np.where in mul=")
+        hint += ("; zero= is the weight of a missing edge, and ⊗ must return it whenever an operand is zero: this may "
+                 "need one more field, such as whether there is a walk at all, or an np.where in mul=")
     raise LawError(
         f"{S.name} is not a semiring: {failed}{hint}. Correct the operations, name the carrier "
         "in which the law holds (carrier=…), or pass product_only=True to use it for bare matrix products",

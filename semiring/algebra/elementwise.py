@@ -17,33 +17,35 @@ from .carried import Carried
 from .constants import cast_constant
 from .vectors import convert
 
-_LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
+_LARGE = 1 << 26  # allocations of more bytes are checked against free memory
 
 
 class Elementwise(Carried):
-    """What `Semiring` computes element by element."""
+    """The part of `Semiring` that computes element by element."""
 
     def array(self, values: Any, dtype: Any = None) -> np.ndarray:
-        """An array of elements from nested lists; tuples are records, objects stay whole.
+        """Make an array of elements from nested lists.
+
+        Tuples are records, and objects stay whole.
 
         Parameters
         ----------
         values : sequence or array
-            Nested lists, of any shape; of objects one list, or a list of lists for a matrix.
+            Nested lists, of any shape; for objects one list, or a list of lists for a matrix.
         dtype : dtype or what `numpy.dtype` takes, optional
-            By default `element_dtype`.
+            Default: `element_dtype`.
 
         Returns
         -------
         ndarray, of the shape of the lists
-            Whether the values are elements is not looked at.
+            It is not checked whether the values are elements.
 
         Raises
         ------
         ValueError, TypeError
-            From NumPy: when lists differ in length, or a value has no place in the dtype.
+            From NumPy: if lists differ in length, or a value has no place in the dtype.
         SemiringError
-            If no dtype is given and the algebra has none.
+            If no dtype is given and the algebra has no default.
 
         Examples
         --------
@@ -59,14 +61,14 @@ class Elementwise(Carried):
         return laws.sequence(values, dtype)
 
     def eye(self, n: int, dtype: Any = None) -> np.ndarray:
-        """The n × n identity matrix: one on the diagonal, zero elsewhere.
+        """Return the n × n identity matrix: one on the diagonal, zero elsewhere.
 
         Parameters
         ----------
         n : int
-            Rows and columns.
+            The number of rows and columns.
         dtype : dtype or what `numpy.dtype` takes, optional
-            By default `element_dtype`.
+            Default: `element_dtype`.
 
         Returns
         -------
@@ -95,18 +97,18 @@ class Elementwise(Carried):
         return result.view(self.with_vectors(S.dtype)) if self.fields else result
 
     def add(self, x: Any, y: Any) -> Any:
-        """x ⊕ y, element by element, in the dtype of x.
+        """Return x ⊕ y, element by element, in the dtype of x.
 
         Parameters
         ----------
         x, y : array_like
-            Elements, of any shapes that broadcast; tuples are records. Python objects stand in lists, or alone.
+            Elements, of any shapes that broadcast; tuples are records. Python objects are in lists, or alone.
 
         Returns
         -------
         ndarray, of the shape that both broadcast to, or scalar
-            Of the dtype of x; of the default one where x has a dtype of plain numbers (float64, int64 or bool) that the
-            algebra lacks.
+            Of the dtype of x; of the default dtype if the algebra lacks that one and it is a dtype of plain numbers
+            (float64, int64 or bool).
 
         Raises
         ------
@@ -117,7 +119,7 @@ class Elementwise(Carried):
 
         Notes
         -----
-        Floats are rounded as `Semiring` says: not at all where ⊕ is min or max.
+        Floats are rounded as `Semiring` says: not at all if ⊕ is min or max.
 
         Examples
         --------
@@ -128,30 +130,30 @@ class Elementwise(Carried):
         return self._on_arrays("add", x, y)
 
     def mul(self, x: Any, y: Any) -> Any:
-        """x ⊗ y, element by element, in the dtype of x; zero absorbs.
+        """Return x ⊗ y, element by element, in the dtype of x; zero absorbs.
 
         Parameters
         ----------
         x, y : array_like
-            Elements, of any shapes that broadcast; tuples are records. Python objects stand in lists, or alone.
+            Elements, of any shapes that broadcast; tuples are records. Python objects are in lists, or alone.
 
         Returns
         -------
         ndarray, of the shape that both broadcast to, or scalar
-            Of the dtype of x; of the default one where x has a dtype of plain numbers (float64, int64 or bool) that the
-            algebra lacks.
+            Of the dtype of x; of the default dtype if the algebra lacks that one and it is a dtype of plain numbers
+            (float64, int64 or bool).
 
         Raises
         ------
         SemiringError
-            If the algebra cannot live in the dtype of x, or an element or a result has no place in it: a sum of
-            integers under min or max, say, that would reach a limit, which stands for ∞.
+            If the algebra cannot live in the dtype of x, or an element or a result has no place in it: for example a
+            sum of integers under min or max that would reach a limit, which stands for ∞.
         ValueError
             If the shapes do not broadcast.
 
         Notes
         -----
-        Floats are rounded as `Semiring` says: once where ⊗ is + or ×, not at all where it is min or max.
+        Floats are rounded as `Semiring` says: once if ⊗ is + or ×, not at all if it is min or max.
 
         Examples
         --------
@@ -162,18 +164,18 @@ class Elementwise(Carried):
         return self._on_arrays("mul", x, y)
 
     def star(self, x: Any) -> Any:
-        """x* = 1 ⊕ x ⊕ x² ⊕ …, element by element.
+        """Return x* = 1 ⊕ x ⊕ x² ⊕ …, element by element.
 
         Parameters
         ----------
         x : array_like, any shape
-            Elements; tuples are records. Python objects stand in lists, or alone.
+            Elements; tuples are records. Python objects are in lists, or alone.
 
         Returns
         -------
         ndarray, of the shape of x, or scalar
-            Of the dtype of x; of the default one where x has a dtype of plain numbers (float64, int64 or bool) that the
-            algebra lacks.
+            Of the dtype of x; of the default dtype if the algebra lacks that one and it is a dtype of plain numbers
+            (float64, int64 or bool).
 
         Raises
         ------
@@ -194,7 +196,7 @@ class Elementwise(Carried):
         defined = S.defined(array)
         if not np.all(defined):
             bad = array[~defined].flat[0] if array.ndim else array[()]
-            hint = "" if self._algebra.declares_star else "; if its powers have a sum, declare that with star="
+            hint = "" if self._algebra.declares_star else "; if the sum of its powers is known, declare it with star="
             raise SemiringError(f"{self.name}: the star of {laws.show(bad)} does not exist{hint}")
         return self._written(self._as_given(S.star(array), x))
 
@@ -204,7 +206,7 @@ class Elementwise(Carried):
         return self._written(self._as_given(getattr(S, op)(a, b), x, y))
 
     def _as_given(self, result: Any, *given: Any) -> Any:
-        """Integers that stand for ∞ as floats where what came in were Python's numbers, and no array of integers."""
+        """Convert integers that stand for ∞ to floats, if the operands were Python numbers, not integer arrays."""
         numbers = isinstance(result, (np.ndarray, np.generic)) and result.dtype.kind in "iu"
         if not numbers or any(isinstance(x, (np.ndarray, np.generic)) for x in given):
             return result
@@ -219,7 +221,7 @@ class Elementwise(Carried):
         return made
 
     def _written(self, result: Any) -> Any:
-        """Elements as people write them: vectors are fields, and one element alone is a scalar."""
+        """Elements as users write them: vectors are fields, and a single element is a scalar."""
         if not isinstance(result, np.ndarray):
             return result
         return (result.view(self.with_vectors(result.dtype)) if self.fields else result)[()]
@@ -242,7 +244,7 @@ class Elementwise(Carried):
         return convert(x, S.dtype) if x.dtype.names else np.asarray(x, S.dtype), S
 
     def _home(self, dtype: np.dtype) -> np.dtype:
-        """The dtype of data, or the default one for plain Python numbers that came as int64 or float64."""
+        """The dtype of data, or the default one for plain Python numbers that became int64 or float64."""
         try:
             return self.promoted(dtype)
         except SemiringError:

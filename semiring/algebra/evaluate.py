@@ -1,6 +1,6 @@
-"""The NumPy and the Python-object targets: an algebra's operations as ordinary callables, the reference for all others.
+"""Operations as ordinary functions, on NumPy arrays and on Python objects: the reference for all other targets.
 
-`lower` is the one emitter for every target that works on typed steps; a target is a `Rules` table.
+`lower` generates code for every target that works on typed steps; a target is a `Rules` table.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .operations import UFUNCS
 
 @dataclass(frozen=True)
 class Rules:
-    """How a target spells an operation, a constant and a conversion."""
+    """The target's spelling of operations, constants and conversions."""
 
     table: Mapping[str, str]  # operation → text over {0}, {1}, {2}
     literal: Callable[[np.generic], str]  # a constant of a dtype
     convert: Callable[[str, np.dtype, np.dtype], str]  # text, from, to
     result: Callable[[str, np.dtype], str]  # text of an operation, the dtype it must have
-    boolean: Mapping[str, str] = field(default_factory=dict)  # rows that differ where truth values are read
-    floating: Mapping[str, str] = field(default_factory=dict)  # rows that differ where floats are read or written
+    boolean: Mapping[str, str] = field(default_factory=dict)  # rows that replace others if truth values are read
+    floating: Mapping[str, str] = field(default_factory=dict)  # rows that replace others if floats are read or written
     fused: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # {0}·{1} before {2}, and after, rounded once
-    fuses: Callable[[Expression, Expression], bool] = lambda total, product: True  # whether it may be
+    fuses: Callable[[Expression, Expression], bool] = lambda total, product: True  # whether they may be fused
 
 
 def lower(
@@ -48,7 +48,7 @@ def lower(
     ----------
     outputs : sequence of Expression
     dtypes, wanted : sequence of dtype
-        Of the components that go in, and of the outputs.
+        The dtypes of the input components, and of the outputs.
     rules : Rules
     names : callable
         Operand number, component number → the text that reads it.
@@ -93,7 +93,7 @@ def lower(
 def _joined_products(
     steps: Sequence[Step], outputs: Sequence[Expression], rules: Rules
 ) -> dict[Expression, Expression]:
-    """Sums of floats in which one side is a product that nothing else uses, and that product."""
+    """Sums of floats with a product that nothing else uses as one side, and that product."""
     types = {step.node: (*step.reads, step.writes) for step in steps}
     uses = Counter(a for step in steps for a in step.node.args)
     uses.update(outputs)
@@ -109,7 +109,7 @@ def _joined_products(
 
 
 def _facts(dtype: np.dtype, rules: Rules) -> dict[str, Any]:
-    """What a row may say of an integer dtype: its limits, its bits, and the group of dtypes it is computed with."""
+    """What a row may use of an integer dtype: its limits, its bits, and the dtypes with which it is computed."""
     if dtype.kind not in "iu":
         return {}
     limits = np.iinfo(dtype)
@@ -151,7 +151,7 @@ def _number(value: np.generic) -> str:
 def numpy_function(
     outputs: tuple[Expression, ...], arity: int, dtypes: tuple[np.dtype, ...], wanted: tuple[np.dtype, ...]
 ) -> Callable[..., tuple[Any, ...]]:
-    """A function over `arity` operands, each a tuple of component arrays, which returns a tuple of arrays."""
+    """A function over `arity` operands, each a tuple of component arrays; it returns a tuple of arrays."""
     lines, results = lower(outputs, dtypes, wanted, NUMPY, lambda operand, c: f"x{operand}[{c}]")
     parameters = ", ".join(f"x{i}" for i in range(arity))
     body = "".join(f"        {line}\n" for line in lines)
@@ -167,7 +167,7 @@ def numpy_function(
     return namespace["f"]  # type: ignore[return-value]
 
 
-# Python objects are evaluated lazily, as a tree: 1 / (1 − a) must not be tried where `where` does not choose it.
+# Python objects are evaluated lazily, as a tree: 1 / (1 − a) must not be evaluated if `where` does not choose it.
 PYTHON: dict[str, str] = {
     "add": "({0} + {1})", "subtract": "({0} - {1})", "multiply": "({0} * {1})", "divide": "({0} / {1})",
     "floor_divide": "({0} // {1})", "remainder": "({0} % {1})", "power": "power({0}, {1})",
@@ -194,7 +194,7 @@ PYTHON: dict[str, str] = {
 
 
 def _endless(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A sum or a product, also of ∞ and an integer that no float holds."""
+    """A sum or a product, also of ∞ and an integer that is too large for a float."""
 
     def f(x: Any, y: Any) -> Any:
         try:
@@ -208,7 +208,7 @@ def _endless(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _as_numpy(function: Callable[[Any], float], poles: Mapping[float, float] | None = None) -> Callable[[Any], float]:
-    """A function of the math module that answers NaN and ∞ as NumPy does, where the module raises an error."""
+    """A function of the math module that returns NaN and ∞ as NumPy does, instead of raising an error."""
 
     def f(x: Any) -> float:
         if poles and x in poles:
@@ -217,7 +217,7 @@ def _as_numpy(function: Callable[[Any], float], poles: Mapping[float, float] | N
             return function(x)
         except ValueError:
             return math.nan
-        except OverflowError:  # sinh is the only one of these that falls without bound
+        except OverflowError:  # sinh is the only one of these that goes to −∞
             return -math.inf if function is math.sinh and x < 0 else math.inf
 
     return f
@@ -245,7 +245,7 @@ def _whole(function: Callable[[Any], Any], x: Any) -> Any:
 def _power(x: Any, y: Any) -> Any:
     try:
         result = x**y
-    except ZeroDivisionError:  # 1 / ±0: the sign counts where the power is odd
+    except ZeroDivisionError:  # 1 / ±0: the sign counts if the power is odd
         return math.copysign(math.inf, x) if y % 2 == 1 else math.inf
     except OverflowError:
         return -math.inf if x < 0 and y % 2 == 1 else math.inf

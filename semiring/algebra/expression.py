@@ -1,7 +1,7 @@
-"""The expression graph that an algebra's operations become.
+"""The expression graph of an algebra's operations.
 
 Equal sub-expressions are one node. `typed` resolves an expression for given dtypes into a list of steps, each with the
-dtypes its operation reads and writes (NumPy's own rules); a rule table a target turns the steps into text.
+dtypes that its operation reads and writes (NumPy's own rules); the rule table of a target turns the steps into text.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .operations import BITWISE, COMMUTATIVE, COMPLEX, INFIX, ON_CONDITIONS, PRE
 class Expression:
     """A node: an operation and its arguments. Nodes are unique, so equality is identity.
 
-    `op` is a name of `OPERATIONS`, or "input" (value: operand number, component number), or "constant"
-    (value: a Python number). For "cast" the value is the dtype. `is_condition` says that it is a truth value in every
-    dtype: a comparison, a Boolean constant, or what is made of such.
+    `op` is a name in `OPERATIONS`, or "input" (value: operand number, component number), or "constant"
+    (value: a Python number). For "cast" the value is the dtype. `is_condition` says that the node is a truth value in
+    every dtype: a comparison, a Boolean constant, or a combination of these.
     """
 
     __slots__ = ("args", "is_condition", "op", "value")
@@ -60,12 +60,12 @@ class Expression:
         return show(self)
 
 
-# Nodes in a row, arguments before what uses them: operation, places of the arguments, value; and places of the outputs.
+# Nodes in order, arguments before their users: operation, positions of the arguments, value; and those of the outputs.
 Flat = tuple[tuple[tuple[str, tuple[int, ...], Any], ...], tuple[int, ...]]
 
 
 def flattened(outputs: Sequence[Expression]) -> Flat:
-    """Expressions as plain data, however deep they are; equal ones have equal data.
+    """Turn expressions into plain data, however deep they are; equal ones have equal data.
 
     >>> flattened([apply("add", operand(0), constant(2))])
     ((('input', (), (0, 0)), ('constant', (), 2), ('add', (0, 1), None)), (2,))
@@ -77,7 +77,7 @@ def flattened(outputs: Sequence[Expression]) -> Flat:
 
 
 def unflattened(flat: Flat) -> tuple[Expression, ...]:
-    """The expressions that `flattened` made data of: the same nodes."""
+    """Turn data from `flattened` back into expressions: the same nodes."""
     made: list[Expression] = []
     for op, args, value in flat[0]:
         made.append(Expression(op, [made[k] for k in args], value))
@@ -89,7 +89,7 @@ def _rebuilt(flat: Flat) -> Expression:
 
 
 def constant(value: Any) -> Expression:
-    """A constant node; a NumPy scalar becomes the Python number it equals, 2.0 is 2, and 2 + 0j is 2."""
+    """A constant node; a NumPy scalar becomes an equal Python number, 2.0 becomes 2, and so does 2 + 0j."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, complex):
@@ -108,7 +108,7 @@ def operand(number: int, component: int = 0) -> Expression:
 
 
 def apply(op: str, *args: Expression) -> Expression:
-    """The node for an operation in the simplest of its spellings, folded where its value is known in every dtype."""
+    """The node for an operation in its simplest spelling, folded if its value is the same in every dtype."""
     if op in ON_CONDITIONS and all(a.is_condition for a in args):
         op = ON_CONDITIONS[op]
     if op in UFUNCS and op not in BITWISE and all(a.op == "constant" for a in args):
@@ -136,7 +136,7 @@ def _where(condition: Expression, x: Expression, y: Expression) -> Expression:
         return x if condition.value else y
     if condition.op in ("logical_not", "not_equal"):
         return _where(negation(condition), y, x)
-    # where(x < y, x, y) is the minimum: so however a user spells it, it gets the minimum's instructions.
+    # where(x < y, x, y) is the minimum: every spelling gets the minimum's instructions.
     if condition.op in ("less", "less_equal", "greater", "greater_equal") and {x, y} == set(condition.args):
         smaller_first = condition.op.startswith("less") == (condition.args[0] is x)
         return apply("minimum" if smaller_first else "maximum", *condition.args)
@@ -154,7 +154,7 @@ def _logical(op: str, args: tuple[Expression, ...]) -> Expression:
     if op == "logical_not":
         if first.op == "logical_not":
             return truth(first.args[0])
-        # Of other comparisons NaN tells the opposite from the negation.
+        # For other comparisons NaN distinguishes the opposite from the negation.
         opposite = {"equal": "not_equal", "not_equal": "equal"}.get(first.op)
         return Expression(opposite, first.args) if opposite else Expression(op, args)
     if last.op == "constant":
@@ -167,7 +167,7 @@ def _logical(op: str, args: tuple[Expression, ...]) -> Expression:
 
 
 def truth(e: Expression) -> Expression:
-    """The condition that a number is, to `if`, `and` and `or`: whether it is not 0."""
+    """The truth value of a number, as `if`, `and` and `or` use it: whether it is not 0."""
     return e if e.is_condition else apply("not_equal", e, constant(0))
 
 
@@ -197,7 +197,7 @@ class Traced:
         return len(self.outputs) == 1 and self.arity == 2 and e.op in ops and set(e.args) == {operand(0), operand(1)}
 
     def operations(self) -> frozenset[str]:
-        """Names of all operations that occur."""
+        """The names of all operations in it."""
         return frozenset(e.op for e in postorder(self.outputs) if e.op not in ("input", "constant"))
 
     def __str__(self) -> str:
@@ -210,7 +210,7 @@ def _traced(flat: Flat, arity: int, width: int) -> Traced:
 
 
 def postorder(outputs: Sequence[Expression]) -> list[Expression]:
-    """All nodes below the outputs, arguments before what uses them, each once."""
+    """All nodes below the outputs, each once, arguments before their users."""
     order: list[Expression] = []
     seen: set[int] = set()
     stack = [(e, False) for e in reversed(outputs)]
@@ -228,7 +228,7 @@ def postorder(outputs: Sequence[Expression]) -> list[Expression]:
 
 
 def substitute(outputs: Sequence[Expression], replace: Mapping[Expression, Expression]) -> tuple[Expression, ...]:
-    """The expressions with some nodes replaced, folded again on the way up."""
+    """The expressions with some nodes replaced, folded again from the leaves up."""
     made: dict[Expression, Expression] = {}
     for e in postorder(outputs):
         made[e] = replace[e] if e in replace else rebuild(e, [made[a] for a in e.args])
@@ -242,7 +242,7 @@ def equals(x: Sequence[Expression], y: Sequence[Expression]) -> Expression:
 
 
 def rebuild(e: Expression, args: Sequence[Expression]) -> Expression:
-    """The node with other arguments, in the simplest of its spellings."""
+    """The node with other arguments, in its simplest spelling."""
     if e.op == "cast":
         return Expression("cast", args, e.value)
     return apply(e.op, *args) if args else e
@@ -250,12 +250,12 @@ def rebuild(e: Expression, args: Sequence[Expression]) -> Expression:
 
 @lru_cache(1024)
 def rounded(outputs: tuple[Expression, ...], dtype: np.dtype) -> tuple[Expression, ...]:
-    """Expressions with constants as a narrower float has them, to be computed in a wider one."""
+    """Expressions whose constants are rounded to a narrower float, to be computed in a wider one."""
     constants = [e for e in postorder(outputs) if e.op == "constant" and not isinstance(e.value, bool)]
     return substitute(outputs, {e: constant(nearest_constant(e.value, dtype).item()) for e in constants})
 
 
-# What −∞, which is below everything else, is to it.
+# Comparisons of −∞, which is less than all other numbers, with a number.
 _BELOW_ALL = {
     "less": True, "less_equal": True, "greater": False, "greater_equal": False, "equal": False, "not_equal": True,
 }
@@ -263,7 +263,7 @@ _BELOW_ALL = {
 
 @lru_cache(256)
 def without_minus_infinity(condition: Expression) -> Expression:
-    """A condition where no number stands for −∞, as in unsigned integers."""
+    """A condition in a dtype in which no number stands for −∞, such as unsigned integers."""
     lowest, known = constant(-math.inf), {}
     for e in postorder([condition]):
         if e.op in _BELOW_ALL and (e.args[0] is lowest) != (e.args[1] is lowest):
@@ -273,7 +273,7 @@ def without_minus_infinity(condition: Expression) -> Expression:
 
 
 def split_undefined(traced: Traced) -> tuple[Traced, Expression]:
-    """Split a partial function, whose undefined values are written NaN, into a total one and its domain.
+    """Split a partial function, with NaN where it is undefined, into a total one and its domain.
 
     In ``np.where(a == 1, np.nan, 1 / (1 - a))`` the domain is ``a != 1``; NaN is replaced by 0, so that the total
     part has a value in every dtype.
@@ -314,11 +314,11 @@ def _choose(condition: Expression, x: Expression, y: Expression) -> Expression:
     return apply("where", condition, x, y)
 
 
-_LONGEST = 400  # characters of a part of an expression that are shown; one node may stand in it a million times
+_LONGEST = 400  # the most characters shown of a part of an expression; one node may occur in it a million times
 
 
 def show(e: Expression, top: bool = True) -> str:
-    """An expression as a person would write it; parts that would fill pages become …"""
+    """Write an expression as a person would; very long parts become …"""
     texts: dict[Expression, str] = {}
     for node in postorder([e]):
         parts = [f"({texts[a]})" if a.op in INFIX and node.op in INFIX else texts[a] for a in node.args]
@@ -342,7 +342,7 @@ def _text(e: Expression, parts: list[str]) -> str:
 
 @dataclass(frozen=True)
 class Step:
-    """One operation with its types: `reads` are the dtypes its arguments are converted to first."""
+    """One operation with its types: its arguments are converted to the dtypes in `reads` first."""
 
     node: Expression
     reads: tuple[np.dtype, ...]
@@ -354,8 +354,8 @@ def typed(
 ) -> list[Step]:
     """Resolve expressions over components of the given dtypes into steps, by NumPy's promotion rules.
 
-    A constant takes the dtype of what it stands beside; an infinity beside integers is their limit. A choice between
-    constants takes the dtype that is wanted of the output it belongs to, and so does an operation on constants alone.
+    A constant takes the dtype of the other operand; an infinity among integers is their limit. A choice between
+    constants takes the dtype wanted for its output, and so does an operation on constants alone.
 
     Raises
     ------
@@ -366,7 +366,7 @@ def typed(
 
 
 class _Resolution:
-    """`typed` at work. A node that is made of constants alone waits, as a kind, until it is known what it serves."""
+    """The work of `typed`. A node of constants alone stays a kind until the dtype of its use is known."""
 
     def __init__(self, dtypes: Sequence[np.dtype]):
         self.dtypes = dtypes
@@ -396,7 +396,7 @@ class _Resolution:
         return self.steps
 
     def settle(self, e: Expression, home: np.dtype) -> None:
-        """Resolve what waits, as if its constants were operands; of records, as what it is used for."""
+        """Resolve open nodes, as if their constants were operands; in records, by their use."""
         if e.op != "constant" and isinstance(self.found[e], type):
             self.resolve(e, self.default if e.is_condition or len(self.dtypes) == 1 else home)
 
@@ -418,22 +418,22 @@ class _Resolution:
         self.steps.append(step)
 
     def beside(self, args: Sequence[Expression], default: np.dtype) -> list[np.dtype]:
-        """The dtype of each argument, where a constant takes that of its neighbours if it has a place in it."""
+        """The dtype of each argument; a constant takes that of the other arguments if it has a place in it."""
         kinds = [self.found[a] for a in args]
         strong = [k for k in kinds if isinstance(k, np.dtype)]
         home = np.result_type(*strong) if strong else default
-        if home.kind == "b":  # 1 beside a condition is a number, of the dtype that the numbers have here
+        if home.kind == "b":  # 1 with a condition is a number, of the dtype that the numbers have here
             home = default if default.kind != "b" else self.default
         return [k if isinstance(k, np.dtype) else _place(a, k, home) for a, k in zip(args, kinds, strict=True)]
 
 
 def _kind_of(value: Any) -> type:
-    """The Python type that a constant counts as: ∞ and 2.0 are integers, where integers are."""
+    """The Python type that a constant counts as: among integers ∞ and 2.0 are integers."""
     return int if isinstance(value, float) and (math.isinf(value) or value.is_integer()) else type(value)
 
 
 def _place(e: Expression, kind: type, home: np.dtype) -> np.dtype:
-    """The dtype in which a constant, or an operation on constants, of a Python type joins others of dtype `home`."""
+    """The dtype in which a constant, or an operation on constants, of a Python type combines with dtype `home`."""
     if kind is bool:
         return np.dtype(bool)
     if home.kind == "c" or (home.kind == "f" and kind is not complex) or (kind is int and home.kind in "iu"):
@@ -449,7 +449,7 @@ def _kind(e: Expression, kinds: list[Any]) -> type:
     if e.is_condition or e.op == "where":
         return bool if e.is_condition else next((k for k in (complex, float) if k in values), int)
     if e.op in BITWISE:
-        return int  # of ∞ too: the limit of an integer dtype has bits
+        return int  # also for ∞: the limit of an integer dtype has bits
     if e.op in ("real", "imag"):
         return float if values[0] is complex else values[0]
     out = _ufunc(e.op).resolve_dtypes((*(np.dtype(bool) if k is bool else k for k in values), None))[-1]
@@ -461,9 +461,9 @@ def _ufunc(op: str) -> np.ufunc:
 
 
 def _signature(e: Expression, given: list[np.dtype]) -> tuple[tuple[np.dtype, ...], np.dtype]:
-    """The dtypes that an operation reads, given those of its arguments, and the one it writes."""
+    """The dtypes that an operation reads, given those of its arguments, and the dtype that it writes."""
     if e.op not in COMPLEX and any(d.kind == "c" for d in given):
-        raise TypeError(f"{e.op} has no meaning for complex numbers; it may be taken of np.abs(a), a.real and a.imag")
+        raise TypeError(f"{e.op} has no meaning for complex numbers; apply it to np.abs(a), a.real or a.imag")
     if e.op in ("real", "imag"):
         (whole,) = given
         return (whole,), np.dtype(f"f{whole.itemsize // 2}") if whole.kind == "c" else whole
@@ -471,8 +471,8 @@ def _signature(e: Expression, given: list[np.dtype]) -> tuple[tuple[np.dtype, ..
         given = [np.result_type(d, 0.0) for d in given]  # integers have no reciprocals
     *reads, out = _ufunc(e.op).resolve_dtypes((*given, None))
     if e.op == "bitwise_count":
-        out = reads[0]  # not NumPy's uint8, in which a sum of counts would wrap
+        out = reads[0]  # NumPy would take uint8, in which a sum of counts would wrap
     if np.dtype("f2") not in given:
-        # NumPy takes narrow integers to half precision, in which not every target computes.
+        # NumPy converts narrow integers to half precision, in which not every target computes.
         *reads, out = (np.dtype("f4") if d == np.dtype("f2") else d for d in (*reads, out))
     return tuple(reads), out

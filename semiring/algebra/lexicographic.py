@@ -3,14 +3,14 @@
     (a, x) ⊕ (b, y) = (a, x) or (b, y) where a or b is the better one, (a, x ⊕ y) where a = b
     (a, x) ⊗ (b, y) = (a ⊗ b, x ⊗ y)
 
-Let both be semirings, of which the first selects. ⊗ of pairs distributes over their ⊕ exactly where ⊗ of the first
+Let both be semirings, and let the first one select. Then ⊗ of pairs distributes over their ⊕ exactly if ⊗ of the first
 cancels: c ⊗ a = c ⊗ b ≠ 0 only if a = b, on both sides. For let a be better than b and c ⊗ a = c ⊗ b ≠ 0. Then
-c ⊗ ((a, 0) ⊕ (b, 1)) = (c ⊗ a, 0), and the sum of the products is (c ⊗ a, 1): what was forgotten would have been
-wanted. And where ⊗ cancels, the better of two stays the better one, or both become zero, and ties stay ties.
+c ⊗ ((a, 0) ⊕ (b, 1)) = (c ⊗ a, 0), but the sum of the products is (c ⊗ a, 1): the forgotten pair was needed. And if ⊗
+cancels, the better of two stays the better one, or both become zero, and ties stay ties.
 
-Where it does not cancel, there may be two stages: the best values by the first algebra, then the best by the second
-among the paths that attain them. If ⊗ of the first also selects and no element is better than one, as in max-min, these
-are the paths whose edges are all at least as good as that value; see `semiring/solvers/stages.py`.
+If it does not cancel, there may be two stages: the best values by the first algebra, then the best by the second among
+the paths that attain them. If ⊗ of the first also selects and no element is better than one, as in max-min, these are
+the paths on which every edge is at least as good as that value; see `semiring/solvers/stages.py`.
 
 M. G. Gouda, M. Schneider, Maximizable routing metrics (2003); A. J. T. Gurney, T. G. Griffin, Lexicographic products in
 metarouting (2007).
@@ -34,8 +34,8 @@ from .laws import Law, Verdict, choose, equal, full, judge, show
 from .semiring import Semiring
 from .tracing import Symbol, where
 
-NOTABLE = 7  # elements of each algebra of which pairs are made, to try laws on
-STOPPING = {"add": "saturating_add", "multiply": "saturating_multiply"}  # the same for floats
+NOTABLE = 7  # elements of each algebra that are combined into pairs to test laws
+STOPPING = {"add": "saturating_add", "multiply": "saturating_multiply"}  # equal on floats
 
 
 def _cancels(S: Any, a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:
@@ -59,40 +59,41 @@ SELECTS = Law("⊗ selects", "a ⊗ b ∈ {a, b}", 2, _selects, exact=True)
 def lexicographic(
     first: Semiring | str, second: Semiring | str, *, fields: Sequence[str] | None = None
 ) -> Semiring:
-    """The algebra of pairs in which the first component decides, and the second one breaks ties.
+    """Return an algebra of pairs: the first component decides; ties go to the second.
 
-    Of shortest paths the widest: ``lexicographic(min_plus, max_min)``. Of shortest paths the one with fewest edges:
-    ``lexicographic(min_plus, min_plus)``, with an edge's second weight 1. How many shortest paths there are:
+    The widest of the shortest paths: ``lexicographic(min_plus, max_min)``. The shortest path with the fewest edges:
+    ``lexicographic(min_plus, min_plus)``, with 1 as each edge's second weight. The number of shortest paths:
     ``lexicographic(min_plus, counting)``. A pair may be a component of another pair.
 
     Parameters
     ----------
     first : Semiring or str
-        Whose ⊕ selects, and whose ⊗ cancels: c ⊗ a = c ⊗ b ≠ 0 only if a = b. Infinities other than its zero and one
-        are left out of its carrier, because nothing can be cancelled from them.
+        Its ⊕ must select, and its ⊗ must cancel: c ⊗ a = c ⊗ b ≠ 0 only if a = b. Infinities other than its zero and
+        one are excluded from its carrier, because they cannot be cancelled.
     second : Semiring or str
-        At a tie its ⊕ is taken, which need not select. Where it does, elements that are better than one are left out of
-        its carrier: rounding of the first component would hide whether a cycle improves the second.
+        Its ⊕ combines ties and need not select. If it selects, elements better than one are excluded from its carrier:
+        rounding of the first component would hide whether a cycle improves the second.
     fields : sequence of str, optional
-        Names of the components, one for each number of a pair. Default: those of the two algebras, or of their fields.
+        Names of the components, one for each number of a pair. Default: the names of the two algebras, or of their
+        fields.
 
     Returns
     -------
     Semiring
-        Of records. The same object for the same arguments.
+        An algebra of records. The same object for the same arguments.
 
     Raises
     ------
     LawError
         If ⊕ of the first algebra does not select, or its ⊗ does not cancel, so that ⊗ of pairs would not distribute;
-        with a witness. `paths` may answer in two stages where this algebra does not exist: see there.
+        the message has a counterexample. In this case `paths` may still answer in two stages: see there.
     SemiringError
-        For an unknown algebra, one of Python objects, and for names that are not one for each component.
+        For an unknown algebra, an algebra of Python objects, or names that are not one for each component.
 
     Notes
     -----
-    That ⊗ has to cancel, and that this is enough, is in A. J. T. Gurney, T. G. Griffin, Lexicographic products in
-    metarouting (2007). It is tried on notable and random elements. Sums and products of integers stop at the limits of
+    A. J. T. Gurney, T. G. Griffin, Lexicographic products in metarouting (2007), show that ⊗ must cancel, and that this
+    is enough. It is tested on notable and random elements. Sums and products of integers saturate at the limits of
     their dtype, which stand for ±∞.
 
     Examples
@@ -111,20 +112,20 @@ def lexicographic(
 
 
 def in_order(S: Any) -> Semiring:
-    """An algebra, also as (first, second): that of pairs, or where there is none the one whose paths take two stages.
+    """An algebra, also given as (first, second): the algebra of pairs, or else one whose paths take two stages.
 
     Raises
     ------
     LawError
-        If paths are not to be found in two stages either.
+        If paths cannot be found in two stages either.
     SemiringError
         For a tuple of another length, or an unknown algebra.
     """
     if not isinstance(S, (tuple, list)):
         return algebra(S)
     if len(S) != 2:
-        raise SemiringError(f"{S!r} holds {len(S)} algebras: give (first, second), of which the first decides and the "
-                            "second breaks ties; sr.lexicographic makes one of more than two")
+        raise SemiringError(f"{S!r} holds {len(S)} algebras: pass two, (first, second): the first decides, the second "
+                            "breaks ties; sr.lexicographic can combine more than two")
     first, second = _checked(*S)
     if not first.selective or _cancellation(first) is None:
         return _pairs(first, second, None)
@@ -132,10 +133,9 @@ def in_order(S: Any) -> Semiring:
 
 
 def is_forgotten(S: Semiring, pairs: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """Where a pair has a better second component than the sum that it is in, of an algebra with stages.
+    """Test which pairs have a better second component than the sum they are in, for an algebra with stages.
 
-    A path on which another edge decides would rather have had the pair.
-
+    A path whose first value another edge decides would have needed that pair.
     Examples
     --------
     >>> import semiring as sr
@@ -146,7 +146,7 @@ def is_forgotten(S: Semiring, pairs: np.ndarray, sums: np.ndarray) -> np.ndarray
     """
     assert S.stages is not None
     A, first = S.over(pairs.dtype), S.stages[0]
-    tied = pairs.copy(), sums.copy()  # in the first component, so that the second one decides
+    tied = pairs.copy(), sums.copy()  # tied in the first component, so that the second one decides
     for f, _ in zip(pairs.dtype.names or (), first.components_of(first.one), strict=False):
         for part in tied:
             part[f] = A.one[f]
@@ -157,10 +157,10 @@ def _checked(first: Semiring | str, second: Semiring | str) -> tuple[Semiring, S
     found = algebra(first), algebra(second)
     for S in found:
         if S.traced is None:
-            raise SemiringError(f"{S.name} works on Python objects, of which no pairs are made")
+            raise SemiringError(f"{S.name} works on Python objects, which cannot be components of pairs")
         if S.product_only:
             broken = S._law_report.failures
-            raise LawError(f"{S.name} is not a semiring, of which pairs could be made"
+            raise LawError(f"{S.name} is not a semiring, so it cannot be a component of pairs"
                            + (f": {broken[0]}" if broken else ""))
     return found
 
@@ -177,7 +177,7 @@ def _given_names(fields: Sequence[str] | None) -> tuple[str, ...] | None:
 def _pairs(first: Semiring, second: Semiring, fields: tuple[str, ...] | None) -> Semiring:
     name = f"lexicographic({first.name}, {second.name})"
     if not first.selective:
-        raise LawError(f"{name}: the first component cannot decide, for in {first.name} "
+        raise LawError(f"{name}: the first component cannot decide, because in {first.name} "
                        f"{first._law_report.flags['selective']}")
     broken = _cancellation(first)
     if broken is not None:
@@ -198,8 +198,8 @@ def _pairs(first: Semiring, second: Semiring, fields: tuple[str, ...] | None) ->
 def _two_stages(first: Semiring, second: Semiring) -> Semiring:
     why = _no_stages(first, second)
     if why:
-        raise LawError(f"{first.name}, then {second.name}: there is no algebra of these pairs, and they cannot be "
-                       f"taken in two stages, since {why}")
+        raise LawError(f"{first.name}, then {second.name}: there is no algebra of these pairs, and paths cannot be "
+                       f"found in two stages, because {why}")
     pair = _Pair(first, second)
     made = Semiring(
         f"{first.name}, then {second.name}", f"(pairs, {first.name} decides, {second.name} breaks ties)",
@@ -212,7 +212,7 @@ def _two_stages(first: Semiring, second: Semiring) -> Semiring:
 
 
 def _no_stages(first: Semiring, second: Semiring) -> str:
-    """Why paths are not those of edges that are all as good as the value of the first stage; empty where they are."""
+    """Why best paths are not the paths whose edges are all as good as the first value; empty if they are."""
     selects = judge(SELECTS, first.over(first.default_dtype), *first.elements_in(first.default_dtype)[:2])
     for S, verdict in ((first, selects), (first, first._law_report.flags["bounded"]),
                        (second, second._law_report.flags["selective"])):
@@ -222,7 +222,7 @@ def _no_stages(first: Semiring, second: Semiring) -> str:
 
 
 def _cancellation(first: Semiring) -> Verdict | None:
-    """Elements that ⊗ does not keep apart; None where it cancels."""
+    """A verdict with elements that ⊗ makes equal; None if ⊗ cancels."""
     A = first.over(first.default_dtype)
     kept = [e[cancellable(first, e)] for e in first.elements_in(first.default_dtype)[:2]]
     verdicts = (judge(law, A, *kept) for law in CANCELS)
@@ -230,7 +230,7 @@ def _cancellation(first: Semiring) -> Verdict | None:
 
 
 def _not_distributive(first: Semiring, second: Semiring, broken: Verdict) -> str:
-    """The refusal, with three pairs of which one is forgotten too early."""
+    """The error, with three pairs, one of which is forgotten too early."""
     A, B = first.over(first.default_dtype), second.over(second.default_dtype)
     a, b, c = (np.array([w], A.dtype) for w in broken.witness)
     if equal(A.add(a, b), b)[0]:
@@ -245,14 +245,14 @@ def _not_distributive(first: Semiring, second: Semiring, broken: Verdict) -> str
     *given, once, apart = (f"{name} = ({show(v[0])}, {show(w[0])})" for name, (v, w) in told.items())
     stages = "" if _no_stages(first, second) else "; sr.paths(A, (first, second)) finds best paths in two stages"
     return (
-        f"{first.name}, then {second.name}: ⊗ of pairs does not distribute over ⊕, for ⊗ of {first.name} does not "
-        f"cancel. With {', '.join(given)} is a ⊕ b = a and {once}, but {apart}: what is worse so far may be missed "
+        f"{first.name}, then {second.name}: ⊗ of pairs does not distribute over ⊕, because ⊗ of {first.name} does not "
+        f"cancel. With {', '.join(given)} is a ⊕ b = a and {once}, but {apart}: a walk that is worse now may be needed "
         f"later{stages}"
     )
 
 
 class _Pair:
-    """The operations on pairs, written as those of any algebra."""
+    """The operations on pairs, written like those of any algebra."""
 
     def __init__(self, first: Semiring, second: Semiring):
         assert first.traced is not None and second.traced is not None
@@ -269,7 +269,7 @@ class _Pair:
         Raises
         ------
         SemiringError
-            If names are given, and not one for each, all different.
+            If there is not exactly one name for each component, all different.
         """
         dtypes = [d for S in (self.first, self.second) for d in S.over(S.default_dtype).components]
         if names is None:
@@ -289,7 +289,7 @@ class _Pair:
         return parts[: self.width], parts[self.width :]
 
     def add(self, x: Any, y: Any) -> Any:
-        """The pair with the better first component; at a tie ⊕ of the second ones."""
+        """The pair with the better first component; at a tie, ⊕ of the second components."""
         (p, q), (r, s) = self.halves(x), self.halves(y)
         mine, others = self.wins(p, r), self.wins(r, p)
         both = _called(self.other.add, q, s)
@@ -312,7 +312,7 @@ class _Pair:
         return (*decided, *(where(empty, z, t) for z, t in zip(self.zeros[1], tied, strict=True)))
 
     def star(self, a: Any) -> Any:
-        """One where the first component is worse than one; if it is one, the star of the second."""
+        """One if the first component is worse than one; if it is one, the star of the second."""
         p, q = self.halves(a)
         star = substitute(self.other.star.outputs, {operand(0, c): e.expression for c, e in enumerate(q)})
         (defined,) = substitute((self.other.defined,), {operand(0, c): e.expression for c, e in enumerate(q)})
@@ -323,7 +323,7 @@ class _Pair:
                   for e, one in zip(star, self.ones[1], strict=True)))
 
     def carrier(self, a: Any) -> Any:
-        """Pairs whose first element can be cancelled, and is zero only if both are; of the second none beyond one."""
+        """Pairs with a first element that can be cancelled, zero only if both are; no second element beyond one."""
         p, q = self.halves(a)
         endless = [~np.isfinite(x) for x in p]
         some = endless[0]
@@ -335,7 +335,7 @@ class _Pair:
         return self.inside(p, q) & kept & (~_same(p, self.zeros[0]) | _same(q, self.zeros[1]))
 
     def both_or_none(self, a: Any) -> Any:
-        """Pairs of elements that are both zero, or none of them."""
+        """Pairs in which both elements are zero, or neither is."""
         p, q = self.halves(a)
         empty, none = _same(p, self.zeros[0]), _same(q, self.zeros[1])
         return self.inside(p, q) & ((empty & none) | ~(empty | none))
@@ -358,14 +358,14 @@ class _Pair:
 
 
 def cancellable(S: Semiring, elements: np.ndarray) -> np.ndarray:
-    """Which elements are finite, zero or one: from infinities nothing can be cancelled."""
+    """Test which elements are finite, zero or one: infinities cannot be cancelled."""
     A = S.over(elements.dtype)
     finite = np.logical_and.reduce([np.isfinite(part) for part in A.split(elements)])
     return np.asarray(finite | equal(elements, full(elements, A.zero)) | equal(elements, full(elements, A.one)), bool)
 
 
 def _called(traced: Traced, *operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What traced operations make of symbols, and of numbers."""
+    """The result of traced operations on symbols, and on numbers."""
     parts = {
         operand(k, c): part.expression if isinstance(part, Symbol) else constant(part)
         for k, parts in enumerate(operands) for c, part in enumerate(parts)
@@ -383,7 +383,7 @@ def _same(x: tuple[Any, ...], y: tuple[Any, ...]) -> Any:
 
 @cache
 def _stopping(traced: Traced) -> Traced:
-    """The same with sums and products that stop at the limits of an integer dtype."""
+    """The expressions with sums and products that saturate at the limits of an integer dtype."""
     made: dict[Expression, Expression] = {}
     for e in postorder(traced.outputs):
         args = [made[a] for a in e.args]

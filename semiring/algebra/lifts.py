@@ -1,4 +1,4 @@
-"""Plain numbers as elements of an algebra of records: a weight w becomes (w, 1), say, where an edge counts once."""
+"""Turn plain numbers into records: a weight w becomes (w, 1), for example, if each edge counts once."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .laws import equal, full, show
 if TYPE_CHECKING:
     from .semiring import Semiring
 
-TRIED = np.array([0.0, 1.0, 2.0, 7.0])  # numbers that a lift is tried on, besides those that zero is made of
+TRIED = np.array([0.0, 1.0, 2.0, 7.0])  # numbers for testing a lift, with those that zero consists of
 EXAMPLE = "lift=lambda w: (w, np.where(w == np.inf, 0, 1))"
 
 
 class Lift:
-    """The elements that plain numbers stand for.
+    """A function from plain numbers to elements of an algebra of records.
 
     Parameters
     ----------
     S : Semiring
-        Of records.
+        An algebra of records.
     declared : callable
-        Takes an array of float64 and gives the components of as many elements, as arrays or numbers.
+        Takes an array of float64 and returns the components of as many elements, as arrays or numbers.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class Lift:
     Raises
     ------
     SemiringError
-        If the elements are not records; when what `declared` gives are not the components of an element, or no number
-        becomes zero.
+        If the elements are not records, `declared` does not return the components of an element, or no number becomes
+        zero.
 
     Examples
     --------
@@ -50,8 +50,8 @@ class Lift:
 
     def __init__(self, S: Semiring, declared: Callable[[np.ndarray], Any]):
         if not S.is_record:
-            raise SemiringError(f"{S.name}: lift= makes records of numbers, and its elements are not records; fields= "
-                                "declares the components of one")
+            raise SemiringError(f"{S.name}: lift= turns numbers into records, but its elements are not records; "
+                                "declare the components with fields=")
         if not callable(declared):
             raise SemiringError(f"{S.name}: lift must be a function of an array of numbers, such as {EXAMPLE}")
         self._S, self.declared = S, declared
@@ -60,16 +60,16 @@ class Lift:
         made, zero = self(np.array(numbers)).view(S.default_dtype), S.zero_in(S.default_dtype)
         found = np.flatnonzero(equal(made, full(made, zero)))
         if not found.size:
-            elements = " and ".join(f"{show(e)} of {show(x)}" for x, e in zip(numbers, made, strict=True))
+            elements = " and ".join(f"{show(e)} for {show(x)}" for x, e in zip(numbers, made, strict=True))
             raise SemiringError(
-                f"{S.name}: lift makes {elements}, and not zero, {show(zero)}, so that no number is the weight of an "
+                f"{S.name}: lift returns {elements} but never zero, {show(zero)}, so that no number is the weight of a "
                 f"missing edge; write it as in {EXAMPLE}"
             )
         self.absent = numbers[int(found[0])]
 
     @staticmethod
     def takes(dtype: np.dtype) -> bool:
-        """Whether numbers of a dtype are weights: floats and integers."""
+        """Whether numbers of a dtype can be weights: floats and integers."""
         return dtype.kind in "iuf" and dtype.newbyteorder("=") in SCALAR_DTYPES
 
     def __call__(self, weights: np.ndarray) -> np.ndarray:
@@ -87,8 +87,8 @@ class Lift:
                 columns = [np.broadcast_to(np.asarray(part, "f8"), numbers.shape) for part in parts]
         except (TypeError, ValueError, KeyError) as e:
             what = e if isinstance(e, SemiringError) else f"{type(e).__name__}: {e}"
-            raise SemiringError(f"{S.name}: lift does not make elements of numbers ({what}); write it with NumPy, for "
-                                f"all numbers at once: {EXAMPLE}") from None
+            raise SemiringError(f"{S.name}: lift does not turn numbers into elements ({what}); write it with NumPy, "
+                                f"for all numbers at once: {EXAMPLE}") from None
         made = np.empty(numbers.shape, S.default_dtype)
         missing = np.isnan(numbers)
         for f, column in zip(S.default_dtype.names or (), columns, strict=True):
@@ -97,7 +97,7 @@ class Lift:
 
 
 def _as_floats(weights: np.ndarray) -> np.ndarray:
-    """Numbers in float64; the limits of an integer dtype are the infinities, as in every algebra."""
+    """Numbers as float64; the limits of an integer dtype are the infinities, as in every algebra."""
     numbers = weights.astype("f8")
     if weights.dtype.kind in "iu":
         numbers[weights == np.iinfo(weights.dtype).max] = np.inf
@@ -107,12 +107,12 @@ def _as_floats(weights: np.ndarray) -> np.ndarray:
 
 
 def _placed(S: Semiring, column: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """A component in its dtype.
+    """Convert a component to its dtype.
 
     Raises
     ------
     SemiringError
-        If a number would become another one there.
+        If a number would change.
     """
     with np.errstate(all="ignore"):
         placed = column.astype(dtype)

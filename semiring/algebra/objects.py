@@ -17,7 +17,7 @@ Sets: TypeAlias = frozenset[frozenset[Any]]
 
 
 def non_dominated(costs: Iterable[tuple[float, ...]]) -> Costs:
-    """The vectors that no other vector is at most, component by component.
+    """The vectors that are not dominated: no other vector is at most as large in every component.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def _are_sets(x: Any) -> bool:
     return isinstance(x, frozenset) and all(isinstance(s, frozenset) for s in x) and minimal(x) == x
 
 
-FREE: Costs = frozenset({(0, 0)})  # 1, whatever the number of costs: no vector is less than it
+FREE: Costs = frozenset({(0, 0)})  # 1, for any number of costs: no vector is less than it
 
 
 def _better(x: Costs, y: Costs) -> Costs:
@@ -78,11 +78,11 @@ def _sums(x: Costs, y: Costs) -> Costs:
 
 
 def _refuse_mixed(x: Costs, y: Costs) -> None:
-    """Vectors of different lengths cannot be compared."""
+    """Refuse to compare vectors of different lengths."""
     p, q = next(iter(x), None), next(iter(y), None)
     if p is not None and q is not None and len(p) != len(q):
         raise SemiringError(
-            f"pareto: vectors of {len(p)} and of {len(q)} costs meet, such as {p} and {q}: give every edge the same "
+            f"pareto: a vector of {len(p)} costs meets one of {len(q)}, {p} and {q}: give every edge the same "
             "number of costs"
         )
 
@@ -105,33 +105,35 @@ why = Semiring(
 )
 
 
-# What an expression is made of how many.
+# The number of parts of each kind of expression.
 KINDS = {"empty": (0, 0), "letter": (0, 0), "iteration": (1, 1), "concatenation": (2, inf), "alternative": (2, inf)}
 
 
 class Regex:
-    """A regular expression over single letters, in the syntax of Python's `re` with ∅ and ε.
+    """A regular expression over single letters, in the syntax of Python's `re`.
 
-    `letter` makes one, and the operations of the algebra `regex` make others of it. Two are equal when they match the
-    same words.
+    ∅ matches nothing, and ε the empty word.
+
+    `letter` makes the first ones, and the operations of the algebra `regex` combine them. Two are equal if they match
+    the same words.
 
     Attributes
     ----------
     kind : str
         "empty", "letter", "concatenation", "alternative" or "iteration"; ε is the iteration of ∅.
     parts : tuple of Regex
-        What it is made of; empty for "empty" and "letter".
+        Its parts; empty for "empty" and "letter".
     text : str
-        How it is written.
+        The expression as text.
     nullable : bool
         Whether it matches the empty word.
     written : str
-        How a letter is written in Python; empty for other expressions, which operations make of letters.
+        Python code for a letter; empty for other expressions, which operations make from letters.
 
     Raises
     ------
     SemiringError
-        If `kind` is none of these, such as a text: texts are not parsed.
+        If `kind` is a different word, such as the text of an expression: texts are not parsed.
 
     Notes
     -----
@@ -150,12 +152,12 @@ class Regex:
     __slots__ = ("kind", "nullable", "parts", "text")
 
     def __new__(cls, kind: str, parts: tuple[Regex, ...] = (), text: str = "") -> Regex:
-        """Refuse what is none of the kinds."""
+        """Refuse an unknown kind."""
         fits = kind in KINDS and KINDS[kind][0] <= len(parts) <= KINDS[kind][1]
         if not fits or (kind == "letter" and not text):
             raise SemiringError(
-                f"Regex({kind!r}) is not an expression, since texts are not parsed: make one of sr.letter(\"a\") and "
-                "the operations of sr.regex, such as sr.regex.add(sr.letter(\"a\"), sr.letter(\"b\")) for a|b"
+                f"Regex({kind!r}) is not an expression, because texts are not parsed: combine letters, such as "
+                "sr.letter(\"a\"), by operations of sr.regex: sr.regex.add(sr.letter(\"a\"), sr.letter(\"b\")) is a|b"
             )
         return super().__new__(cls)
 
@@ -184,16 +186,16 @@ class Regex:
 
     @property
     def written(self) -> str:
-        """How a letter is written in Python; empty for other expressions, which operations make of letters."""
+        """Python code for a letter; empty for all other expressions."""
         return f"sr.letter({self.text!r})" if self.kind == "letter" else ""
 
     @property
     def _is_epsilon(self) -> bool:
-        """Whether it is written ε: also a copy, and one from another process."""
+        """Whether it is the expression ε, perhaps as a copy or from another process."""
         return self.kind == "iteration" and self.parts[0].kind == "empty"
 
     def letters(self) -> frozenset[str]:
-        """The letters that occur.
+        """Return the letters that occur.
 
         Returns
         -------
@@ -208,7 +210,7 @@ class Regex:
         return frozenset(c.text for c in (self,) if self.kind == "letter").union(*(p.letters() for p in self.parts))
 
     def derivative(self, a: str) -> Regex:
-        """The derivative by a letter: what may follow it.
+        """Return the derivative by a letter: what may follow this letter.
 
         Parameters
         ----------
@@ -218,7 +220,7 @@ class Regex:
         Returns
         -------
         Regex
-            It matches w exactly if this one matches a followed by w.
+            It matches w exactly if this expression matches a followed by w.
 
         Notes
         -----
@@ -243,7 +245,7 @@ class Regex:
         return EMPTY
 
     def matches(self, word: str) -> bool:
-        """Whether the word is in the language.
+        """Test whether a word is in the language.
 
         Parameters
         ----------
@@ -296,7 +298,7 @@ EPSILON = Regex("iteration", (EMPTY,), text="ε")
 
 
 def letter(text: str) -> Regex:
-    """The regular expression that matches one letter.
+    """Return the regular expression that matches one letter.
 
     Parameters
     ----------
@@ -320,14 +322,14 @@ def letter(text: str) -> Regex:
     a|ba*
     """
     if not isinstance(text, str) or len(text) != 1 or not text.isalnum():
-        raise SemiringError(f"letter({text!r}): a letter is one letter or digit")
+        raise SemiringError(f"letter({text!r}) takes a single letter or digit")
     if text == EPSILON.text:
-        raise SemiringError(f"letter({text!r}): ε is the empty word, sr.regex.one; take another letter")
+        raise SemiringError(f"letter({text!r}): ε is the empty word, sr.regex.one; choose another letter")
     return Regex("letter", text=text)
 
 
 def alternative(x: Regex, y: Regex) -> Regex:
-    """x | y; the alternatives stand in one order, none twice."""
+    """x | y; alternatives are sorted, without duplicates."""
     parts = {p.text: p for r in (x, y) for p in (r.parts if r.kind == "alternative" else (r,)) if p.kind != "empty"}
     if len(parts) <= 1:
         return next(iter(parts.values()), EMPTY)
@@ -344,7 +346,7 @@ def concatenation(x: Regex, y: Regex) -> Regex:
 
 
 def iteration(x: Regex) -> Regex:
-    """x*: any number of x, also none."""
+    """x*: any number of x, also zero."""
     if x._is_epsilon or x.kind == "empty":
         return EPSILON
     return x if x.kind == "iteration" else Regex("iteration", (x,))

@@ -1,11 +1,11 @@
-"""The operations that an algebra may be written with, and how they are shown."""
+"""The operations that an algebra may use, and how they are printed."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# Everything an algebra may be written with. Each name is a NumPy ufunc except the last six. Other spellings (clip,
-# square, fmin, deg2rad, select, …) become these while they are traced.
+# All operations that an algebra may use. Each name is a NumPy ufunc except the last six. Tracing turns other spellings
+# (clip, square, fmin, deg2rad, select, …) into these.
 UFUNCS: dict[str, np.ufunc] = {
     u.__name__: u
     for u in (
@@ -30,12 +30,12 @@ COMMUTATIVE = frozenset(
     "bitwise_and bitwise_or bitwise_xor gcd lcm saturating_add saturating_multiply".split()
 )
 BITWISE = frozenset("bitwise_and bitwise_or bitwise_xor invert left_shift right_shift bitwise_count".split())
-# Operations whose results are truth values, and what the operators & | ^ ~ mean between those.
+# Operations whose results are truth values, and the meaning of the operators & | ^ ~ between truth values.
 PREDICATES = frozenset(
     "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_xor logical_not "
     "isnan isinf isfinite signbit".split()
 )
-# What complex numbers have, which no order goes with.
+# Operations on complex numbers, which have no order.
 COMPLEX = frozenset(
     "add subtract multiply divide power negative conjugate absolute real imag sqrt exp log equal not_equal where cast "
     "isfinite isnan isinf logical_and logical_or logical_xor logical_not saturating_add saturating_multiply".split()

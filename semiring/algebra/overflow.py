@@ -1,4 +1,4 @@
-"""Sums and products of integers that leave their dtype: kept apart from ∞, which is its limit, and refused."""
+"""Sums and products of integers that leave their dtype: distinguished from ∞, which is its limit, and refused."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _SUMS = frozenset({*_STOPPING, *_STOPPING.values()})
 
 
 class Ends(NamedTuple):
-    """What integers of an algebra are near the limits of their dtype.
+    """The meaning of integers near the limits of their dtype.
 
-    A result that leaves the dtype becomes a number that stands for it: the limit, or the one beside it where the limit
-    stands for ∞. It is as large as any finite number, so that what it leads to leaves the dtype as well, unless a
-    product with 0 or a sum with something better drops it, as they drop the true number.
+    A result that leaves the dtype becomes a reserved number: the limit, or the number next to it if the limit stands
+    for ∞. It is as large as any finite number, so that further results leave the dtype as well, unless a product with 0
+    or a sum with something better drops it, as they would drop the true number.
     """
 
     infinite: bool  # the limits stand for ±∞
     negative: bool  # there are numbers below zero
 
     def reserved(self, dtype: np.dtype) -> tuple[int, ...]:
-        """The numbers of a dtype that stand for what leaves it."""
+        """The numbers of a dtype that stand for results outside it."""
         limits = np.iinfo(dtype)
         low, high = int(limits.min) + self.infinite, int(limits.max) - self.infinite
         return (high, low) if self.negative else (high,)
@@ -45,7 +45,7 @@ class Ends(NamedTuple):
 
 @lru_cache(1024)
 def ends(S: Semiring, dtype: np.dtype) -> tuple[Ends | None, ...]:
-    """The ends of each component of an element; None where it is not an integer, or never a sum or a product.
+    """The ends of each component of an element; None if it is not an integer, or never a sum or a product.
 
     Sums under min or max, and least common multiples, have lowerings of their own.
 
@@ -93,9 +93,9 @@ def _has_infinity(S: Semiring) -> bool:
 
 
 def _reached(outputs: Sequence[Expression]) -> set[Expression]:
-    """The sums and products whose values may come out as they are, or in sums and products.
+    """The sums and products whose values may be the result, directly or in other sums and products.
 
-    What stands in a branch is plain + or × where its author has seen to it that it stays inside, as in
+    In a branch, plain + or × is trusted: its author has made sure that it stays inside, as in
     ``np.where(a > M - b, M, a + b)``.
     """
     found: set[Expression] = set()
@@ -120,15 +120,15 @@ def _reached(outputs: Sequence[Expression]) -> set[Expression]:
 def kept_apart(
     outputs: tuple[Expression, ...], kinds: tuple[np.dtype, ...], of: tuple[Ends | None, ...]
 ) -> tuple[Expression, ...]:
-    """Expressions in which a sum or a product that leaves its dtype is one of the reserved numbers, and never ∞.
+    """Expressions in which a sum or product that leaves its dtype is a reserved number, and never ∞.
 
     Parameters
     ----------
     outputs : tuple of Expression
     kinds : tuple of dtype
-        Of the components, as computed with.
+        The dtypes of the components in the computation.
     of : tuple of Ends or None
-        What `ends` gives.
+        The result of `ends`.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def kept_apart(
 
 
 def _stopping(op: str, args: list[Expression], dtype: np.dtype, near: Ends) -> Expression:
-    """A sum or a product that stops at the reserved numbers."""
+    """A sum or a product that saturates at the reserved numbers."""
     a, b = args
     result = apply(_STOPPING.get(op, op), a, b)
     highest, lowest = constant(math.inf), constant(-math.inf)
@@ -166,7 +166,7 @@ def _stopping(op: str, args: list[Expression], dtype: np.dtype, near: Ends) -> E
     if near.infinite:
         high, low = map(constant, near.reserved(dtype))
         return apply("where", at_limit, result, apply("maximum", apply("minimum", result, high), low))
-    found = apply("where", at_limit, highest, result)  # of opposite signs they might meet, and look small again
+    found = apply("where", at_limit, highest, result)  # with opposite signs they might cancel, and look small again
     if not op.endswith("multiply"):
         return found
     nothing = constant(0)
@@ -181,9 +181,9 @@ def refuse(S: Semiring, dtype: np.dtype, value: int | None, at_least: bool = Fal
     S : Semiring
     dtype : dtype
     value : int or None
-        None where it is not known.
+        None if it is unknown.
     at_least : bool
-        Whether it is only known to be that far from 0, or farther.
+        Whether the true value may be even farther from 0.
 
     Raises
     ------

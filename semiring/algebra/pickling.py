@@ -1,4 +1,4 @@
-"""Algebras as data: a declaration with expressions in place of functions, from which another process declares it."""
+"""Algebras as data: declarations with expressions in place of functions, which another process declares again."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ ELEMENTS = ("zero", "one", "samples")
 
 
 class TracedLift:
-    """A lift as expressions: the components that plain numbers become.
+    """A lift as expressions: the components that a plain number becomes.
 
     Parameters
     ----------
     traced : Traced
-        Over one number.
+        The expressions, over one number.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class TracedLift:
         self._call = numpy_function(traced.outputs, 1, FLOAT, FLOAT * len(traced.outputs))
 
     def __call__(self, weights: np.ndarray) -> tuple[Any, ...]:
-        """The components, each an array, or a number for all."""
+        """The components, each an array, or one number for all."""
         return self._call((weights,))
 
     def __reduce__(self) -> tuple[type[TracedLift], tuple[Traced]]:
@@ -49,12 +49,12 @@ class TracedLift:
 
 
 def as_data(S: Semiring) -> dict[str, Any]:
-    """The arguments that declare an algebra again, all of which can be pickled.
+    """The arguments that declare an algebra again; all can be pickled.
 
     Raises
     ------
     pickle.PicklingError
-        If a function has no expression, and no name by which it is found in another process.
+        If a function has no expression, and no name by which another process can import it.
     """
     data: dict[str, Any] = dict(S._callables) | {
         "name": S.name, "notation": S.notation, "description": S.description, "zero": S.zero, "one": S.one,
@@ -69,10 +69,10 @@ def as_data(S: Semiring) -> dict[str, Any]:
 
 
 def key_of(data: dict[str, Any]) -> str:
-    """The same text for the same declarations, in every process; long samples, which only laws are tried on, are cut.
+    """A text that is the same for equal declarations, in every process; long samples are cut.
 
-    Of Python objects neither elements nor what notation says of them are told: their texts may differ from process to
-    process, as those of sets do. `is_declared_so` compares them.
+    For Python objects it leaves out elements and notation: their texts may differ between processes, as those of sets
+    do. `is_declared_so` compares them.
     """
     shown = {k: (flattened(v.outputs), v.arity, v.width) if isinstance(v, Traced) else v for k, v in data.items()}
     if isinstance(data["lift"], TracedLift):
@@ -83,7 +83,7 @@ def key_of(data: dict[str, Any]) -> str:
 
 
 def is_declared_so(S: Semiring, data: dict[str, Any]) -> bool:
-    """Whether an algebra of the same key is the one declared: of Python objects by their own equality."""
+    """Whether an algebra of the same key has this declaration; Python objects are compared by their own equality."""
     if data["dtype"] is not object:
         return True
     return all(S._callables[what] == data[what] for what in ("add", "mul", "star", "carrier")) and all(
@@ -92,20 +92,20 @@ def is_declared_so(S: Semiring, data: dict[str, Any]) -> bool:
 
 
 def _name(function: Callable[..., Any]) -> str:
-    """How a function is found in another process; a module that was run is called in several ways."""
+    """The name by which another process imports a function; a module that was run has several names."""
     module = getattr(function, "__module__", None)
     own = module in ("__main__", "__mp_main__")
     return f"{'__main__' if own else module}.{getattr(function, '__qualname__', type(function).__qualname__)}"
 
 
 def _lift(S: Semiring, declared: Callable[..., Any]) -> Callable[..., Any]:
-    """A lift as expressions where it has some, else the function."""
+    """A lift as expressions if it can be traced, else the function."""
     if isinstance(declared, TracedLift):
         return declared
     try:
         parts = S.components_of(declared(Symbol(operand(0))))
         return TracedLift(Traced(tuple(map(node, parts)), 1, 1))
-    except (SemiringError, TypeError, ValueError, AttributeError):  # it does more than an expression can
+    except (SemiringError, TypeError, ValueError, AttributeError):  # it cannot be traced
         return declared
 
 

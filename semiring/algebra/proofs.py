@@ -1,4 +1,4 @@
-"""What follows from an algebra's expressions alone: flags, and products with 0 that need no test for it."""
+"""Proofs from an algebra's expressions alone: flags, and products with 0 that need no test for it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from .arithmetic import Operations
 
 
-# Where a star is tried: on both sides of 1, near 0, and as large as numbers of a matrix may be.
+# Numbers on which a star is tested: on both sides of 1, near 0, and as large as numbers of a matrix may be.
 TRIED = np.array([sign * size for size in (1e-9, 0.3, 0.75, 0.999, 1.001, 1.7, 2, 13, 1e4, 1e9) for sign in (-1, 1)])
 
 
 def proven_flags(ops: Operations) -> frozenset[str]:
-    """The flags that the expressions show."""
+    """The flags that follow from the expressions."""
     flags = set()
     if ops.add.is_plain("minimum", "maximum", "logical_and", "logical_or", "bitwise_and", "bitwise_or", "gcd"):
         flags.add("idempotent")
@@ -33,7 +33,7 @@ def proven_flags(ops: Operations) -> frozenset[str]:
 
 
 def commutes(mul: Traced) -> bool:
-    """Whether ⊗ is the same with its operands exchanged, as its expression shows."""
+    """Whether the expression of ⊗ is symmetric in its operands."""
     numbers: dict[tuple[Any, ...], int] = {}
 
     def read(exchanged: bool) -> list[int]:
@@ -49,9 +49,9 @@ def commutes(mul: Traced) -> bool:
 
 
 def is_field(ops: Operations) -> bool:
-    """Whether ⊕ and ⊗ are sum and product of real or complex numbers, and the star is 1 / (1 − a) where a is not 1.
+    """Whether ⊕ and ⊗ are sum and product of real or complex numbers, and the star is 1 / (1 − a) for a ≠ 1.
 
-    Then A* is the inverse of 1 − A. The star is tried, so that it does not matter how it is written.
+    Then A* is the inverse of 1 − A. The star is tested on numbers, so that any spelling is recognized.
     """
     if not (ops.add.is_plain("add") and ops.raw_mul.is_plain("multiply")):
         return False
@@ -59,10 +59,10 @@ def is_field(ops: Operations) -> bool:
 
 
 def is_dual(ops: Operations) -> bool:
-    """Whether elements are dual numbers, p + r ε with ε² = 0 and perhaps several r: so their first part is a field.
+    """Whether elements are dual numbers, p + r ε with ε² = 0 and perhaps several r: then their first part is a field.
 
-    Then A* has (1 − P)⁻¹ first and (1 − P)⁻¹ R (1 − P)⁻¹ beside it. The operations are tried on random numbers, where
-    rational ones of low degree agree only if they are the same.
+    Then A* has (1 − P)⁻¹ first and (1 − P)⁻¹ R (1 − P)⁻¹ second. The operations are tested on random numbers, where
+    rational functions of low degree agree only if they are the same.
     """
     w = ops.add.width
     if w < 2 or len(ops.add.outputs) != w:
@@ -78,7 +78,7 @@ def is_dual(ops: Operations) -> bool:
 
 
 def _alike(traced: Traced, values: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> bool:
-    """Whether an operation gives what is expected of some numbers, all but for rounding."""
+    """Whether an operation gives the expected results on some numbers, up to rounding."""
     real, w = np.dtype(float), traced.width
     sides = [tuple(values[i : i + w]) for i in range(0, len(values), w)]
     try:
@@ -90,7 +90,7 @@ def _alike(traced: Traced, values: Sequence[np.ndarray], expected: Sequence[np.n
 
 
 class Range(NamedTuple):
-    """Where the values of an expression lie, and whether NaN may be among them."""
+    """The interval of the values of an expression, and whether NaN may be among them."""
 
     low: float
     high: float
@@ -101,10 +101,10 @@ EVERYTHING = Range(-math.inf, math.inf, True)
 
 
 def is_dropped(ops: Operations, zero: Any) -> bool:
-    """Whether 0 ⊗ a and a ⊗ 0 of floats never change what they join by ⊕, without a test for 0.
+    """Whether 0 ⊗ a and a ⊗ 0 of floats never change a sum, even without a test for 0.
 
     ⊕ is min or max, and drops NaN. The products of 0 with the carrier's numbers, computed as declared, are no better
-    than 0. The carrier holds the results of both operations too, as they are rounded, because its ends bound them.
+    than 0. The carrier also holds the rounded results of both operations, because its ends bound them.
     """
     if isinstance(zero, complex):
         return False
@@ -114,14 +114,14 @@ def is_dropped(ops: Operations, zero: Any) -> bool:
 
 
 def is_absorbed(ops: Operations, zero: Any) -> bool:
-    """Whether 0 ⊗ a and a ⊗ 0 of floats, computed as declared, are 0 for all numbers that come up in the carrier."""
+    """Whether 0 ⊗ a and a ⊗ 0 of floats, computed as declared, are 0 for all numbers that occur in the carrier."""
     if isinstance(zero, complex):
         return False
     return all(r == Range(zero, zero) for r in _products_with(ops, zero))
 
 
 def reached_range(ops: Operations) -> Range:
-    """Where the carrier's numbers lie, and the results of the operations with them."""
+    """The interval of the carrier's numbers, and of the results of the operations on them."""
     inside = carrier_range(ops.carrier)
     for traced in (ops.add, ops.raw_mul, ops.star):
         result = range_of(traced.outputs[0], (inside, inside))
@@ -131,13 +131,13 @@ def reached_range(ops: Operations) -> Range:
 
 
 def _products_with(ops: Operations, zero: float) -> list[Range]:
-    """Where 0 ⊗ a and a ⊗ 0 lie, computed as declared."""
+    """The intervals of 0 ⊗ a and a ⊗ 0, computed as declared."""
     inside, nothing = reached_range(ops), Range(float(zero), float(zero))
     return [range_of(ops.raw_mul.outputs[0], pair) for pair in ((nothing, inside), (inside, nothing))]
 
 
 def carrier_range(carrier: Expression) -> Range:
-    """The least interval that a carrier's comparisons with constants leave; NaN is not an element."""
+    """The smallest interval that a carrier's comparisons with constants allow; NaN is not an element."""
     low, high = -math.inf, math.inf
     stack = [carrier]
     while stack:
@@ -146,7 +146,7 @@ def carrier_range(carrier: Expression) -> Range:
             stack += e.args
         if e.op not in ("less", "less_equal", "greater", "greater_equal"):
             continue
-        upwards = e.op.startswith("less")  # the larger one stands on the right
+        upwards = e.op.startswith("less")  # the larger side is on the right
         small, large = e.args if upwards else e.args[::-1]
         if small is operand(0) and large.op == "constant":
             high = min(high, float(large.value))
@@ -156,7 +156,7 @@ def carrier_range(carrier: Expression) -> Range:
 
 
 def range_of(e: Expression, inputs: tuple[Range, ...]) -> Range:
-    """Where an expression's values lie when its operands lie in intervals.
+    """The interval of an expression's values if its operands are in given intervals.
 
     Ends are computed in doubles; rounding is monotone, so that they bound the rounded values too.
     """
@@ -190,7 +190,7 @@ def _extreme(choose: Callable[..., Any]) -> Callable[[Range, Range], Range]:
 
 def _sum(a: Range, b: Range) -> Range:
     opposite = (a.low == -math.inf and b.high == math.inf) or (a.high == math.inf and b.low == -math.inf)
-    # +∞ and −∞ together are NaN: where one operand is nothing but +∞, so is what is left of the sum.
+    # +∞ and −∞ together are NaN: if one operand is always +∞, so is what remains of the sum.
     low = math.inf if math.inf in (a.low, b.low) else a.low + b.low
     high = -math.inf if -math.inf in (a.high, b.high) else a.high + b.high
     return Range(low, high, a.nan or b.nan or opposite)

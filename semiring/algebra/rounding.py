@@ -1,10 +1,10 @@
-"""What rounding can explain: weights in floats are known to a unit or so in their last place, and no better.
+"""The effect of rounding on weights: a float is known to a unit or so in its last place, and no better.
 
-A cycle of weight one among rounded weights (p_i / p_j, or p_i − p_j) comes out a little better than one as often as
-not. So a cycle improves only if it still does when each of its edges is made worse by what is unknown of it. Whole
-numbers are treated as exact, as is everything that is not a float. Of records, the components in which the weight of
-the cycle equals one are exact ties: only the others are made worse, so that the algebra's own order decides by the
-first of them.
+A cycle of weight one among rounded weights (p_i / p_j, or p_i − p_j) comes out slightly better than one as often as
+not. So a cycle counts as improving only if it still improves after each weight is worsened by its rounding error. Whole
+numbers are treated as exact, and so is everything that is not a float. In records, the components in which the weight
+of the cycle equals one are exact ties: only the others are worsened, and the first of them decides by the algebra's own
+order.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from .arithmetic import Arithmetic
     from .semiring import Semiring
 
-KNOWN = 2  # machine epsilons up to which a weight is known: one rounding is half of one, and few weights had only one
-SUMS, PRODUCTS = ("add", "saturating_add"), ("multiply", "saturating_multiply")  # on floats there is no difference
-FEW = 8  # elements that are multiplied one by one
-CHUNK = 1 << 14  # elements that are looked at together: they stay in the cache
-WHOLE = 1 / 64  # whole numbers are exact up to this over the machine epsilon; beyond, roundings too are often whole
-# What has the same value on fractions as in mathematics.
+KNOWN = 2  # machine epsilons of uncertainty in a weight: one rounding is half of one, and few weights had only one
+SUMS, PRODUCTS = ("add", "saturating_add"), ("multiply", "saturating_multiply")  # equal on floats
+FEW = 8  # the most elements that are multiplied one by one
+CHUNK = 1 << 14  # elements per pass, which stay in the cache
+WHOLE = 1 / 64  # whole numbers are exact up to this over the machine epsilon; beyond it, rounded ones may be whole
+# Operations with the same value on fractions as in mathematics.
 EXACT = frozenset(
     "add subtract multiply divide negative absolute minimum maximum where cast less less_equal greater greater_equal "
     "equal not_equal logical_and logical_or logical_xor logical_not isnan isinf isfinite saturating_add "
@@ -46,7 +46,7 @@ def rounds(values: np.ndarray) -> bool:
 
 
 def precision(values: np.ndarray) -> float:
-    """The machine epsilon of the floats among the elements, the largest of several."""
+    """The machine epsilon of the floats in the elements, the largest of several."""
     dtype = values.dtype
     parts = [dtype[f] for f in dtype.names] if dtype.names else [dtype]
     return max((float(np.finfo(d).eps) for d in parts if d.kind == "f"), default=float(np.finfo(float).eps))
@@ -56,19 +56,19 @@ def worse(
     S: Arithmetic, values: np.ndarray, epsilons: float = KNOWN, *, whole: bool = True,
     among: Collection[str] | None = None,
 ) -> np.ndarray:
-    """Each element made worse by what is unknown of it.
+    """Worsen each element by its rounding error.
 
     Parameters
     ----------
     S : Arithmetic
-        Of the elements' dtype, with a selective ⊕.
+        In the elements' dtype, with a selective ⊕.
     values : ndarray
     epsilons : float
-        How much that is, in machine epsilons of each number's size.
+        The error in machine epsilons of each number's size.
     whole : bool
-        Whether whole numbers are exact.
+        Treat whole numbers as exact.
     among : collection of str, optional
-        The fields of records that are made worse. Default: all.
+        The fields of records that are worsened. Default: all.
 
     Examples
     --------
@@ -92,27 +92,27 @@ def worse(
 
 
 def knows_tolerance(S: Semiring) -> bool:
-    """Whether ⊕ selects and ⊗ is + or × of numbers, so that a cycle is better than one by some amount."""
+    """Whether ⊕ selects and ⊗ is + or × of numbers, so that one can say by how much a cycle is better than one."""
     return S.traced is not None and not S.fields and S.selective and S.traced.raw_mul.is_plain(*SUMS, *PRODUCTS)
 
 
 def is_relative(S: Semiring) -> bool:
-    """Whether a tolerance is a part of a weight, and not an amount: where ⊗ is ×."""
+    """Whether a tolerance is relative to a weight: if ⊗ is ×."""
     return S.traced is not None and S.traced.raw_mul.is_plain(*PRODUCTS)
 
 
 def worse_by(S: Arithmetic, values: np.ndarray, tol: float, relative: bool) -> np.ndarray:
-    """Each float made worse by a tolerance; what is infinite, or would leave the carrier, stays.
+    """Worsen each float by a tolerance; infinite numbers stay, and so do those that would leave the carrier.
 
     Parameters
     ----------
     S : Arithmetic
-        Of the elements' dtype, one of floats, with a selective ⊕.
+        In the elements' dtype, which has floats, with a selective ⊕.
     values : ndarray
     tol : float
-        What is added or taken away, or the part by which a number grows or shrinks.
+        The amount to add or subtract, or the factor (minus 1) by which a number grows or shrinks.
     relative : bool
-        Whether it is a part.
+        Whether `tol` is a factor.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def worse_by(S: Arithmetic, values: np.ndarray, tol: float, relative: bool) -> n
 
 
 def _moved(values: np.ndarray, epsilons: float, whole: bool) -> np.ndarray:
-    """Floats moved up, or down; what is infinite, or exact, stays."""
+    """Move floats up, or down; infinite and exact numbers stay."""
     if values.dtype.kind == "O":
         return np.asarray(np.frompyfunc(lambda v: _moved_number(v, epsilons, whole), 1, 1)(values), object)
     if values.dtype.kind != "f":
@@ -156,7 +156,7 @@ def _moved_number(value: Any, epsilons: float, whole: bool) -> Any:
 
 @dataclass(frozen=True)
 class OverFractions:
-    """An algebra on fractions, where its operations are exact; records are tuples of these."""
+    """An algebra on fractions, on which its operations are exact; records are tuples of fractions."""
 
     zero: Any
     one: Any
@@ -164,7 +164,7 @@ class OverFractions:
     mul: Callable[[Any, Any], Any]
 
     def elements(self, T: Arithmetic, values: np.ndarray) -> np.ndarray | None:
-        """Elements as the fractions that they are; None where there is something that is not a number."""
+        """Elements as fractions; None if there is something that is not a number."""
         if not values.dtype.names:
             return fractions(values)
         parts = zip(T.split(values), self.zero, self.one, strict=True)
@@ -175,7 +175,7 @@ class OverFractions:
 
 
 def over_fractions(S: Semiring) -> OverFractions | None:
-    """The algebra on fractions, or None where a fraction is not what its operations make of fractions."""
+    """The algebra on fractions, or None if its operations on fractions do not give fractions."""
     traced = S.traced
     if traced is None or not all(map(_is_exact, postorder((*traced.add.outputs, *traced.raw_mul.outputs)))):
         return None
@@ -198,7 +198,7 @@ def _is_exact(e: Expression) -> bool:
 
 
 def fractions(values: np.ndarray) -> np.ndarray | None:
-    """Finite numbers as the fractions that they are; None where there is something that is not a number."""
+    """Finite numbers as fractions; None if there is something that is not a number."""
     try:
         return np.asarray(np.frompyfunc(_fraction, 1, 1)(values.astype(object)), object)
     except TypeError:
@@ -206,7 +206,7 @@ def fractions(values: np.ndarray) -> np.ndarray | None:
 
 
 def _fractions_of_part(part: np.ndarray, neutral: tuple[Any, Any]) -> np.ndarray | None:
-    """A component of records as fractions; limits of integers that stand for the infinity of zero or one as that."""
+    """A component of records as fractions; limits of integers are infinities if zero or one is infinite."""
     found = fractions(part)
     if found is not None and part.dtype.kind in "iu":
         limits = np.iinfo(part.dtype)
@@ -217,7 +217,7 @@ def _fractions_of_part(part: np.ndarray, neutral: tuple[Any, Any]) -> np.ndarray
 
 
 def in_longer_floats(values: np.ndarray) -> np.ndarray:
-    """Floats in twice the digits, or as many more as the machine has: what rounds there is no matter here."""
+    """Floats in double or higher precision; their rounding does not matter here."""
     names = values.dtype.names
     if names:
         return values.astype(np.dtype([(f, _longer(values.dtype[f])) for f in names], align=True))
@@ -243,7 +243,7 @@ def is_plain_sum(S: Any, dtype: np.dtype) -> bool:
 
 
 def along(S: Any, weights: np.ndarray, epsilons: float = 0) -> Any:
-    """The ⊗ of some elements; where `epsilons` are given each of them, and each product, is made worse by so much.
+    """The ⊗ of some elements; with `epsilons`, each element and each product is worsened by as much.
 
     Parameters
     ----------
@@ -254,8 +254,8 @@ def along(S: Any, weights: np.ndarray, epsilons: float = 0) -> Any:
     total = weights[:1]
     if not epsilons and len(weights) > FEW and is_plain_sum(S, weights.dtype):
         with np.errstate(all="ignore"):
-            found = np.add.accumulate(weights)[-1]  # one after the other, as below
-        if found == found:  # else zero absorbs an infinity
+            found = np.add.accumulate(weights)[-1]  # in order, as below
+        if found == found:  # otherwise zero absorbs an infinity
             return found
     if epsilons:
         total = worse(S, total, epsilons, whole=False)
@@ -270,10 +270,10 @@ def along(S: Any, weights: np.ndarray, epsilons: float = 0) -> Any:
 
 
 def improves_beyond_rounding(S: Semiring, weights: np.ndarray, epsilons: float) -> bool:
-    """Whether the ⊗ along a cycle is better than one, whatever is unknown of its edges' weights.
+    """Whether the ⊗ along a cycle is better than one, whatever the rounding errors of its edges' weights.
 
-    Fractions decide where ⊗ is exact on them. Elsewhere each edge and each product is worse by so many machine
-    epsilons. Components of records that equal those of one are ties, and stay so.
+    Fractions decide if ⊗ is exact on them. Otherwise each edge and each product is worsened by so many machine
+    epsilons. Components of records that equal those of one are ties, and stay ties.
     """
     T, exact = S.over(weights.dtype), over_fractions(S)
     numbers = None if exact is None else exact.elements(T, weights)
@@ -292,8 +292,8 @@ def improves_beyond_rounding(S: Semiring, weights: np.ndarray, epsilons: float) 
 
 
 def with_ties_of(x: Any, y: Any, moved: Any) -> Any:
-    """Records as they are after they were moved, but for the fields in which x and y are equal: there as x is."""
-    if not isinstance(moved, np.void):  # a number, perhaps one of Python's
+    """Moved records, but with the fields of x where x and y are equal."""
+    if not isinstance(moved, np.void):  # a number, perhaps a Python number
         return moved
     result = moved.copy()
     for f in result.dtype.names or ():

@@ -1,4 +1,4 @@
-"""Elements to try laws on: notable ones, which are combined in all ways, and random ones, which nobody thought of."""
+"""Elements for testing laws: notable ones, which are combined in all ways, and random ones."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 POOL = (0, 1, 2, 3, 0.5, 0.25, 0.75, 7, -1, -2.5, 5, 12, np.inf, -np.inf)
 RECORD_POOL = (0, 1, 2.5, -1, np.inf)
-GRID = 256  # records of the pool's numbers in all places, if they are no more than this
+GRID = 256  # the most records for which all combinations of the pool's numbers are taken
 WANTED = 64  # random elements
-DRAWN = 512  # candidates of a round, of which the carrier takes its own
+DRAWN = 512  # candidates per round; those outside the carrier are dropped
 ROUNDS = 5
 
 
@@ -28,11 +28,11 @@ class Elements(NamedTuple):
     Attributes
     ----------
     notable : ndarray
-        0 and 1 first, then those that were declared or have special values.
+        0 and 1 first, then declared elements or special values.
     random : ndarray
-        Different ones that are neither 0 nor 1; empty for Python objects.
+        Different elements other than 0 and 1; empty for Python objects.
     complete : bool
-        Whether the algebra has no others.
+        Whether these are all elements of the algebra.
     """
 
     notable: np.ndarray
@@ -41,13 +41,13 @@ class Elements(NamedTuple):
 
 
 def elements(A: Arithmetic, declared: Sequence[Any] | None, *, ends: bool = True) -> Elements:
-    """Elements of the carrier.
+    """Choose elements of the carrier.
 
     Parameters
     ----------
     A : Arithmetic
     declared : sequence, optional
-        Elements that the algebra was declared with; they replace the general pool.
+        Elements with which the algebra was declared; they replace the general pool.
     ends : bool
         Whether numbers near an integer dtype's limits are ordinary elements.
     """
@@ -66,7 +66,7 @@ def elements(A: Arithmetic, declared: Sequence[Any] | None, *, ends: bool = True
 
 
 def notable_elements(A: Arithmetic, declared: Sequence[Any] | None) -> np.ndarray:
-    """0, 1, and those that were declared, or of a general pool; those outside the carrier are left out."""
+    """0, 1, and the declared elements or a general pool, without those outside the carrier."""
     S = A.semiring
     if declared is not None:
         values = list(declared)
@@ -75,7 +75,7 @@ def notable_elements(A: Arithmetic, declared: Sequence[Any] | None) -> np.ndarra
     elif A.dtype.kind == "O":
         values = []
     else:
-        # In integers the limits are not ordinary elements; where they are 0 or 1, they are among these anyway.
+        # In integers the limits are not ordinary elements; if 0 or 1 is a limit, it is included above.
         values = [x for x in (*POOL, *_anchors(A)) if A.dtype.kind == "f" or np.isfinite(x)]
     values = [S.zero, *([] if S.one is None else [S.one]), *values]
     if A.dtype.kind != "O":
@@ -94,7 +94,7 @@ def _cast(A: Arithmetic, value: Any) -> Any:
 
 
 def _record_pool(A: Arithmetic) -> list[tuple[Any, ...]]:
-    """Records of notable numbers: all of them where they are few, else some."""
+    """Records of notable numbers: all of them if there are few, else some."""
     width = len(A.components)
     columns = [[x for x in RECORD_POOL if _fits(x, d)] for d in A.components]
     if np.prod([float(len(c)) for c in columns]) <= GRID:
@@ -114,7 +114,7 @@ def _fits(x: float, dtype: np.dtype) -> bool:
 
 
 def _anchors(A: Arithmetic) -> list[float]:
-    """The finite numbers that the declaration names: a carrier or an operation may change its ways there."""
+    """The finite numbers in the declaration: the carrier or an operation may change its form there."""
     S = A.semiring
     assert S.traced
     t = S.traced
@@ -127,7 +127,7 @@ def _anchors(A: Arithmetic) -> list[float]:
 
 
 def _fresh(A: Arithmetic, rng: np.random.Generator, ends: bool) -> np.ndarray:
-    """Candidates of which nothing is known."""
+    """Candidates chosen without knowing any elements."""
     anchors = np.array(_anchors(A))
     columns = [_numbers(rng, d, anchors, ends) for d in A.components]
     if not A.dtype.names:
@@ -167,7 +167,7 @@ def _numbers(rng: np.random.Generator, dtype: np.dtype, anchors: np.ndarray, end
             result = numbers.astype(dtype)
         return result[np.isfinite(result)]
     limits = np.iinfo(dtype)
-    # Rounded to doubles, the limits of 64 bits lie outside them.
+    # Rounded to doubles, the limits of 64 bits are outside them.
     whole = np.rint(numbers[(numbers > float(limits.min)) & (numbers < float(limits.max))]).astype(dtype)
     if not ends:
         return whole[np.abs(whole.astype("f8")) < float(limits.max) / 16]
@@ -177,7 +177,7 @@ def _numbers(rng: np.random.Generator, dtype: np.dtype, anchors: np.ndarray, end
 
 
 def _near(A: Arithmetic, rng: np.random.Generator, known: np.ndarray, ends: bool) -> np.ndarray:
-    """Candidates made of known elements: changed a little, mixed, and what ⊕ and ⊗ make of them."""
+    """Candidates made from known elements: perturbed, mixed, and their ⊕ and ⊗."""
     x, y = (known[rng.integers(0, len(known), DRAWN)] for _ in range(2))
     fresh = np.resize(_fresh(A, rng, ends), DRAWN)
     moved = np.empty(DRAWN, A.dtype)
@@ -194,7 +194,7 @@ def _near(A: Arithmetic, rng: np.random.Generator, known: np.ndarray, ends: bool
 
 
 def _inside(A: Arithmetic, candidates: np.ndarray) -> np.ndarray:
-    """The candidates that are elements, neither 0 nor 1, each once; infinite scalars are notable, not random."""
+    """The candidates that are elements other than 0 and 1, each once; infinite scalars are notable, not random."""
     keep = A.contains(candidates) & ~is_nan(candidates)
     for e in (A.zero, A.one):
         if e is not None:
@@ -205,7 +205,7 @@ def _inside(A: Arithmetic, candidates: np.ndarray) -> np.ndarray:
 
 
 def _distinct(array: np.ndarray) -> np.ndarray:
-    """Each value of a vector without NaN once, in order: as `numpy.unique`, which imports masked arrays first."""
+    """The distinct values of a vector without NaN, in order: `numpy.unique` would import masked arrays first."""
     ordered = np.sort(array)
     return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
 

@@ -1,4 +1,4 @@
-"""`Semiring`: an algebra (S, ⊕, ⊗, 0, 1), declared once with NumPy operations, and what follows from them."""
+"""`Semiring`: an algebra (S, ⊕, ⊗, 0, 1), declared by NumPy operations, and everything that follows from them."""
 
 from __future__ import annotations
 
@@ -32,51 +32,50 @@ if TYPE_CHECKING:
 
 
 class Semiring(Elementwise):
-    """An algebra with two operations, as expressions that run on every device.
+    """An algebra with two operations, written as expressions that run on every device.
 
     Parameters
     ----------
     name : str
-        What to call it.
+        The name of the algebra.
     notation : str, optional
-        The tuple (S, ⊕, ⊗, 0, 1) for people to read; made from the expressions when absent.
+        The tuple (S, ⊕, ⊗, 0, 1) for people to read. Default: made from the expressions.
     add, mul : callable
-        ⊕ and ⊗ of two elements, written with NumPy ufuncs, operators and ``np.where``. Records arrive with their
-        fields as attributes and are returned as a tuple, a mapping or one of the operands.
+        ⊕ and ⊗ of two elements, written with NumPy ufuncs, operators and ``np.where``. A record is passed with its
+        fields as attributes; return a tuple, a mapping or one of the operands.
     zero, one : number, tuple or object
-        Neutral elements of ⊕ and ⊗. Zero absorbs. ±∞ in an integer dtype are its limits. A bare product needs no one.
+        Neutral elements of ⊕ and ⊗. Zero absorbs. ±∞ in an integer dtype are its limits. A bare product needs no `one`.
     star : callable, optional
-        a* = 1 ⊕ a ⊕ a² ⊕ …, the least solution of x = 1 ⊕ a ⊗ x; NaN where it does not exist, and of Python objects
-        None. Where ⊕ selects, improving cycles are summed by it, as in `closure` and `solve`; the algebras of the
-        catalogue refuse such cycles. When absent, a* is 1 where 1 ⊕ a = 1, and elsewhere the sum of the powers where
-        that is reached: by an expression of up to 128 powers; in closures of up to 4096 vertices by products, for
-        walks of up to 2⁶⁴ edges; and of Python objects within 1000 steps, unless it grows beyond 2¹⁷ parts. It does not
-        exist where it is reached by rounding only.
+        a* = 1 ⊕ a ⊕ a² ⊕ …, the least solution of x = 1 ⊕ a ⊗ x; return NaN (for Python objects None) if a has none.
+        If ⊕ selects, `closure` and `solve` sum improving cycles by this star; the built-in algebras refuse such cycles.
+        Default: a* is 1 if 1 ⊕ a = 1, and otherwise the sum of the powers if that becomes constant: within 128 powers
+        in an expression; in closures of up to 4096 vertices by products, for walks of up to 2⁶⁴ edges; for Python
+        objects within 1000 steps and 2¹⁷ parts. The star does not exist if the sum becomes constant only by rounding.
     lift : callable, optional
-        The records that plain numbers stand for, so that weights may be numbers wherever a matrix or a graph comes in:
-        ``lambda w: (w, np.where(w == np.inf, 0, 1))``. Takes an array of float64 and gives the components. One of the
-        numbers in zero has to become zero: the weight of a missing edge. When absent, numbers are refused.
+        Turns plain numbers into records, so that weights may be numbers in every matrix or graph:
+        ``lambda w: (w, np.where(w == np.inf, 0, 1))``. Takes an array of float64 and returns the components. One of the
+        numbers in zero must become zero: it is the weight of a missing edge. Default: numbers are refused.
     fields : mapping of str to dtype, or sequence of pairs, optional
         Components of an element that is a record, in order.
     dtype : ``object``, optional
-        Elements are Python objects and the operations are called on them one by one.
+        ``object`` if elements are Python objects; the operations are called on them one by one.
     dtypes : str, optional
         The kinds of scalar dtype the algebra lives in, of "f" float, "i" signed, "u" unsigned, "b" bool, best first.
-        When absent: floats, and the kinds in which the operations cannot overflow unnoticed.
+        Default: floats, and the kinds in which the operations cannot overflow unnoticed.
     carrier : callable, optional
         Which numbers are elements, as an expression: ``lambda a: (0 <= a) & (a <= 1)``. NaN never is. For Python
         objects any predicate.
     samples : sequence, optional
-        Elements to try the laws on, beside random ones; a general set of numbers within the carrier when absent.
+        Elements to test the laws on, in addition to random ones. Default: a general set of numbers in the carrier.
     idempotent, selective, bounded, commutative : bool, optional
-        a ⊕ a = a; a ⊕ b ∈ {a, b}; 1 ⊕ a = 1; a ⊗ b = b ⊗ a. When absent they hold if they follow from the expressions,
-        or were true of enough random elements of the carrier, neither 0 nor 1; in any other case they are unproven, and
-        the general way runs. When given, they are tried on the same elements.
+        a ⊕ a = a; a ⊕ b ∈ {a, b}; 1 ⊕ a = 1; a ⊗ b = b ⊗ a. If you pass a flag, it is tested on the samples. Default:
+        the flag is set if it follows from the expressions, or holds on enough random elements other than 0 and 1.
+        Otherwise it is unproven, and the general method is used.
     product_only : bool
-        Accept operations that are not a semiring; only `matmul` takes them. Their zero is made to absorb only if ⊗
+        Accept operations that are not a semiring; only `matmul` takes such an algebra. Its zero absorbs only if ⊗
         does so by itself.
     description : str
-        What its closure computes.
+        What the closure computes.
 
     Attributes
     ----------
@@ -87,19 +86,19 @@ class Semiring(Elementwise):
         As they were given, in native byte order.
     product_only : bool
     lift : Lift or None
-        As a function of arrays of numbers; `lift.absent` is the weight of a missing edge.
+        A function of arrays of numbers; `lift.absent` is the weight of a missing edge.
     idempotent, selective, bounded, commutative : bool
-        Whether the algebra has the law, as far as is proven or was declared.
+        Whether the algebra has the law, as far as that is proven or declared.
 
     Raises
     ------
     LawError
-        If an element refutes a law of semirings, or a flag that was declared.
+        If an element refutes a law of semirings, or a declared flag.
     TraceError
         If an operation has no expression.
     SemiringError
-        If `one` is missing, 0 or 1 is outside the carrier, no dtype holds both, `fields` or `dtype` is not one
-        that elements may have, or `lift` does not make elements of numbers, and zero of one of them.
+        If `one` is missing, 0 or 1 is outside the carrier, no dtype holds both, `fields` or `dtype` is not possible
+        for elements, or `lift` does not turn numbers into elements, and one number into zero.
 
     Warns
     -----
@@ -124,10 +123,10 @@ class Semiring(Elementwise):
     """
 
     name = notation = ""
-    origin: tuple[Callable[..., Semiring], tuple[Any, ...]] | None = None  # what gives it, by name, in another process
-    stages: tuple[Semiring, Semiring] | None = None  # of which one decides, and one breaks ties; see lexicographic.py
-    refuses_cycles = False  # improving cycles are refused, though stars of elements better than 1 are declared
-    sums_cycles = False  # improving cycles are summed, by stars that were declared: of `completed`
+    origin: tuple[Callable[..., Semiring], tuple[Any, ...]] | None = None  # how another process makes it, by name
+    stages: tuple[Semiring, Semiring] | None = None  # the first decides, the second breaks ties; see lexicographic.py
+    refuses_cycles = False  # improving cycles are refused, although elements better than 1 have declared stars
+    sums_cycles = False  # improving cycles are summed by declared stars: set in `completed`
     idempotent = selective = bounded = commutative = False
 
     def __init__(
@@ -154,13 +153,13 @@ class Semiring(Elementwise):
         description: str = "",
     ):
         if one is None and not product_only:
-            raise SemiringError(f"{name}: one= is missing, the neutral element of ⊗; only a bare product has none")
+            raise SemiringError(f"{name}: one= is missing, the neutral element of ⊗; only a bare product can omit it")
         super().__init__()
-        self.declared = self  # what people see, of an algebra that was completed
+        self.declared = self  # the algebra as declared, which users see even after `completed`
         self.name = name
         self.description = description
         self.zero, self.one = zero, one
-        self.fields = checked_fields(name, fields) if fields else None  # as declared, some of them vectors
+        self.fields = checked_fields(name, fields) if fields else None  # as declared; some may be vectors
         self.product_only = product_only
         self._samples = samples
         self._callables: dict[str, Any] = functions(name, add=add, mul=mul, star=star, carrier=carrier)
@@ -176,10 +175,10 @@ class Semiring(Elementwise):
         declared = {"idempotent": idempotent, "selective": selective, "bounded": bounded, "commutative": commutative}
         proven = proven_flags(self.traced) if self.traced else frozenset()
         proven |= {flag for flag, value in declared.items() if value}
-        # Sums of powers that are reached are stars, and summing those of Python objects may take long.
+        # Sums of powers are stars once they become constant, and summing those of Python objects may take long.
         star_tried = not product_only and not (self.traced is None and star is None)
         self._law_report = laws.check(A, tried, name=name, star=star_tried, proven=proven)
-        if not self.absorbs and not product_only:  # then other laws may be broken in the wake of that
+        if not self.absorbs and not product_only:  # other laws may be broken only as a consequence
             self._law_report = laws.check(laws.AsDeclared(A), tried, name=name, proven=proven)
         refuse(self, self._law_report)
         self._settle_flags(declared)
@@ -200,20 +199,20 @@ class Semiring(Elementwise):
 
     @cached_property
     def declared_as(self) -> str | None:
-        """What tells its declaration from others; None where functions are part of it that have no name."""
+        """The declaration as text; None if it has functions without a name."""
         try:
             return key_of(as_data(self))
         except PicklingError:
             return None
 
     def _first_home(self, dtype: np.dtype) -> np.dtype:
-        """Where the arithmetic of the default dtype takes place: in itself, but for halves."""
+        """The dtype in which the default dtype is computed: itself, except for halves."""
         if not dtype.names:
             return dtype
         return np.dtype([(f, "f4" if dtype[f] == np.float16 else dtype[f]) for f in dtype.names], align=True)
 
     def _reach_star(self, A: Arithmetic, tried: Elements) -> bool:
-        """Take the sum of the powers for the star where it is reached; whether it ever is, beyond 1 ⊕ a = 1."""
+        """Use the sum of powers as the star if it becomes constant; return whether it ever does, beyond 1 ⊕ a = 1."""
         if self.traced is None:
             return True
         found = np.concatenate([tried.notable, tried.random])
@@ -227,7 +226,7 @@ class Semiring(Elementwise):
         return True
 
     def _reaches_its_star(self, A: Arithmetic, tried: Elements) -> bool:
-        """Whether the star declared for a selective ⊕ is reached after finitely many steps, by all elements."""
+        """Whether the declared star of a selective ⊕ is the sum of finitely many powers, for all elements."""
         found = np.concatenate([tried.notable, tried.random])
         return self.traced is not None and stars.doublings_that_reach(A, found, True, True) > 0
 
@@ -235,18 +234,18 @@ class Semiring(Elementwise):
     def _has_ends(self) -> bool:
         """Whether numbers near an integer dtype's limits are ordinary elements.
 
-        Not where lowerings keep off them, nor in records, where a component that saturates stands for ∞.
+        They are not if lowerings avoid them, nor in records, where a saturated component stands for ∞.
         """
         return not (self.fields or self.is_tropical or self.has_multiples)
 
     @cached_property
     def has_multiples(self) -> bool:
-        """Whether ⊗ takes least common multiples, which may be much larger than the operands."""
+        """Whether ⊗ takes least common multiples, which may be very large."""
         return self.traced is not None and "lcm" in self.traced.raw_mul.operations()
 
     @cached_property
     def is_tropical(self) -> bool:
-        """Whether ⊕ is min or max, ⊗ is +, and zero the infinity that ⊕ ignores."""
+        """Whether ⊕ is min or max, ⊗ is +, and zero is the infinity that ⊕ ignores."""
         ops = self.traced
         if ops is None or self.fields or not ops.raw_mul.is_plain("add"):
             return False
@@ -273,14 +272,15 @@ class Semiring(Elementwise):
 
     @cached_property
     def may_diverge(self) -> bool:
-        """Whether cycles may improve without end, which shows as 1 ⊕ a ≠ 1: where ⊕ selects, and 1 is not the best."""
+        """Whether cycles may improve without end: ⊕ selects, and some 1 ⊕ a ≠ 1."""
         return self.selective and not self.bounded and not self.has_reached_star and not self.sums_cycles
 
     @cached_property
     def completed(self) -> Semiring | None:
-        """The same algebra that sums improving cycles by the star that was declared; None where that has none of them.
+        """The algebra that sums improving cycles by the declared star, or None.
 
-        Cycles are looked for all the same, and where none improves but by rounding nothing is asked of it.
+        None: no star is declared for them. Cycles are still searched for, and if none improves by more than rounding,
+        this algebra is not used.
         """
         if not self.may_diverge or self.refuses_cycles or not self.declares_star:
             return None
@@ -292,7 +292,7 @@ class Semiring(Elementwise):
 
     @cached_property
     def summing(self) -> Semiring:
-        """The same algebra, in which improving cycles have sums that are not 1."""
+        """The same algebra, in which improving cycles have sums other than 1."""
         made = object.__new__(Semiring)
         found = [k for k in vars(self) if isinstance(getattr(Semiring, k, None), cached_property)]
         vars(made).update({k: v for k, v in vars(self).items() if k not in found})
@@ -301,12 +301,12 @@ class Semiring(Elementwise):
 
     @cached_property
     def sums_powers(self) -> bool:
-        """Whether sums of powers are looked for, as no star was declared; Python objects look for their own."""
+        """Whether sums of powers replace a star that is not declared."""
         return not (self.product_only or self.bounded or self.declares_star or self.traced is None)
 
     @property
     def how_written(self) -> str:
-        """How an element that is a Python object is written, for messages: as a sample is, of those that were given."""
+        """A hint for messages: how an element that is a Python object is written."""
         if self.traced is not None:
             return ""
         samples = self.samples()
@@ -315,7 +315,7 @@ class Semiring(Elementwise):
 
     @property
     def declares_star(self) -> bool:
-        """Whether a star was declared; else it is a sum of powers, where that is reached."""
+        """Whether a star was declared; otherwise it is a sum of powers."""
         return self._callables["star"] is not None
 
     @cached_property
@@ -325,21 +325,21 @@ class Semiring(Elementwise):
 
     @property
     def absorbs(self) -> bool:
-        """Whether 0 ⊗ a = a ⊗ 0 = 0; of a bare product it need not be so."""
+        """Whether 0 ⊗ a = a ⊗ 0 = 0; in a bare product this may not hold."""
         return all(v.holds for v in self._law_report.axioms if "absorbs" in v.law.name)
 
-    # What people look at
+    # Tables and drawings
 
     def table(self, elements: Sequence[Any] | np.ndarray | None = None, dtype: Any = None) -> OperationTables:
-        """The tables of ⊕ and ⊗, and the stars, of a few elements.
+        """Make the tables of ⊕ and ⊗, and the stars, of a few elements.
 
         Parameters
         ----------
         elements : sequence or array, shape (count,), optional
-            At most 64 elements; of equal ones the first stays. When absent, all that 0, 1 and the samples make of each
-            other if these are at most 16, which shows a small algebra whole; else the ten simplest samples.
+            At most 64 elements; duplicates are dropped. Default: all elements that ⊕ and ⊗ make of 0, 1 and the samples
+            if there are at most 16 (the whole of a small algebra); otherwise the ten simplest samples.
         dtype : dtype or what `numpy.dtype` takes, optional
-            By default that of an array of elements, or the algebra's own.
+            Default: the dtype of an array of elements, or the algebra's own.
 
         Returns
         -------
@@ -349,8 +349,8 @@ class Semiring(Elementwise):
         Raises
         ------
         SemiringError
-            If something is not an element, nothing or too much is given, the algebra cannot live in the dtype, or a
-            sum or product has no place in it.
+            If something is not an element, there are no or too many elements, the algebra cannot live in the dtype, or
+            a sum or product has no place in it.
         TypeError
             If NumPy knows no such dtype.
 
@@ -371,7 +371,7 @@ class Semiring(Elementwise):
         return made
 
     def hasse(self, elements: Sequence[Any] | np.ndarray | None = None, dtype: Any = None) -> HasseDiagram:
-        """The natural order a ≤ b ⇔ a ⊕ b = b of an algebra whose ⊕ is idempotent, as a Hasse diagram.
+        """Make the Hasse diagram of the natural order a ≤ b ⇔ a ⊕ b = b; ⊕ is idempotent.
 
         Parameters
         ----------
@@ -383,21 +383,21 @@ class Semiring(Elementwise):
         Returns
         -------
         HasseDiagram
-            It prints as levels, is a drawing in notebooks, and has `covers`, the pairs of neighbours, and `levels`.
+            It prints as levels, a notebook draws it, and it has `covers`, the pairs of neighbours, and `levels`.
 
         Raises
         ------
         LawError
-            If ⊕ is not idempotent, or not known to be, or makes no order of the elements.
+            If ⊕ is not idempotent, or not known to be, or does not order the elements.
         SemiringError
-            If something is not an element, nothing or too much is given, the algebra cannot live in the dtype, or a
-            sum or product has no place in it.
+            If something is not an element, there are no or too many elements, the algebra cannot live in the dtype, or
+            a sum or product has no place in it.
         TypeError
             If NumPy knows no such dtype.
 
         Notes
         -----
-        Where ⊕ takes the better of two, what is better is higher: in min-plus that is the smaller number.
+        If ⊕ takes the better of two, the better one is higher: in min-plus the smaller number.
 
         Examples
         --------
@@ -413,7 +413,7 @@ class Semiring(Elementwise):
         drawn: HasseDiagram = verb("HasseDiagram").of(self, elements, dtype)
         return drawn
 
-    # Copies, which are the same algebra
+    # Copies are the same algebra
 
     def __copy__(self) -> Semiring:
         return self
@@ -424,11 +424,11 @@ class Semiring(Elementwise):
     def __reduce__(self) -> tuple[Callable[..., Semiring], tuple[Any, ...]]:
         return self.origin or (_declared_again, (as_data(self),))
 
-    # Showing
+    # Printing
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Names of the flags that hold."""
+        """The names of the flags that are set."""
         return tuple(f for f in laws.FLAGS if getattr(self, f))
 
     def __repr__(self) -> str:
@@ -440,18 +440,18 @@ class Semiring(Elementwise):
         return html_table(self.name, rows.items())
 
 
-_declared = WeakValueDictionary[int, Semiring]()  # those that are in use, by when they were declared
+_declared = WeakValueDictionary[int, Semiring]()  # algebras in use, by the order of their declaration
 _numbers = count()
 _one_at_a_time = Lock()
 
 
 def _summing(S: Semiring) -> Semiring:
-    """What an algebra is completed to, in another process."""
+    """Complete an algebra in another process."""
     return S.summing
 
 
 def _declared_again(data: dict[str, Any]) -> Semiring:
-    """An algebra from what it was pickled as: the last that was declared so in this process, or a new one."""
+    """Return a pickled algebra: the last with this declaration in this process, or a new one."""
     key = key_of(data)
     with _one_at_a_time:
         latest_first = [S for _, S in sorted(_declared.items(), reverse=True)]

@@ -1,7 +1,7 @@
-"""Stars that nobody declared: sums of powers, where they are reached after finitely many steps.
+"""Stars for algebras that declare none: sums of powers, if they become constant after finitely many steps.
 
-With ⊕ idempotent the sum 1 ⊕ a ⊕ … ⊕ aᵏ is a* if one more step leaves it as it is; in any case if a power is 0.
-Doubling takes two products a step: the first 2m powers are s ⊕ aᵐ ⊗ s, where s is the sum of the first m.
+If ⊕ is idempotent, the sum 1 ⊕ a ⊕ … ⊕ aᵏ is a* once another step leaves it unchanged; for any ⊕, once a power is 0.
+Doubling takes two products per step: the first 2m powers are s ⊕ aᵐ ⊗ s, where s is the sum of the first m.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     from .arithmetic import Arithmetic, Operations
 
 DOUBLINGS = 7
-POWERS = 2**DOUBLINGS  # that are summed in an expression, at most
-NODES = 600  # operations of an expression that is worth compiling
-STEPS = 1000  # powers of a Python object that are summed, at most
-LARGEST = 1 << 17  # parts of such a sum, at most
-PARTS = 1 << 18  # of all sums on the way
-GROWTH = 1.5  # by which a sum may have grown between two counts
+POWERS = 2**DOUBLINGS  # the most powers summed in an expression
+NODES = 600  # the most operations of an expression that is worth compiling
+STEPS = 1000  # the most powers of a Python object that are summed
+LARGEST = 1 << 17  # the most parts of such a sum
+PARTS = 1 << 18  # the most parts of all intermediate sums
+GROWTH = 1.5  # the factor by which a sum may grow between two counts of its parts
 SECONDS = 2  # of computing, after which no more powers are summed: parts of some objects cannot be counted
 KEPT = 64  # objects whose stars are remembered
 
 
 def bounded_star(plus: Traced, one: tuple[Expression, ...]) -> tuple[Traced, Expression]:
-    """1 and where 1 ⊕ a = 1: there 1 solves x = 1 ⊕ a ⊗ x, and is the least solution."""
+    """1, and the condition 1 ⊕ a = 1: then 1 solves x = 1 ⊕ a ⊗ x, and is the least solution."""
     first = {operand(0, c): e for c, e in enumerate(one)}
     second = {operand(1, c): operand(0, c) for c in range(plus.width)}
     return Traced(one, 1, plus.width), equals(substitute(plus.outputs, first | second), one)
 
 
 def doublings_that_reach(A: Arithmetic, elements: np.ndarray, idempotent: bool, selective: bool) -> int:
-    """How often to double so that the sum is reached for all the elements for which it ever is; 0 if for none but 1.
+    """The doublings after which the sum is constant for all elements for which it ever is; 0 if only for 1.
 
-    Where ⊕ selects it must be reached for all: the powers of single elements may also end because they are rounded.
+    If ⊕ selects, the sum must become constant for all: the powers of single elements may also end by rounding.
     """
     one, zero = full(elements, A.one), full(elements, A.zero)
     total, power, reached, best = one, elements, equal(A.add(one, elements), one), 0
@@ -58,7 +58,7 @@ def doublings_that_reach(A: Arithmetic, elements: np.ndarray, idempotent: bool, 
 def reached_star(
     ops: Operations, zero: tuple[Any, ...], one: tuple[Any, ...], doublings: int, idempotent: bool
 ) -> tuple[Traced, Expression] | None:
-    """The sum of 2ᵏ powers, and where it is the star; None if that is too long an expression."""
+    """The sum of 2ᵏ powers, and the condition that it is the star; None if the expression would be too long."""
     width = ops.add.width
     a = tuple(operand(0, c) for c in range(width))
 
@@ -81,7 +81,7 @@ def reached_star(
 def object_star(
     add: Callable[..., Any], mul: Callable[..., Any], one: Any
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The star of Python objects, and whether it is reached."""
+    """The star of a Python object, and whether the sum became constant."""
 
     def reach(a: Any) -> tuple[Any, bool]:
         total, left, end = one, PARTS, thread_time() + SECONDS
@@ -105,7 +105,7 @@ def object_star(
 
 
 def declared_star(star: Callable[[Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The star of Python objects that was declared, and whether it exists: what it gives is neither None nor NaN.
+    """The declared star of a Python object, and whether it exists: whether it is neither None nor NaN.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def declared_star(star: Callable[[Any], Any]) -> tuple[Callable[..., Any], Calla
 
 
 def parts_of(element: Any) -> int:
-    """How many objects a Python object is made of, up to `LARGEST` + 1; long texts and numbers count by their length.
+    """The number of objects in a Python object, up to `LARGEST` + 1; long texts and numbers count by their length.
 
     Examples
     --------
@@ -150,11 +150,11 @@ def parts_of(element: Any) -> int:
 
 
 def remembered(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function of one object that gives its result again where it is asked of one of the last objects."""
+    """Cache the results of a function of one object for the last objects."""
     known: dict[int, tuple[Any, Any]] = {}
 
     def call(a: Any) -> Any:
-        found = known.get(id(a))  # read once: another thread may put its own in its place
+        found = known.get(id(a))  # read once: another thread may replace the entry
         if found is None or found[0] is not a:
             found = a, function(a)
             if len(known) >= KEPT:

@@ -1,4 +1,4 @@
-"""Tables for notebooks."""
+"""HTML tables for notebooks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ CAPTION = "white-space: nowrap; text-align: left"
 
 
 def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
-    """A table in HTML, in which every text is escaped; the first cell of a row is its heading.
+    """Make an HTML table in which every text is escaped; the first cell of a row is its heading.
 
-    The caption stays on one line, also above a narrow table. Headings say whether they are of a row or a column, for
-    people who hear the table; the corner above the headings of rows is a plain cell where it is empty.
+    The caption stays on one line, also above a narrow table. For screen readers, headings say whether they belong to a
+    row or a column; an empty corner above the headings of rows is a plain cell.
 
     >>> page = html_table("<a>", [("b", "c")])
     >>> page.removeprefix(f'<table><caption style="{CAPTION}">')

@@ -1,7 +1,7 @@
-"""Tracing: a Python callable over NumPy operations is called with symbols, and what it returns is an expression.
+"""Tracing: call a Python function over NumPy operations with symbols, and get its result as an expression.
 
-Symbols answer NumPy's protocols and Python's operators; what cannot be traced says how to write it. A callable is
-called once, or once for each way through its conditions (branches.py).
+Symbols implement NumPy's protocols and Python's operators; errors say how to rewrite what cannot be traced. A function
+is called once, or once for each path through its conditions (branches.py).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .vectors import Vector, each, flat_element, flat_field, is_several
 
 
 class Symbol:
-    """What a traced callable receives in place of a number."""
+    """The argument of a traced function in place of a number."""
 
     __slots__ = ("expression",)
     __hash__ = None  # type: ignore[assignment]
@@ -53,7 +53,7 @@ class Symbol:
         if function in _FUNCTIONS:
             try:
                 return _FUNCTIONS[function](*args, **kwargs)
-            except TypeError:  # an option that is none of these functions' here
+            except TypeError:  # an unknown option
                 raise TraceError(
                     f"np.{function.__name__} cannot be traced with {len(args)} arguments and the options "
                     f"{sorted(kwargs)}"
@@ -63,17 +63,17 @@ class Symbol:
         )
 
     def astype(self, dtype: Any) -> Symbol:
-        """The operand converted to another dtype, for intermediate results that need more room."""
+        """Convert to another dtype, for intermediate results that need more room."""
         return Symbol(Expression("cast", (self.expression,), np.dtype(dtype).str[1:]))
 
     @property
     def real(self) -> Symbol:
-        """The real part; the operand itself where it is not a complex number."""
+        """The real part; the operand itself if it is not complex."""
         return Symbol(apply("real", self.expression))
 
     @property
     def imag(self) -> Symbol:
-        """The imaginary part; 0 where the operand is not a complex number."""
+        """The imaginary part; 0 if the operand is not complex."""
         return Symbol(apply("imag", self.expression))
 
     def conjugate(self) -> Symbol:
@@ -98,7 +98,8 @@ class Symbol:
 
     def _no_number(self) -> Any:
         raise TypeError(
-            f"{show(self.expression)} is an expression, not a number: functions of the math module cannot be traced; "
+            f"{show(self.expression)} is an expression, not a number, and functions of the math module cannot be "
+            "traced; "
             "use NumPy's (np.exp, np.log1p, np.gcd, …)"
         )
 
@@ -148,7 +149,7 @@ _install_operators()
 
 
 def node(value: Any) -> Expression:
-    """The expression that a symbol or a number stands for.
+    """The expression of a symbol or a number.
 
     Raises
     ------
@@ -162,17 +163,17 @@ def node(value: Any) -> Expression:
     if isinstance(value, (bool, int, float, complex, np.bool_, np.number)):
         return constant(value)
     if value is None:
-        raise TraceError("the operation returned None, at least on one way through its conditions")
+        raise TraceError("the operation returned None, at least on one path through its conditions")
     if isinstance(value, Vector):
         if value.constants is None:
-            raise TraceError(f"a vector of {len(value)} numbers stands where one number belongs; vectors are the "
-                             "components of fields that are vectors, and v[0] and v.sum() are numbers")
+            raise TraceError(f"a vector of {len(value)} numbers is used as one number; only fields that are vectors "
+                             "hold vectors, and v[0] and v.sum() are numbers")
         value = value.constants
-    raise TraceError(f"{value!r} ({type(value).__name__}) stands in an operation; only operands and numbers may")
+    raise TraceError(f"{value!r} ({type(value).__name__}) is used in an operation; use only operands and numbers")
 
 
 class Record:
-    """What a traced callable receives for an element of several components: `x.cost`, `x.hops`, or unpacked."""
+    """The argument of a traced function in place of a record: `x.cost`, `x.hops`, or unpacked."""
 
     def __init__(self, fields: Sequence[str], components: Sequence[Any]):
         self._fields = tuple(fields)
@@ -207,10 +208,10 @@ class Record:
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function in (np.where, np.select):
             return _FUNCTIONS[function](*args, **kwargs)
-        raise TraceError(f"np.{function.__name__} works on a record's fields, such as x.{self._fields[0]}, not on it")
+        raise TraceError(f"np.{function.__name__} works on a record's fields, such as x.{self._fields[0]}, not on x")
 
     def __array_ufunc__(self, ufunc: np.ufunc, *_: Any, **__: Any) -> Any:
-        raise TraceError(f"np.{ufunc.__name__} works on a record's fields, such as x.{self._fields[0]}, not on it")
+        raise TraceError(f"np.{ufunc.__name__} works on a record's fields, such as x.{self._fields[0]}, not on x")
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
@@ -239,7 +240,7 @@ def _select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0)
     return default
 
 
-# Functions that are not ufuncs, and ufuncs that are other operations under another name.
+# Functions that are not ufuncs, and ufuncs that equal other operations.
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: where, np.clip: _clip, np.select: _select, np.round: lambda a, decimals=0: round(a, decimals),
     np.fix: lambda x: np.trunc(x), np.real: lambda val: val.real, np.imag: lambda val: val.imag,
@@ -258,23 +259,23 @@ _PARTS = {
 
 
 def saturating_add(a: Any, b: Any) -> Any:
-    """a + b that stops at an integer dtype's limits, which stand for ±∞; the plain sum for floats.
+    """Return a + b; integers saturate at their dtype's limits, which stand for ±∞.
 
     Parameters
     ----------
     a, b : number, array or symbol
-        Of any shapes that broadcast and numeric dtypes; a symbol is what an operation of a `Semiring` is called with.
+        Of any shapes that broadcast and numeric dtypes; tracing passes symbols.
 
     Returns
     -------
     number, array or symbol
-        Of the dtype and shape that ``a + b`` has. The sum of floats rounds once. A result of an algebra that would stop
-        at a limit is refused, since it is not ∞.
+        Of the dtype and shape of ``a + b``. The sum of floats is the plain sum and rounds once. An algebra refuses a
+        result that would saturate, because it is not ∞.
 
     Raises
     ------
     TraceError
-        If what stands beside a symbol is not a number.
+        If a symbol is combined with something that is not a number.
 
     Examples
     --------
@@ -300,23 +301,23 @@ def saturating_add(a: Any, b: Any) -> Any:
 
 
 def saturating_multiply(a: Any, b: Any) -> Any:
-    """a · b that stops at an integer dtype's limits, which stand for ±∞; the plain product for floats.
+    """Return a · b; integers saturate at their dtype's limits, which stand for ±∞.
 
     Parameters
     ----------
     a, b : number, array or symbol
-        Of any shapes that broadcast and numeric dtypes; a symbol is what an operation of a `Semiring` is called with.
+        Of any shapes that broadcast and numeric dtypes; tracing passes symbols.
 
     Returns
     -------
     number, array or symbol
-        Of the dtype and shape that ``a * b`` has. The product of floats rounds once. A result of an algebra that would
-        stop at a limit is refused, since it is not ∞.
+        Of the dtype and shape of ``a * b``. The product of floats is the plain product and rounds once. An algebra
+        refuses a result that would saturate, because it is not ∞.
 
     Raises
     ------
     TraceError
-        If what stands beside a symbol is not a number.
+        If a symbol is combined with something that is not a number.
 
     Examples
     --------
@@ -333,7 +334,7 @@ def saturating_multiply(a: Any, b: Any) -> Any:
     if product.dtype.kind not in "iu":
         return product
     limits = np.iinfo(product.dtype)
-    # |a·b| > limit, tested by division, which cannot overflow: −2⁶³ has no absolute value, so uint64 holds it.
+    # |a·b| > limit, tested by division, which cannot overflow; −2⁶³ has no absolute value in int64, so uint64 holds it.
     size_a, size_b = (np.abs(np.asarray(x, np.int64)).astype(np.uint64) if limits.min else np.asarray(x, np.uint64)
                       for x in (a, b))
     negative = (np.less(a, 0)) ^ (np.less(b, 0))
@@ -353,22 +354,22 @@ def trace(
     Parameters
     ----------
     function : callable or Traced
-        What was traced before is itself. Takes `arity` operands; returns a number expression, or for records a record,
-        tuple or mapping of fields. It is called once for each way through its conditions; NaN stands for what it does
-        where it raises an error of arithmetic or of values, and false where it is a predicate.
+        A `Traced` is returned as it is. Otherwise the function takes `arity` operands and returns a number expression,
+        or for records a record, tuple or mapping of fields. It is called once for each path through its conditions. If
+        it raises an arithmetic error or a ValueError there, its result is NaN, or false for a predicate.
     arity : int
-        How many operands it takes.
+        The number of operands.
     fields : mapping of str to dtype, optional
         The fields of an element, in order, numbers or vectors; ``None`` for scalars.
     predicate : bool
-        The function returns one truth value, also for records.
+        Whether the function returns one truth value, also for records.
 
     Raises
     ------
     TraceError
         If the function does something that has no expression.
     TooManyBranches
-        When there are more ways through its conditions than an expression should have.
+        If there are too many paths through its conditions for an expression.
     """
     if isinstance(function, Traced):
         return function
@@ -394,11 +395,11 @@ def _components(result: Any, fields: Mapping[str, np.dtype]) -> tuple[Expression
     """The components of a record that an operation returned."""
     if isinstance(result, Mapping):
         if set(result) != set(fields):
-            raise TraceError(f"the result has the fields {sorted(result)}, the element has {sorted(fields)}")
+            raise TraceError(f"the result has the fields {sorted(result)}, but the element has {sorted(fields)}")
         result = [result[f] for f in fields]
     if not isinstance(result, (Record, tuple, list)) or len(result) != len(fields):
         raise TraceError(
-            f"an operation on records returns a record, or its {len(fields)} components: {', '.join(fields)}"
+            f"an operation on records must return a record, or its {len(fields)} components: {', '.join(fields)}"
         )
     parts = flat_element(list(result), fields)
     if parts is None:

@@ -1,7 +1,7 @@
-"""Components of a record that are vectors: what a traced callable receives for one, and dtypes with and without them.
+"""Record components that are vectors: the argument of a traced function for one, and dtypes with and without vectors.
 
-Kernels know components that are numbers only. A field ``v`` of dtype ("f8", 3) is three of them, v.0, v.1 and v.2, at
-the same places of the same memory, so that a view turns one dtype into the other.
+Kernels only know components that are numbers. A field ``v`` of dtype ("f8", 3) is three of them, v.0, v.1 and v.2, at
+the same places of the same memory, so a view converts between the two dtypes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from semiring.errors import TraceError
 
 
 def flattened(dtype: np.dtype) -> np.dtype:
-    """An aligned record dtype whose vectors are numbers side by side.
+    """An aligned record dtype with vectors as adjacent numbers.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def flat_field(name: str, dtype: np.dtype) -> list[tuple[str, np.dtype]]:
 
 
 def convert(array: np.ndarray, wanted: np.dtype) -> np.ndarray:
-    """The array in another dtype; fields of records by name, vectors as their numbers side by side, and back."""
+    """Convert an array to another dtype: fields of records by name, vectors to adjacent numbers, and back."""
     given = array.dtype
     if not (wanted.names and given.names):
         return array.astype(wanted)
@@ -46,7 +46,7 @@ def convert(array: np.ndarray, wanted: np.dtype) -> np.ndarray:
         for f in wanted.names:
             result[f] = array[f]
         return result
-    # One of the two has vectors, the other their numbers side by side in the same memory.
+    # One of the two has vectors, the other the same numbers as fields in the same memory.
     if set(flattened(given).names or ()) == set(wanted.names):
         base = {f: wanted[f] if f in wanted.names else wanted[f"{f}.0"] for f in given.names}
         aligned = np.dtype([(f, base[f], given[f].shape) for f in given.names], align=True)
@@ -56,7 +56,7 @@ def convert(array: np.ndarray, wanted: np.dtype) -> np.ndarray:
 
 
 def flat_element(element: Sequence[Any], fields: Mapping[str, np.dtype]) -> list[Any] | None:
-    """The components of an element given field by field, or None if a vector has another length."""
+    """The components of an element given field by field, or None if a vector has the wrong length."""
     parts: list[Any] = []
     for value, dtype in zip(element, fields.values(), strict=True):
         if dtype.subdtype is None:
@@ -69,9 +69,9 @@ def flat_element(element: Sequence[Any], fields: Mapping[str, np.dtype]) -> list
 
 
 class Vector:
-    """Numbers side by side, to which operations apply one by one, as to an array of one axis.
+    """A vector of numbers, to which operations apply one by one, as to an array of one axis.
 
-    One number, or a vector of one, stands for as many as the other operand has; arrays and lists are vectors of
+    A number, or a vector of one, is broadcast to the length of the other operand; arrays and lists are vectors of
     constants.
     """
 
@@ -79,7 +79,7 @@ class Vector:
 
     def __init__(self, parts: Iterable[Any], constants: Any = None):
         self._parts = list(parts)
-        self.constants = constants  # the array or list that made numbers a vector, for messages
+        self.constants = constants  # the array or list that turned numbers into a vector, for messages
 
     def __len__(self) -> int:
         return len(self._parts)
@@ -102,7 +102,7 @@ class Vector:
         if method == "__call__" and ufunc is np.matmul and not options:
             return dot(*inputs)
         if method != "__call__" or options:
-            raise TraceError(f"np.{ufunc.__name__} of vectors is one plain call, or a reduction")
+            raise TraceError(f"np.{ufunc.__name__} on vectors must be one plain call, or a reduction")
         return each(ufunc, *inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -133,7 +133,7 @@ class Vector:
         return reduce(np.multiply, self)
 
     def mean(self) -> Any:
-        """The sum of the numbers by how many they are."""
+        """The sum of the numbers divided by their number."""
         return self.sum() / len(self)
 
     def dot(self, other: Any) -> Any:
@@ -155,12 +155,12 @@ class Vector:
 
 
 def is_several(x: Any) -> bool:
-    """Whether an operand is numbers side by side: a vector, or an array or list of constants."""
+    """Whether an operand is a vector, or an array or list of constants."""
     return isinstance(x, (Vector, list)) or (isinstance(x, np.ndarray) and x.ndim > 0)
 
 
 def each(function: Callable[..., Any], *operands: Any) -> Vector:
-    """A function of the numbers at each place.
+    """Apply a function to the numbers at each place.
 
     Raises
     ------
@@ -174,13 +174,13 @@ def each(function: Callable[..., Any], *operands: Any) -> Vector:
     """
     for x in operands:
         if isinstance(x, np.ndarray) and x.ndim > 1:
-            raise TraceError(f"an array of shape {x.shape} stands in an operation; vectors have one axis")
+            raise TraceError(f"an array of shape {x.shape} is used in an operation; vectors have one axis")
     lengths = {len(x) for x in operands if is_several(x)}
     longest = lengths - {1} or lengths
     if len(longest) != 1:
         numbers = " and ".join(map(str, sorted(longest)))
-        raise TraceError(f"vectors of {numbers} numbers meet in an operation; they must be equally long" if longest else
-                         "an operation of vectors has none as an operand; write it for their numbers, such as x.v[0]")
+        raise TraceError(f"vectors of {numbers} numbers are combined; they must have the same length" if longest else
+                         "an operation of vectors needs a vector as an operand; write it for numbers, such as x.v[0]")
     (length,) = longest
     columns = [list(x) * (length if len(x) == 1 else 1) if is_several(x) else [x] * length for x in operands]
     constants = next((x for x in operands if is_several(x) and not isinstance(x, Vector)), None)
@@ -197,7 +197,7 @@ def dot(x: Any, y: Any) -> Any:
     """
     if not (is_several(x) and is_several(y)) or len(x) != len(y):
         lengths = " and ".join(str(len(v)) if is_several(v) else "no vector" for v in (x, y))
-        raise TraceError(f"a scalar product is of two vectors of one length, not of {lengths}")
+        raise TraceError(f"a scalar product needs two vectors of the same length, not {lengths}")
     return each(np.multiply, x, y).sum()
 
 

@@ -1,7 +1,7 @@
-"""The way up from an algebra or a matrix to what has a public name, such as `semiring.matmul`, and works on them.
+"""How an algebra or a matrix finds public functions, such as `semiring.matmul`, that work on it.
 
-Imports point one way, and verbs import matrices, which import algebras. The package, which knows where every public
-name is, lends its way of finding them when it is loaded itself; that loads no verb.
+Imports point one way: verbs import matrices, which import algebras. The package knows the module of every public name,
+and passes this module a function that looks them up; no verb is loaded by that.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ _LENT: dict[str, Callable[[str], Any]] = {}
 
 
 def lend(find: Callable[[str], Any]) -> None:
-    """Say how a verb, or a class, is found by its public name."""
+    """Set the function that looks up a verb, or a class, by its public name."""
     _LENT["find"] = find
 
 
 def verb(name: str) -> Any:
-    """A verb, or a class, by its public name.
+    """Look up a verb, or a class, by its public name.
 
     >>> verb("closure").__name__
     'closure'

@@ -1,4 +1,4 @@
-"""Which of the elements that break a law are shown: small whole numbers first, infinities and NaN last."""
+"""The choice of a counterexample to a law: small whole numbers first, infinities and NaN last."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import numpy as np
 if TYPE_CHECKING:
     from .laws import Arithmetic, Law
 
-QUARTER, ODD = 8, 64  # what a number of quarters, and any other that is not whole, costs as if it were larger
-LARGEST = 1e300  # what finite numbers cost at most
+QUARTER, ODD = 8, 64  # factors by which multiples of 1/4, and other fractions, count as larger than they are
+LARGEST = 1e300  # the rank of the largest finite numbers
 INFINITE, NAN = 1e301, 1e302
 
 
 class Breach:
-    """Combinations of elements that break a law; the simplest is looked for when it is asked for.
+    """Combinations of elements that break a law; the simplest one is found when needed.
 
     Parameters
     ----------
     law : Law
     S : Arithmetic
-        In which it was tried.
+        The arithmetic in which the law was tested.
     elements : ndarray
     combinations : tuple of ndarray of int
-        Which elements come first, second and third in each combination that breaks the law.
+        The positions of the first, second and third elements in each combination that breaks the law.
     """
 
     def __init__(self, law: Law, S: Arithmetic, elements: np.ndarray, combinations: tuple[np.ndarray, ...]):
@@ -45,11 +45,11 @@ class Breach:
 
 
 def ranks(elements: np.ndarray) -> np.ndarray:
-    """The place of each element in the order of simplicity; equally simple ones have the same.
+    """The rank of each element in the order of simplicity; equally simple elements have the same rank.
 
-    Numbers are ordered by size, with those that are not whole behind whole ones that are a little larger, and negative
-    ones behind positive ones. Records are ordered by their worst component, then by the sum of all, then from the
-    first to the last. Of Python objects those that are not numbers are ordered by the length of their text.
+    Numbers are ordered by size; fractions come after somewhat larger whole numbers, and negative numbers after positive
+    ones. Records are ordered by their worst component, then by the sum of all, then from the first to the last. Python
+    objects that are not numbers are ordered by the length of their text.
 
     Parameters
     ----------
@@ -75,21 +75,21 @@ def ranks(elements: np.ndarray) -> np.ndarray:
 
 
 def simplest(combinations: Sequence[np.ndarray], endless: np.ndarray) -> int:
-    """Which of some combinations of elements is the simplest: the one whose least simple element is simplest.
+    """The position of the simplest of some combinations: the one whose least simple element is simplest.
 
-    Then the sum of the ranks decides, then the elements from the first to the last.
+    Ties are decided by the sum of the ranks, then by the elements from the first to the last.
 
     Parameters
     ----------
     combinations : sequence of ndarray of int, shape (m,)
         The ranks of the first elements of m combinations, of the second ones, and so on.
     endless : ndarray of bool, shape (m,)
-        Combinations that are taken only if all are so.
+        Combinations that are only chosen if all are such.
 
     Returns
     -------
     int
-        The position of one.
+        The position.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def simplest(combinations: Sequence[np.ndarray], endless: np.ndarray) -> int:
 
 
 def is_finite(x: np.ndarray) -> np.ndarray:
-    """Where an element is neither infinite nor NaN, nor has a component that is."""
+    """Test which elements are finite: neither infinite nor NaN, in all components."""
     if x.dtype.names:
         return np.logical_and.reduce([is_finite(x[f]) for f in x.dtype.names])
     if x.dtype.kind == "O":
@@ -112,7 +112,7 @@ def is_finite(x: np.ndarray) -> np.ndarray:
 
 
 def _costs(elements: np.ndarray) -> list[np.ndarray]:
-    """What each component of the elements costs, one array for each."""
+    """The cost of each component of the elements, one array for each."""
     dtype = elements.dtype
     if dtype.names:
         return [cost for field in dtype.names for cost in _costs(elements[field])]
@@ -124,7 +124,7 @@ def _costs(elements: np.ndarray) -> list[np.ndarray]:
 
 
 def _cost_of_numbers(x: np.ndarray) -> np.ndarray:
-    size = np.minimum(np.abs(x), LARGEST)  # NaN stays
+    size = np.minimum(np.abs(x), LARGEST)  # NaN stays NaN
     whole, quarters = size == np.rint(size), 4 * size == np.rint(4 * size)
     cost = size + np.where(whole, 0, np.where(quarters, QUARTER, ODD)) + np.where(x < 0, 0.25, 0)
     return np.where(np.isfinite(x), cost, np.where(np.isnan(x), NAN, np.where(x < 0, 2 * INFINITE, INFINITE)))
@@ -135,5 +135,5 @@ def _cost_of_object(element: Any) -> float:
         return float(len(str(element)))
     size: Any = abs(element)
     if size >= LARGEST and size != np.inf:
-        return LARGEST  # an integer or a fraction may be beyond every float
+        return LARGEST  # an integer or a fraction may be too large for a float
     return float(_cost_of_numbers(np.array([float(element)]))[0])

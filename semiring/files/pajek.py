@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from semiring.errors import GraphError
-from semiring.graphs.edges import FEW, SPREAD
+from semiring.graphs.edges import MANY_VERTICES, NUMBERS_PER_END
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import quoted, shown
@@ -129,7 +129,8 @@ class _Network:
         if label not in (None, "id", "label"):
             raise GraphError(f"{shown(self.path)}: vertices of Pajek have no {quoted(label)}: pass label=\"id\" to "
                              "call them by their numbers, label=\"label\" by their labels")
-        if len(self.labels) < self.n and self.n > FEW and self.n > SPREAD * (len(self.labels) + 2 * len(self.ends)):
+        if len(self.labels) < self.n and self.n > max(MANY_VERTICES, NUMBERS_PER_END
+                                                           * (len(self.labels) + 2 * len(self.ends))):
             fail(self.path, self.heading, f"{self.n} vertices, but lines for {len(self.labels)}", "a line for each")
         if label == "id" or not self.labels:
             return list(range(1, self.n + 1))

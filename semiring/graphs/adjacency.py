@@ -1,4 +1,4 @@
-"""Graphs as matrices over an algebra."""
+"""Turn graphs into matrices over an algebra."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from semiring.algebra.by_name import algebra
 from semiring.errors import GraphError
 from semiring.graphs.columns import WeightColumns
-from semiring.graphs.edges import FEW
+from semiring.graphs.edges import MANY_VERTICES
 from semiring.graphs.frames import has_labels, library_of, matrix_of
 from semiring.graphs.graph import as_graph
 from semiring.graphs.masks import mask_of
@@ -38,26 +38,26 @@ def adjacency(
     source: str | int | None = None,
     target: str | int | None = None,
 ) -> Matrix:
-    """The matrix of a graph over an algebra: element (i, j) is the weight of the edge from i to j.
+    """Make the matrix of a graph over an algebra.
 
-    Where there is no edge stands the algebra's zero, on the diagonal too. Parallel edges combine with ⊕. A weight
-    that is the number 0 is an edge all the same.
+    Element (i, j) is the weight of the edge from i to j, and the algebra's zero if there is no edge, also on the
+    diagonal. Parallel edges combine with ⊕. An edge whose weight is the number 0 is still an edge.
 
     Parameters
     ----------
     edges, n, directed, weight, names, source, target : as for `as_graph`
     S : Semiring or str
     dtype : dtype or what `numpy.dtype` takes, optional
-        Of the matrix. Default: what the algebra uses for the weights' dtype. A Boolean matrix takes every edge with
-        a number for weight as True, also if it is 0, because the edge is there.
+        The dtype of the matrix. Default: what the algebra uses for the weights' dtype. In a Boolean matrix every edge
+        with a number as its weight is True, even 0, because the edge exists.
     default : element, optional
-        Weight of edges that have none. Default: 1 where elements are numbers (an edge counts one hop in min-plus and
-        is True in boolean); records and objects have no natural weight, there it must be given.
+        The weight of edges that have none. Default: 1 if elements are numbers (an edge counts one hop in min-plus and
+        is True in boolean). For records and objects there is no natural weight: pass it.
 
     Returns
     -------
     Matrix
-        Of n² elements.
+        It has n² elements.
 
     Raises
     ------
@@ -65,14 +65,14 @@ def adjacency(
         A vertex, weight or edge that is not valid, with its position; a weight that is not an element, or that the
         dtype cannot hold; names that are not a sequence.
     SemiringError
-        The matrix would not fit in memory, the algebra is unknown, or it cannot live in the dtype.
+        If the matrix does not fit in memory, the algebra is unknown, or it cannot live in the dtype.
     TypeError
         If n is not an integer, or NumPy knows no such dtype.
 
     Notes
     -----
-    Parallel edges combine in pairs of neighbours: of m of them no weight is in more than ⌈log₂ m⌉ sums, each of which
-    rounds floats once where ⊕ is +, and not at all where ⊕ is min or max.
+    Parallel edges combine pairwise: each weight of m edges is in at most ⌈log₂ m⌉ sums. Each sum rounds floats once if
+    ⊕ is +, and not at all if ⊕ is min or max.
 
     Examples
     --------
@@ -110,31 +110,31 @@ def from_dense(
     dtype: DTypeLike | None = None,
     names: Sequence[Hashable] | None = None,
 ) -> Matrix:
-    """The matrix over an algebra of dense data in which one value means "no edge".
+    """Make a matrix from a dense array in which one value means "no edge".
 
     Parameters
     ----------
     array : array_like, shape (n, n)
-        It is copied. A masked entry is not an edge. Of a pandas data frame the index and the columns are the names; a
+        It is copied. A masked entry is not an edge. The index and the columns of a pandas data frame are the names; a
         `Matrix` keeps its own.
     S : Semiring or str
     absent : optional
-        The value that means no edge; `float("nan")` for NaN.
+        The value that means "no edge"; `float("nan")` for NaN.
     dtype, names : optional
         As for `adjacency`.
 
     Returns
     -------
     Matrix
-        The algebra's zero where there is no edge.
+        It has the algebra's zero where there is no edge.
 
     Raises
     ------
     GraphError
-        If the array is not square, or an entry is not a number, NaN, no element, or none that the dtype can hold; the
-        message names its place. When the names are not a sequence with one for each vertex, all different.
+        If the array is not square, an entry is not a number, is NaN, is not an element, or does not fit the dtype; the
+        message names its place. Also if the names are not a sequence with one for each vertex, all different.
     SemiringError
-        The matrix would not fit in memory, the algebra is unknown, or it cannot live in the dtype.
+        If the matrix does not fit in memory, the algebra is unknown, or it cannot live in the dtype.
     TypeError
         If NumPy knows no such dtype.
 
@@ -157,7 +157,7 @@ def from_dense(
     if data.dtype.kind not in "biufcO" and not (data.dtype.names and S.is_record):
         raise GraphError(f"the entries are {data.dtype}, which are not numbers; convert them with .astype(…)")
     if data.ndim != 2 or data.shape[0] != data.shape[1]:
-        raise GraphError(f"a matrix of edges is square, this array has shape {data.shape}")
+        raise GraphError(f"a matrix of edges must be square, but this array has shape {data.shape}")
     if data.dtype.names:
         present = data != np.array(absent, dtype=data.dtype)
     elif isinstance(absent, float) and absent != absent:
@@ -199,7 +199,7 @@ def zeros(S: Semiring, n: int, dtype: np.dtype, width: int | None = None) -> np.
 
 
 def scatter(flat: np.ndarray, keys: NDArray[np.int64], values: np.ndarray, add: Callable[[Any, Any], Any]) -> None:
-    """Write values to flat[keys]; those of equal key combine with ⊕, pairs of neighbours at a time."""
+    """Write values to flat[keys]; those with equal keys combine with ⊕, neighbours pairwise."""
     order = stable_order(keys, flat.size)
     keys, values = keys[order], values[order]
     flat[keys] = values
@@ -218,11 +218,11 @@ def scatter(flat: np.ndarray, keys: NDArray[np.int64], values: np.ndarray, add: 
 
 
 def stable_order(keys: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
-    """Like `argsort` for keys from 0 to limit − 1, equal ones in the order they stand in."""
+    """Like `argsort` for keys from 0 to limit − 1; equal keys keep their order."""
     bits = len(keys).bit_length()
     if limit.bit_length() + bits > 63:
         return np.argsort(keys, kind="stable")
-    # sorting numbers is faster than sorting their positions: each key carries its position in its low bits
+    # sorting numbers is faster than sorting their positions: each key has its position in its low bits
     packed = (keys << bits) | np.arange(len(keys))
     packed.sort()
     return packed & ((1 << bits) - 1)
@@ -231,15 +231,15 @@ def stable_order(keys: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
 CLOSE_GAPS = "if the vertices are numbers with gaps, as_graph(edges).compact() closes them"
 
 
-MOST_ROWS = 2**31 - 1  # so that a column fits 32 bits, and a row and a column together 64
+MOST_ROWS = 2**31 - 1  # so that a column fits 32 bits, and a row with a column 64
 
 
 BYTES_A_ROW = 48  # offsets, counts and an order of the rows, made at the same time
 
 
 def require_rows(n: int) -> None:
-    """Refuse more vertices than compressed rows may have, or than there is memory for, before anything is allocated."""
+    """Refuse more vertices than compressed rows can have, or than fit in memory, before anything is allocated."""
     if n > MOST_ROWS:
-        raise GraphError(f"sparse matrices have up to {MOST_ROWS} rows, and the graph has {n} vertices: {CLOSE_GAPS}")
-    if n > FEW:  # asking costs as much as a small closure
+        raise GraphError(f"sparse matrices have up to {MOST_ROWS} rows, but the graph has {n} vertices: {CLOSE_GAPS}")
+    if n > MANY_VERTICES:  # checking costs as much as a small closure
         require(BYTES_A_ROW * n, f"{n} sparse rows", CLOSE_GAPS)

@@ -1,6 +1,6 @@
-"""Which columns of a table hold the ends of edges, their weights, and whether they go both ways: by their names.
+"""Find the columns of a table of edges by their names: the two ends, the weights, and the direction.
 
-Names that say nothing are taken by position, the two ends and then a weight; where there are more, the caller is asked.
+If the names say nothing, the first columns are used: the two ends and then a weight. If there are more, an error asks.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .texts import quoted
 
 
 class Unclear(GraphError):
-    """It is not known which columns or attributes are meant, and the caller can say it."""
+    """An error for columns or attributes that are ambiguous, and that the caller can name."""
 
 
 class _Clear:
-    """The weights where it is clear which they are, else none: for questions that weights do not change."""
+    """A value for `weight`: use weights only if they are unambiguous, for questions that do not need them."""
 
     def __repr__(self) -> str:
         return "'weight'"
@@ -34,7 +34,7 @@ class _Clear:
 IF_CLEAR: Any = _Clear()
 WeightColumns = str | int | list[Any] | tuple[Any, ...] | None  # one column, several that make records, or none
 
-# What the two ends of an edge are called, each of the first beside each of the second; where several fit, the first do.
+# Names for the two ends of an edge, each of the first with each of the second; the first match counts.
 CALLED = (
     ("from", "to"), ("source src", "target tgt destination dest dst sink"), ("u", "v"),
     ("origin orig", "destination dest dst"), ("start begin", "end finish"), ("row", "col column"),
@@ -46,20 +46,20 @@ CALLED = (
     ("von", "nach"), ("origen", "destino"), ("origem", "destino"), ("origine", "destination"),
 )
 ENDS = tuple((a, b) for first, second in CALLED for a in first.split() for b in second.split())
-# These may be vertices' own names as well, so that they make no line one of column names.
+# These may also be names of vertices, so they do not make a line a heading.
 NUMBERED = (("1", "2"), ("0", "1"), ("a", "b"), ("i", "j"), ("o", "d"), ("head", "tail"), ("tail", "head"))
 EITHER_WAY = ("head", "tail")  # arcs go from tail to head, statements of knowledge from head to tail: as they stand
 NODES = {"id", "ids", "node", "nodeid", "nodes", "vertex", "vertexid", "stop", "stopid", "no", "nr", "number"}
-# What a table says of an end besides its name: the times of a journey, for example.
+# Other properties of an end, in addition to its name: the times of a journey, for example.
 TOLD = re.compile("(time|date|lat).*|.*(time|date)|day|hour|year|age|lon|lng|long|longitude|type|kind|weights?|w|cost|"
                   "length|distance|dist|score|value|size|count|speed|capacity|degree")
 PLACES = ("x", "y")  # coordinates, unless nothing else could be the ends
-SAVED = ("", "unnamed: 0", "index", "__index_level_0__")  # what an index is called that a table was saved with
+SAVED = ("", "unnamed: 0", "index", "__index_level_0__")  # names of a saved index
 KEYS = ("id", "ids", "key", "keys", "fid", "gid", "eid", "oid", "edge", "osmid", "uuid")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 WORD = re.compile(r"[^\W0-9_]+|[0-9]+")
 
-# Columns that say whether an edge goes both ways, and what they hold: False where it does not.
+# Columns that say whether an edge goes both ways, and their values: False if it does not.
 DIRECTIONS = {
     "type": {"directed": False, "undirected": True},
     "directed": {"true": False, "1": False, "yes": False, "false": True, "0": True, "no": True},
@@ -72,7 +72,7 @@ Sample = Callable[[int], Any]  # the first element of a column
 
 
 class Chosen(NamedTuple):
-    """The places of the columns that are taken."""
+    """The positions of the chosen columns."""
 
     source: int
     target: int
@@ -81,16 +81,16 @@ class Chosen(NamedTuple):
 
     @property
     def taken(self) -> tuple[int, ...]:
-        """Those of the ends and the weights, in this order."""
+        """The columns of the ends and the weights, in this order."""
         return self.source, self.target, *self.weights
 
 
 class _Pair(NamedTuple):
-    """Two columns whose names fit each other."""
+    """Two columns whose names match as the two ends of an edge."""
 
     rank: int
-    order: int  # of what they are called, among all that ends are
-    rest: str  # what both are called besides
+    order: int  # of the pair of names in the table above
+    rest: str  # the common rest of both names
     source: int
     target: int
 
@@ -99,30 +99,30 @@ def table_columns(
     header: Sequence[Any], weight: WeightColumns, source: str | int | None = None, target: str | int | None = None,
     levels: int = 0, sample: Sample = lambda k: None,
 ) -> Chosen:
-    """Which columns of a table hold the source, the target, and the weights: none, one, or those of several.
+    """Choose the columns of a table that hold the source, the target and the weights (none, one or several).
 
     Parameters
     ----------
     header : sequence
-        What the columns are called; integers where they have no names.
+        The names of the columns; integers if they have no names.
     weight, source, target
-        Those that the caller names, or numbers.
+        The names or numbers that the caller passed.
     levels : int
-        How many of the first columns are levels of an index.
+        The number of first columns that are levels of an index.
     sample : callable
-        The first element of a column, where there is one: only a number is guessed to be the weight.
+        The first element of a column, if there is one: only numbers can be the weight if nothing names it.
 
     Raises
     ------
     GraphError
-        For a column that does not exist, that is taken twice, or whose name others have too, and where it is not known
-        which one is meant.
+        For a column that does not exist, is used twice, or shares its name with others, and if the choice is not
+        clear.
     """
     several = isinstance(weight, (list, tuple))
     if len(header) < 2:
-        raise GraphError(f"a table of edges has two columns or more, this one has {quoted(list(header))}")
+        raise GraphError(f"a table of edges needs two columns or more, but this one has {quoted(list(header))}")
     if (source is None) != (target is None):
-        raise GraphError("source= and target= name the two ends of an edge: pass both, or none of them")
+        raise GraphError("source= and target= name the two ends of an edge: pass both, or neither")
     heavy: list[int] = []
     if isinstance(weight, (list, tuple)):
         heavy = [_column(header, name, "weight", levels) for name in weight]
@@ -146,7 +146,7 @@ def table_columns(
 
 
 def _ends(header: Sequence[Any], weight: WeightColumns, heavy: Sequence[int], levels: int) -> tuple[int, int]:
-    """The columns of the ends, of which the caller says nothing."""
+    """The columns of the ends, if the caller does not name them."""
     known = (_known(header[:levels], ()) if levels > 1 else None) or _known(header, heavy)
     if weight not in (None, "weight", IF_CLEAR):
         pair = min(_pairs(header, ()), default=None)
@@ -157,10 +157,11 @@ def _ends(header: Sequence[Any], weight: WeightColumns, heavy: Sequence[int], le
         return known.source, known.target
     light = [k for k in range(levels if levels == 1 else 0, len(header)) if k not in heavy]
     if len(light) < 2 and not heavy:
-        raise GraphError(f"a table of edges has two columns or more, this one has {quoted(list(header[levels:]))}")
+        raise GraphError("a table of edges needs two columns or more, but this one has "
+                         f"{quoted(list(header[levels:]))}")
     if len(light) < 2:
         raise GraphError(
-            f"of the columns {quoted(list(header))} one is the weight, and one is left for the two ends of an edge"
+            f"of the columns {quoted(list(header))} one is the weight, which leaves one for the two ends of an edge"
         )
     unsaved = [k for k in light if not _is_saved(header, k)]
     light = unsaved if len(unsaved) > 1 else light
@@ -174,7 +175,7 @@ def _ends(header: Sequence[Any], weight: WeightColumns, heavy: Sequence[int], le
 
 
 def _guessed(header: Sequence[Any], weight: Any, free: Sequence[int], sample: Sample) -> list[int]:
-    """The column of weights that nothing names: the only one that there is, or that holds numbers."""
+    """The column of weights if the caller names none: the only other column, or the only one with numbers."""
     if weight not in ("weight", IF_CLEAR):
         raise GraphError(f"no column is called {quoted(weight)}{near(weight, [header[k] for k in free])}; the columns "
                          f"are {quoted(list(header))}")
@@ -189,13 +190,13 @@ def _guessed(header: Sequence[Any], weight: Any, free: Sequence[int], sample: Sa
 
 
 def which_weight(what: str, names: Sequence[Any]) -> str:
-    """The question which of some columns or attributes is the weight."""
+    """Ask which of some columns or attributes is the weight."""
     return (f"which of the {what} {quoted(list(names))} is the weight? Pass weight={quoted(names[0])}, say, or "
             "weight=None for none")
 
 
 def only_attribute(edges: Iterable[Mapping[Any, Any]], weight: WeightColumns) -> Any:
-    """The attribute that holds the weights where none is called weight: the only one of numbers; None where none does.
+    """The attribute with the weights if none is called weight: the only one with numbers; None if there is none.
 
     Raises
     ------
@@ -228,7 +229,7 @@ def only_attribute(edges: Iterable[Mapping[Any, Any]], weight: WeightColumns) ->
 
 
 def names_ends(header: Sequence[Any]) -> bool:
-    """Whether columns are called as ends of edges are, and as vertices hardly are.
+    """Whether the names of columns match as ends of edges, and are unlikely as names of vertices.
 
     >>> names_ends(["id", "from_node", "to_node"]), names_ends(["a", "b"]), names_ends(["node1", "node2"])
     (True, False, False)
@@ -241,12 +242,12 @@ def names_ends(header: Sequence[Any]) -> bool:
 
 
 def _known(header: Sequence[Any], heavy: Sequence[int]) -> _Pair | None:
-    """The pair of columns that are called as ends are.
+    """The pair of columns with names of ends.
 
     Raises
     ------
     GraphError
-        If several are.
+        If there are several pairs.
     """
     pairs = sorted(_pairs(header, heavy))
     if not pairs or pairs[0].rank in (0, 3):
@@ -254,14 +255,14 @@ def _known(header: Sequence[Any], heavy: Sequence[int]) -> _Pair | None:
     best = {pair[-2:]: pair for pair in sorted(pairs, key=lambda pair: pair[-2:]) if pair.rank == pairs[0].rank}
     found = min(best.values(), key=lambda pair: len(pair.rest))
     if all(pair.rest.startswith(found.rest) and (pair is found or pair.rest != found.rest) for pair in best.values()):
-        return found  # the airports, and not what they are called besides
+        return found  # the airports, and not their other properties
     listed = " or ".join(f"{quoted(header[pair.source])} and {quoted(header[pair.target])}" for pair in best.values())
     raise Unclear(f"which columns are the two ends of an edge, {listed}? Pass source={quoted(header[found.source])} "
                      f"and target={quoted(header[found.target])}, say")
 
 
 def _pairs(header: Sequence[Any], heavy: Sequence[int]) -> Iterator[_Pair]:
-    """All pairs of columns that may be ends by their names."""
+    """All pairs of columns whose names may be those of ends."""
     called: dict[str, dict[tuple[str, str], int]] = {}
     for k, name in enumerate(header):
         if isinstance(name, str) and k not in heavy:
@@ -285,7 +286,7 @@ ALL = dict.fromkeys(word for pair in (*ENDS, *NUMBERED) for word in pair)
 
 
 def _words(name: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """What ends are called that a name contains, and what it has before and behind it.
+    """The names of ends that a name contains, with the text before and after each.
 
     >>> list(_words("from_node"))
     [('from', ('', 'node'))]
@@ -294,7 +295,7 @@ def _words(name: str) -> Iterator[tuple[str, tuple[str, str]]]:
     whole = "".join(words)
     for word in ALL:
         found = [("".join(words[:k]), "".join(words[k + 1 :])) for k, each in enumerate(words) if each == word]
-        if len(word) > 1 and not found:  # without a mark between, as in fromnodeid
+        if len(word) > 1 and not found:  # without a separator, as in fromnodeid
             if whole.startswith(word):
                 found.append(("", whole[len(word) :]))
             if whole.endswith(word):
@@ -308,21 +309,21 @@ def _split(name: Any) -> list[str]:
 
 
 def plain(name: Any) -> str:
-    """A name as it is compared with others: lower case, without marks between its words."""
+    """A name for comparisons: lower case, without separators between its words."""
     return "".join(_split(name)) or str(name)
 
 
 def _is_saved(header: Sequence[Any], k: int) -> bool:
-    """Whether a column is an index that was saved with the others: the first, or as Arrow calls it.
+    """Whether a column is an index that was saved with the table: the first column, or named as Arrow does.
 
-    Two without names are levels of an index, which may be ends.
+    Two columns without names are levels of an index, which may be ends.
     """
     called = str(header[k]).strip().lower()
     return called == SAVED[-1] or (k == 0 and called in SAVED and header[:2] != ["", ""])
 
 
 def is_key(name: Any) -> bool:
-    """Whether a column is called as numbers of edges are, which weigh nothing.
+    """Whether the name of a column is that of edge numbers, which are not weights.
 
     >>> is_key("link_id"), is_key("key"), is_key("lid")
     (True, True, False)
@@ -344,25 +345,25 @@ def _way(x: Any) -> str:
 
 
 def go_both_ways(name: Any, values: Sequence[Any], place: Callable[[int], str]) -> NDArray[np.bool_]:
-    """Which edges go both ways, as a column says.
+    """Read from a column which edges go both ways.
 
     Raises
     ------
     GraphError
-        For an edge of which it says something else; `place` names it.
+        For an edge with an unknown value; `place` names it.
     """
     known = DIRECTIONS[plain(name)]
     for i, value in enumerate(values):
         if _way(value) not in known:
-            raise GraphError(f"{place(i)}: the column {quoted(name)} holds {quoted(value)}, and elsewhere whether an "
-                             f"edge goes both ways: expected one of {', '.join(known)}")
+            raise GraphError(f"{place(i)}: the column {quoted(name)} holds {quoted(value)}; to say whether an "
+                             f"edge goes both ways it must be one of {', '.join(known)}")
     return np.fromiter((known[_way(value)] for value in values), bool, len(values))
 
 
 def turned(columns: list[np.ndarray], both: NDArray[np.bool_]) -> tuple[list[np.ndarray], bool]:
-    """Columns of edges, sources and targets first, and whether edges go one way.
+    """The columns of edges, sources and targets first, and whether edges go one way.
 
-    Where some go both ways and others do not, each of the former stands behind the others once more, turned round.
+    If only some go both ways, each of these occurs once more after the others, reversed.
     """
     if both.all() or not both.any():
         return columns, not both.any()
@@ -373,7 +374,7 @@ def turned(columns: list[np.ndarray], both: NDArray[np.bool_]) -> tuple[list[np.
 
 
 def place_of(header: Sequence[Any], name: Any, levels: int = 0) -> int | None:
-    """The place of a column by its name, in any case where no other has it in another, or by its number; or None.
+    """The position of a column by its name (ignoring case, if that is unique) or by its number; or None.
 
     Numbers count from 0 behind the levels of an index.
 
@@ -392,7 +393,7 @@ def place_of(header: Sequence[Any], name: Any, levels: int = 0) -> int | None:
 
 
 def _column(header: Sequence[Any], name: Any, what: str, levels: int) -> int:
-    """The place of a column.
+    """The position of a column.
 
     Raises
     ------
@@ -401,7 +402,7 @@ def _column(header: Sequence[Any], name: Any, what: str, levels: int) -> int:
     """
     found = place_of(header, name, levels)
     if found is None:
-        raise GraphError(f"no column is called {quoted(name)}{near(name, list(header))}, which is to be the {what}; "
+        raise GraphError(f"no column is called {quoted(name)}{near(name, list(header))}, needed as the {what}; "
                          f"the columns are {quoted(list(header))}")
     return found
 
@@ -409,7 +410,7 @@ def _column(header: Sequence[Any], name: Any, what: str, levels: int) -> int:
 def _refuse_twice(header: Sequence[Any], chosen: Sequence[int]) -> None:
     twice = next((k for i, k in enumerate(chosen) if k in chosen[:i]), None)
     if twice is not None:
-        raise GraphError(f"the column {quoted(header[twice])} is asked for twice: name different ones as source, "
+        raise GraphError(f"the column {quoted(header[twice])} is used twice: pass different ones as source, "
                          "target and weights")
     names = list(header)
     for k in chosen:
@@ -420,18 +421,18 @@ def _refuse_twice(header: Sequence[Any], chosen: Sequence[int]) -> None:
 
 
 def in_records(names: Sequence[Any], columns: Sequence[Any]) -> np.ndarray:
-    """Columns of numbers side by side, as records with their names.
+    """Combine columns of numbers into records with their names.
 
     Raises
     ------
     GraphError
-        For a column of something else.
+        For a column that does not hold numbers.
     """
     parts = [np.asarray(column) for column in columns]
     called = [str(name) or f"column {k}" for k, name in enumerate(names)]
     for name, part in zip(called, parts, strict=True):
         if part.dtype.kind not in "biuf":
-            raise GraphError(f"the column {quoted(name)} holds {part.dtype}, and a component of a weight is a number")
+            raise GraphError(f"the column {quoted(name)} holds {part.dtype}, but a component of a weight is a number")
     made = np.empty(len(parts[0]), [(name, part.dtype) for name, part in zip(called, parts, strict=True)])
     for name, part in zip(called, parts, strict=True):
         made[name] = part
@@ -439,6 +440,6 @@ def in_records(names: Sequence[Any], columns: Sequence[Any]) -> np.ndarray:
 
 
 def says_edges(header: Sequence[str]) -> bool:
-    """Whether names of columns say that the rows below are edges, and not those of a matrix of such vertices."""
+    """Whether names of columns say that the rows below are edges, and not those of a matrix of these vertices."""
     words = ["".join(WORD.findall(name.lower())) for name in header]
     return names_ends(header) or any(word in KEYS or TOLD.fullmatch(word) for word in words)

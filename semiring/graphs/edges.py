@@ -1,4 +1,4 @@
-"""Edges of every make as columns: sources, targets, weights, and the vertices as positions."""
+"""Read edges in any format as columns: sources, targets, weights, and the vertices as positions."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from .names import as_names, is_hashable, is_integer, is_missing, near, refuse_t
 from .operators import Operators
 from .texts import clip_repr, quoted
 
-# Integers are positions, unless the largest is beyond FEW and beyond SPREAD times the ends of edges: then they are
-# names, as of places on a map of the world, and nothing is allocated for the numbers between them.
-FEW = 1 << 20
-SPREAD = 64
+# Integers are positions, unless the largest is beyond MANY_VERTICES and beyond NUMBERS_PER_END times the ends of edges:
+# then they are names, as of places on a map of the world, and nothing is allocated for the numbers between them.
+MANY_VERTICES = 1 << 20
+NUMBERS_PER_END = 64
 
 
 ENTRIES = ("the sources", "the targets", "the weights")  # of edges, in messages
@@ -36,32 +36,32 @@ class Columns(NamedTuple):
     sources: Any  # arrays of numbers, or lists of hashables
     targets: Any
     weights: Any = None
-    n: int | None = None  # where the data says how many vertices there are
-    vertices: list[Any] | None = None  # where the data lists its vertices
+    n: int | None = None  # the number of vertices, if the data has it
+    vertices: list[Any] | None = None  # the vertices, if the data lists them
     directed: bool = True
-    library: str | None = None  # of the data frame that it was
-    called: str = ""  # the columns of a table that it was, for messages
+    library: str | None = None  # the library of the data frame
+    called: str = ""  # the columns of the table, for messages
 
 
 def columns_of(
     edges: Any, weight: WeightColumns, default: Any, source: str | int | None = None, target: str | int | None = None,
     directed: bool = True,
 ) -> Columns:
-    """The columns of edges of any make but a `Graph`; see `semiring.graphs.graph.as_graph` for what they may be."""
+    """Read edges in any format but a `Graph` as columns; see `semiring.graphs.graph.as_graph` for the formats."""
     if (entries := as_scipy(edges, "edges", lambda fill: bool(abs(fill) == np.inf))) is not None:
         edges = entries
     elif is_foreign(edges):
         edges = as_array(edges, "edges")
         if edges.shape == (2, 3) and edges.dtype.kind in "iu":
-            raise GraphError("a tensor of shape (2, 3) could be 2 edges with weights, one a row, or the sources and "
-                             "the targets of 3 edges, as an edge_index: give columns, tuple(edges.T) or tuple(edges)")
+            raise GraphError("a tensor of shape (2, 3) could be 2 edges with weights, one per row, or the sources and "
+                             "the targets of 3 edges, as an edge_index: pass columns, tuple(edges.T) or tuple(edges)")
     if has_index(edges) and getattr(edges.index, "nlevels", 1) > 1:  # a series of pandas, by its ends
         edges = edges.to_frame("weight" if edges.name in (None, *edges.index.names) else edges.name)
     if not isinstance(edges, np.ndarray) and is_frame(edges):
         refuse_table(edges, "edges")
         if is_square(edges):
-            raise GraphError("this data frame is a matrix, whose index and columns are vertices: give "
-                             "sr.from_dense(frame, S) in its place, with an algebra S such as sr.min_plus; edges have "
+            raise GraphError("this data frame is a matrix, whose index and columns are vertices: pass "
+                             "sr.from_dense(frame, S) instead, with an algebra S such as sr.min_plus; edges have "
                              "columns from, to and weight")
         found = from_table(*edge_columns(edges), weight, source, target, directed)
         return found._replace(library=library_of(edges))
@@ -97,11 +97,11 @@ def columns_of(
             return Columns(*_pad([as_array(part, what) for part, what in zip(edges, ENTRIES, strict=False)]))
         if any(isinstance(part, list) for part in edges):
             raise GraphError(
-                "a tuple of lists could be columns or edges: give columns as NumPy arrays, or a list of edges"
+                "a tuple of lists could be columns or edges: pass columns as NumPy arrays, or a list of edges"
             )
     if isinstance(edges, (str, bytes)) or not isinstance(edges, Iterable):
         raise GraphError(
-            f"{type(edges).__name__} is not a set of edges: give tuples (from, to, weight), an array, SciPy sparse, a "
+            f"{type(edges).__name__} is not a set of edges: pass tuples (from, to, weight), an array, SciPy sparse, a "
             "NetworkX graph, a data frame, or read_graph(path)"
         )
     return _from_rows(edges, weight, default)
@@ -116,7 +116,7 @@ def _from_rows(edges: Iterable[Any], weight: str | int | None, default: Any) -> 
     rows: list[Any] = list(edges)
     for kind in set(map(type, rows)):
         bad = issubclass(kind, (str, bytes, Mapping)) or not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__"))
-        if bad or hasattr(kind, "__dlpack__"):  # an array may have no axis, and then no length either
+        if bad or hasattr(kind, "__dlpack__"):  # an array may have no axis, and then has no length
             of_kind = ((i, row) for i, row in enumerate(rows) if type(row) is kind)
             i = next((i for i, row in of_kind if bad or not getattr(row, "ndim", True)), None)
             if i is not None:
@@ -139,7 +139,7 @@ def _from_rows(edges: Iterable[Any], weight: str | int | None, default: Any) -> 
 
 
 def _plain(column: list[Any], what: str) -> list[Any]:
-    """A column of hashables: numbers that arrays without an axis hold, such as 0-d tensors, as Python's."""
+    """A column of hashables; arrays without an axis, such as 0-d tensors, become Python numbers."""
     held = {kind for kind in set(map(type, column)) if hasattr(kind, "item") and not issubclass(kind, np.generic)}
     if not held:
         return column
@@ -147,7 +147,7 @@ def _plain(column: list[Any], what: str) -> list[Any]:
 
 
 def _from_matrix(M: Operators) -> Columns:
-    """What is not the algebra's zero; as of a sparse matrix, truth values are edges without weights."""
+    """The entries other than the algebra's zero; truth values are edges without weights, as in a sparse matrix."""
     rows, columns, values = entries_of(M)
     return Columns(rows, columns, values if M.array.dtype.kind != "b" else None, M.n, M.names, library=M.library)
 
@@ -156,13 +156,13 @@ def _from_array(array: np.ndarray) -> Columns:
     if array.ndim == 2 and array.shape in ((2, 2), (3, 3)) and array.dtype.kind in "biufc":
         side = array.shape[0]
         raise GraphError(
-            f"an array of shape ({side}, {side}) could be {side} edges or a matrix of {side} vertices: give edges as "
+            f"an array of shape ({side}, {side}) could be {side} edges or a matrix of {side} vertices: pass edges as "
             "columns, tuple(array.T), and a matrix to from_dense"
         )
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise GraphError(
-            f"an array of shape {array.shape}: edges are (m, 2) or (m, 3), one a row; "
-            + ("its two rows are columns, as of an edge_index, if you give tuple(edges)" if array.shape[:1] == (2,) else
+            f"an array of shape {array.shape}: edges need shape (m, 2) or (m, 3), one per row; "
+            + ("if its two rows are columns, as in an edge_index, pass tuple(edges)" if array.shape[:1] == (2,) else
                "for a dense matrix of weights use from_dense")
         )
     return Columns(*_pad(list(array.T)))
@@ -170,7 +170,7 @@ def _from_array(array: np.ndarray) -> Columns:
 
 def _from_sparse(matrix: Any) -> Columns:
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise GraphError(f"a graph's matrix is square, this sparse one has shape {matrix.shape}")
+        raise GraphError(f"a graph's matrix must be square, but this sparse one has shape {matrix.shape}")
     entries = unpadded(matrix).tocoo()
     rows, columns, data = entries.row, entries.col, entries.data
     if data.dtype == bool:
@@ -186,10 +186,10 @@ def _from_networkx(graph: Any, weight: str | int | None, default: Any) -> Column
 
 
 def _from_view(view: Any, weight: str | int | None, default: Any) -> Columns:
-    """What `edges` of a NetworkX graph is, or a call of it."""
+    """Whether this is the `edges` of a NetworkX graph, or the result of calling it."""
     if hasattr(view, "_viewer"):
         if getattr(view, "keys", False) is True:
-            raise GraphError("edges with the keys of parallel ones: give G.edges(data=True), or the graph itself")
+            raise GraphError("edges with the keys of parallel ones: pass G.edges(data=True), or the graph itself")
         return _from_rows(view, weight, default)._replace(directed=view._viewer._graph.is_directed())
     graph = view._graph
     return _from_attributes(list(view(data=True)), weight, default, list(graph.nodes), graph.is_directed())
@@ -199,7 +199,7 @@ def _from_attributes(
     edges: Sequence[tuple[Any, Any, Mapping[Any, Any]]], weight: str | int | None, default: Any,
     vertices: list[Any] | None = None, directed: bool = True,
 ) -> Columns:
-    """Edges (from, to, attributes), as NetworkX has them."""
+    """Edges (from, to, attributes), as in NetworkX."""
     if weight in ("weight", IF_CLEAR):
         named = any("weight" in data for *_, data in edges)
         weight = "weight" if named else only_attribute((data for *_, data in edges), weight)
@@ -214,7 +214,7 @@ def _from_attributes(
 
 
 def _from_mapping(edges: Mapping[Any, Any], weight: str | int | None, default: Any) -> Columns:
-    """Weights or attributes by the ends, {(from, to): weight}, or rows of them, {from: {to: weight}}."""
+    """Weights or attributes by the ends, {(from, to): weight}, or by rows, {from: {to: weight}}."""
     rows = list(edges.values())
     pairs = all(isinstance(key, tuple) and len(key) == 2 for key in edges)
     are_rows = all(isinstance(row, Mapping) for row in rows)
@@ -229,28 +229,28 @@ def _from_mapping(edges: Mapping[Any, Any], weight: str | int | None, default: A
     if pairs and not any(isinstance(row, (list, set)) for row in rows):
         return _from_rows([(*ends, w) for ends, w in edges.items()], weight, default)
     raise GraphError(
-        "edges in a dict are {from: {to: weight}} or {(from, to): weight}: give lists of neighbours as "
+        "edges in a dict are {from: {to: weight}} or {(from, to): weight}: pass lists of neighbours as "
         "[(a, b) for a in edges for b in edges[a]], and columns as a data frame or a tuple of arrays"
     )
 
 
 def _from_index(data: Any) -> Columns:
-    """What PyTorch Geometric has of a graph: an index of the ends, of shape (2, m), and weights."""
+    """Read a graph of PyTorch Geometric: an index of the ends, of shape (2, m), and weights."""
     ends = as_array(data.edge_index, "edge_index")
     if ends.ndim != 2 or ends.shape[0] != 2:
-        raise GraphError(f"edge_index has shape {ends.shape}: sources and targets are two rows, (2, m)")
+        raise GraphError(f"edge_index has shape {ends.shape}, but must be (2, m): sources and targets")
     weights = next((w for name in ("edge_weight", "edge_attr") if (w := getattr(data, name, None)) is not None), None)
     if weights is not None:
         weights = as_array(weights, "the weights")
         if weights.ndim == 2 and weights.shape[1] > 1:
-            raise GraphError(f"edge_attr has {weights.shape[1]} columns: give the one that is the weight, as "
+            raise GraphError(f"edge_attr has {weights.shape[1]} columns: pass the one that is the weight, as "
                              "sr.as_graph((*data.edge_index, data.edge_attr[:, 0]))")
         weights = weights.reshape(-1)
     return Columns(ends[0], ends[1], weights, getattr(data, "num_nodes", None))
 
 
 def are_edges(edges: Any) -> bool:
-    """Whether the type of an object says that it holds edges: a dict, NetworkX's views, an edge_index.
+    """Whether the type of an object shows that it holds edges: a dict, NetworkX's views, an edge_index.
 
     >>> are_edges({("a", "b"): 3}), are_edges([("a", "b", 3)])
     (True, False)
@@ -265,7 +265,7 @@ def _is_view(edges: Any) -> bool:
 def attribute_weights(
     found: Columns, weight: str | int | None, default: Any, attributes: Callable[[], list[str]]
 ) -> Columns:
-    """Columns whose weights are an attribute that may be MISSING: from some edges, or from all."""
+    """Columns whose weights are an attribute, which may be MISSING in some or all edges."""
     sources, targets, weights = found.sources, found.targets, found.weights
     lacking = [i for i, w in enumerate(weights) if w is MISSING]
     if len(lacking) == len(weights):
@@ -277,7 +277,7 @@ def attribute_weights(
         if not all(w is MISSING or isinstance(w, Number) for w in weights):
             i = lacking[0]
             raise GraphError(
-                f"edge {i} ({quoted(sources[i])} → {quoted(targets[i])}) has no {quoted(weight)} and others do: give "
+                f"edge {i} ({quoted(sources[i])} → {quoted(targets[i])}) has no {quoted(weight)} and others do: pass "
                 "default="
             )
         default = 1
@@ -288,9 +288,9 @@ def from_table(
     header: list[Any], column: Callable[[int], np.ndarray], sample: Callable[[int], Any], levels: int,
     weight: WeightColumns, source: Any, target: Any, ways: bool,
 ) -> Columns:
-    """The edges of a table, in columns that are asked for one by one; see `table_columns`.
+    """Read the edges of a table, whose columns are fetched one by one; see `table_columns`.
 
-    Where `ways`, a column that says so makes edges go both ways.
+    With `ways`, a column may say which edges go both ways.
     """
     chosen = table_columns(header, weight, source, target, levels, sample)
     columns = [column(k) for k in chosen.taken]
@@ -334,14 +334,14 @@ def numbered(
         sources, targets = _positions(sources, "source", n), _positions(targets, "target", n)
     if n is None:
         n = 1 + max(int(end.max()) if len(end) else -1 for end in (sources, targets))
-        if n > FEW and n > SPREAD * (len(sources) + len(targets)):
+        if n > MANY_VERTICES and n > NUMBERS_PER_END * (len(sources) + len(targets)):
             sources, targets, names = _compacted(sources, targets)
             n = len(names)
     return sources, targets, max(n, 0), as_names(names)
 
 
 def _of_one_kind(sources: Any, targets: Any) -> tuple[Any, Any]:
-    """Both columns unsigned where one is, since NumPy would join signed and unsigned integers to floats.
+    """Make both columns unsigned if one is, because NumPy would convert signed and unsigned integers to floats.
 
     Raises
     ------
@@ -358,16 +358,16 @@ def _of_one_kind(sources: Any, targets: Any) -> tuple[Any, Any]:
 
 
 def _positions(column: Any, what: str, n: int) -> NDArray[np.int64]:
-    """Positions as int64.
+    """Convert positions to int64.
 
     Raises
     ------
     GraphError
-        For one from 2⁶³ on; others are compared with n when the graph is made.
+        For a position ≥ 2⁶³; others are compared with n when the graph is made.
     """
     if len(column) and column.dtype == np.uint64 and column.max() >= 2**63:
         i = int(np.argmax(column >= 2**63))
-        raise GraphError(f"edge {i}: {what} vertex {column[i]} is outside {span_text(n)}; leave n out, and such "
+        raise GraphError(f"edge {i}: {what} vertex {column[i]} is outside {span_text(n)}; leave out n, so that such "
                          "numbers are names")
     return column.astype(np.int64, copy=False)
 
@@ -383,7 +383,7 @@ def _compacted(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[
 
 
 def _vertices(column: Any, what: str) -> NDArray[np.int64] | NDArray[np.uint64] | list[Any]:
-    """A column of integers as int64, or as uint64 if one is 2⁶³ or more; any other as a list of hashables."""
+    """A column of integers as int64, or as uint64 if one is ≥ 2⁶³; any other as a list of hashables."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "c":
         raise GraphError(f"the {what} vertices are complex numbers; vertices are integers from 0, or names")
     if isinstance(column, np.ndarray) and column.dtype.kind not in "iuf":
@@ -403,7 +403,7 @@ def _vertices(column: Any, what: str) -> NDArray[np.int64] | NDArray[np.uint64] 
             except OverflowError:
                 return _unsigned(column, what)
     if column.dtype.kind == "f":
-        column = column.astype(np.result_type(column, np.float64), copy=False)  # in which 2⁶³ is a number
+        column = column.astype(np.result_type(column, np.float64), copy=False)  # in which 2⁶³ has a value
         bad = ~(np.isfinite(column) & (np.floor(column) == column))
         if bad.any():
             i = int(np.argmax(bad))
@@ -413,14 +413,14 @@ def _vertices(column: Any, what: str) -> NDArray[np.int64] | NDArray[np.uint64] 
         if (large := np.abs(column) >= 2.0**63).any():
             i = int(np.argmax(large))
             raise GraphError(f"edge {i}: {what} vertex {column[i]} is a float, and floats of this size are not exact: "
-                             "give the vertices as integers, or as texts")
+                             "pass the vertices as integers, or as texts")
     elif len(column) and column.dtype.kind == "u" and column.max() >= 2**63:
         return column.astype(np.uint64, copy=False)
     return column.astype(np.int64, copy=False)
 
 
 def _unsigned(column: Sequence[int], what: str) -> NDArray[np.uint64]:
-    """Integers of which one does not fit 64 bits with a sign.
+    """Integers, one of which does not fit 64 bits with a sign.
 
     Raises
     ------
@@ -431,7 +431,7 @@ def _unsigned(column: Sequence[int], what: str) -> NDArray[np.uint64]:
         if v < 0:
             raise GraphError(bad_vertex(i, what, int(v), None))
         if v >= 2**64:
-            raise GraphError(f"edge {i}: {what} vertex {v if v < 10**40 else clip_repr(v)} does not fit 64 bits: give "
+            raise GraphError(f"edge {i}: {what} vertex {v if v < 10**40 else clip_repr(v)} does not fit 64 bits: pass "
                              "all vertices as texts, str(vertex)")
     return np.array(list(map(int, column)), dtype=np.uint64)
 
@@ -452,7 +452,7 @@ def as_positions(column: Any, what: str) -> NDArray[np.int64]:
         as_one = hasattr(column, "__array__") or is_foreign(column)
         column = as_array(column, f"the {what} vertices") if as_one else list(column)
     if isinstance(column, np.ndarray) and column.ndim != 1:
-        raise GraphError(f"the {what} vertices have shape {column.shape}: give one for each edge")
+        raise GraphError(f"the {what} vertices have shape {column.shape}: pass one for each edge")
     found = column if getattr(column, "dtype", None) == np.int64 else _vertices(column, what)
     if isinstance(found, list):
         i = next(i for i, v in enumerate(found) if not isinstance(v, (int, float, np.integer, np.floating)))
@@ -464,7 +464,7 @@ def as_positions(column: Any, what: str) -> NDArray[np.int64]:
 
 
 def is_iterable(column: Any) -> bool:
-    """Whether elements come from it one by one; a COO array of SciPy before 1.15 says so, and has no first one."""
+    """Whether one can iterate over it; a COO array of SciPy before 1.15 claims so, but has no first element."""
     return isinstance(column, Iterable) and (hasattr(column, "__getitem__") or not hasattr(column, "tocoo"))
 
 
@@ -473,7 +473,7 @@ def _listed(column: Any) -> list[Any]:
 
 
 def _are_positions(vertices: list[Any], n: int | None) -> bool:
-    """Whether listed vertices are 0 … n − 1 in any order (some of them, if n is given)."""
+    """Whether the listed vertices are 0 … n − 1 in any order (or some of them, if n is given)."""
     if not all(map(is_integer, vertices)) or (vertices and min(vertices) < 0):
         return False
     return not vertices or max(vertices) < (len(vertices) if n is None else n)
@@ -512,6 +512,6 @@ def _called(column: list[Any], names: Sequence[Hashable], what: str) -> NDArray[
 def bad_vertex(i: int, end: str, vertex: int, n: int | None) -> str:
     """The message about an integer that is not a vertex."""
     if vertex < 0:
-        return (f"edge {i}: {end} vertex {vertex} is negative; integer vertices count from 0: list all vertices in "
-                "names= to call them by any integers, or give them as texts (of a file names=str)")
+        return (f"edge {i}: {end} vertex {vertex} is negative, but integer vertices count from 0: list all vertices in "
+                "names= to call them by any integers, or pass them as texts (for a file names=str)")
     return f"edge {i}: {end} vertex {vertex} is outside {span_text(n or 0)}; pass n = {vertex + 1} or more"

@@ -1,4 +1,4 @@
-"""Matrices as what other packages work on: compressed rows of SciPy, graphs of NetworkX."""
+"""Convert matrices for other packages: compressed rows of SciPy, graphs of NetworkX."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
 
 def by_components(array: np.ndarray) -> np.ndarray:
-    """Elements whose vectors are numbers side by side; others as they are."""
+    """Elements with vectors as adjacent numbers; others unchanged."""
     if not any(array.dtype[f].subdtype for f in array.dtype.names or ()):
         return array
     return convert(array, flattened(array.dtype))
 
 
 def as_declared(array: np.ndarray, S: Semiring) -> np.ndarray:
-    """Elements in native byte order, and records as the algebra has them: where they become tuples, order is all."""
+    """Elements in native byte order; records with the fields in the algebra's order, because tuples have no names."""
     dtype = S.with_vectors(S.resolve_dtype(array.dtype)) if array.dtype.names else array.dtype.newbyteorder("=")
     return array if dtype == array.dtype else convert(array, dtype)
 
 
 def is_absent(array: np.ndarray, S: Semiring) -> NDArray[np.bool_]:
-    """Which elements are the algebra's zero."""
+    """Test which elements are the algebra's zero."""
     absent: NDArray[np.bool_] = S.over(array.dtype).is_zero(array)
     return absent
 
 
 def entries_of(M: Operators | Table) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
-    """Rows, columns and elements of what is not the algebra's zero, row by row."""
+    """Rows, columns and elements of the entries other than the algebra's zero, row by row."""
     array = as_declared(M.array, M.semiring)
     rows, columns = np.nonzero(~is_absent(array, M.semiring))
     return rows, columns, with_infinities(array[rows, columns], M.semiring)
@@ -49,7 +49,7 @@ def entries_of(M: Operators | Table) -> tuple[NDArray[np.int64], NDArray[np.int6
 def sparse_of(M: Matrix) -> Any:
     """See `Matrix.to_sparse`."""
     if M.dtype.names or M.dtype.kind == "O":
-        raise GraphError(f"SciPy's sparse matrices hold numbers, and the elements of {M.semiring.name} are not: use "
+        raise GraphError(f"SciPy's sparse matrices hold numbers, but the elements of {M.semiring.name} are not: use "
                          "to_frame or to_networkx")
     from scipy.sparse import csr_array
 

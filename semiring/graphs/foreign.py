@@ -1,7 +1,7 @@
-"""Matrices of other libraries as NumPy's and SciPy's: sparse ones by what they store, tensors without their marks.
+"""Convert matrices of other libraries to NumPy and SciPy: sparse ones by their entries, tensors resolved.
 
-Sparse ones are those of PyData's sparse, GraphBLAS, PyTorch, JAX and CuPy. Only libraries that are loaded are asked: an
-object of a class cannot be there before its module.
+Sparse ones come from PyData's sparse, GraphBLAS, PyTorch, JAX and CuPy. Only libraries that are loaded are tried,
+because an object cannot exist before the module of its class.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from semiring.errors import GraphError, SemiringError
 
 from .texts import quoted
 
-PADDED = ("bsr", "dia")  # formats of SciPy's whose blocks and diagonals cannot tell a 0 from padding
+PADDED = ("bsr", "dia")  # SciPy's formats whose blocks and diagonals cannot distinguish a 0 from padding
 LACKING = re.compile(r"bfloat|float[48]_|float6_|q?u?int[1-7]\b|q.?int|complex32|bits\d")  # dtypes that NumPy lacks
 
-UNEXPORTED = (BufferError, RuntimeError, TypeError, ValueError)  # what libraries raise for what they do not export
-HOST = 1  # a type of devices of DLPack
+UNEXPORTED = (BufferError, RuntimeError, TypeError, ValueError)  # raised by libraries for what they do not export
+HOST = 1  # DLPack's number for the host's memory
 
 
 class Stored(NamedTuple):
-    """What a sparse array stores, and which value it has elsewhere; None where no value is meant."""
+    """The entries of a sparse array, and its value elsewhere; None if no value is meant."""
 
     places: tuple[np.ndarray, ...]  # for each axis the index of each entry
     values: np.ndarray
@@ -40,7 +40,7 @@ def kind_of(A: Any, module: str, name: str) -> bool:
 
 
 def unpadded(matrix: Any) -> Any:
-    """A sparse matrix of SciPy's without padding: in formats that store blocks or diagonals a 0 is left out.
+    """A SciPy sparse matrix without padding: in formats that store blocks or diagonals a 0 is removed.
 
     >>> import scipy.sparse as sp
     >>> unpadded(sp.bsr_array([[0, 3], [0, 0]], blocksize=(2, 2))).nnz
@@ -55,12 +55,12 @@ def unpadded(matrix: Any) -> Any:
 
 
 def stored_in(A: Any, what: str) -> Stored | None:
-    """What a sparse array of another library than SciPy stores; None for anything else.
+    """The entries of a sparse array of a library other than SciPy; None for anything else.
 
     Raises
     ------
     GraphError
-        If NumPy has no such elements, or the library does not say what is stored.
+        If NumPy lacks such elements, or the library does not say what is stored.
     """
     reader = next((reader for is_one, reader in SPARSE if is_one(A)), None)
     if reader is None:
@@ -73,43 +73,43 @@ def stored_in(A: Any, what: str) -> Stored | None:
         raise GraphError(f"{what} is of type {type(A).__name__}, and its entries cannot be read ({_line(e)}): convert "
                          "it to a SciPy sparse matrix") from None
     if found.values.ndim != 1 or found.values.dtype.kind not in "biufc":
-        raise GraphError(f"{what} stores {found.values.dtype} in arrays of shape {found.values.shape[1:]}, and an "
-                         "entry is a number")
+        raise GraphError(f"{what} stores {found.values.dtype} in arrays of shape {found.values.shape[1:]}, but an "
+                         "entry must be a number")
     return found
 
 
 def as_scipy(A: Any, what: str, is_absent: Callable[[Any], bool] = lambda fill: False) -> Any:
-    """A sparse matrix of another library as SciPy's, with what it stores; None for anything else.
+    """A sparse matrix of another library as a SciPy one with the same entries; None for anything else.
 
     Raises
     ------
     GraphError
-        If it has another number of axes than two, or a fill value that `refuse_fill` refuses.
+        If it does not have two axes, or has a fill value that `refuse_fill` refuses.
     """
     found = stored_in(A, what)
     if found is None:
         return None
     refuse_fill(found, what, is_absent)
     if len(found.shape) != 2:
-        raise GraphError(f"{what} must be a matrix, and this {type(A).__name__} has shape {found.shape}")
+        raise GraphError(f"{what} must be a matrix, but this {type(A).__name__} has shape {found.shape}")
     from scipy.sparse import coo_array
 
     return coo_array((found.values, found.places), shape=found.shape)
 
 
 def refuse_fill(found: Stored, what: str, is_absent: Callable[[Any], bool]) -> None:
-    """Refuse a value of what is not stored that is a weight.
+    """Refuse a fill value that is a weight.
 
     Raises
     ------
     GraphError
-        If it is neither 0 nor NaN, as usual for what is absent, and `is_absent` says that it is not absent.
+        If it is neither 0 nor NaN, which usually mean "absent", and `is_absent` returns False.
     """
     fill = found.fill
     if fill is None or fill == 0 or fill != fill or is_absent(fill):
         return
     value = quoted(fill.item() if isinstance(fill, np.generic) else fill)
-    raise GraphError(f"{what} has the fill value {value}, a weight of all entries that are not stored: give a dense "
+    raise GraphError(f"{what} has the fill value {value}, a weight of all entries that are not stored: pass a dense "
                      f"array, {what}.todense(), or a sparse one whose fill value means that there is no edge")
 
 
@@ -120,7 +120,7 @@ def _of_pydata(A: Any, what: str) -> Stored:
 
 def _of_graphblas(A: Any, what: str) -> Stored:
     if not hasattr(A, "to_coo"):
-        raise GraphError(f"{what} is a {type(A).__name__} of GraphBLAS: give a Matrix, such as its .new()")
+        raise GraphError(f"{what} is a {type(A).__name__} of GraphBLAS: pass a Matrix, such as its .new()")
     *places, values = (A if hasattr(A, "nvals") else A.new()).to_coo()
     return Stored(tuple(np.asarray(place).astype(np.int64) for place in places), np.asarray(values), tuple(A.shape))
 
@@ -137,7 +137,7 @@ def _of_torch(A: Any, what: str) -> Stored:
 def _of_jax(A: Any, what: str) -> Stored:
     entries = A.to_bcoo() if hasattr(A, "to_bcoo") else A
     places, values = np.asarray(entries.indices), as_array(entries.data, what)
-    inside = (places < np.array(A.shape)).all(axis=-1)  # others are padding
+    inside = (places < np.array(A.shape)).all(axis=-1)  # the rest is padding
     return Stored(tuple(places[inside].T), values[inside], tuple(A.shape))
 
 
@@ -147,12 +147,12 @@ def _of_cupy(A: Any, what: str) -> Stored:
 
 
 def is_sparse_tensor(A: Any) -> bool:
-    """Whether this is a tensor of PyTorch's in a sparse layout."""
+    """Whether this is a PyTorch tensor in a sparse layout."""
     return kind_of(A, "torch", "Tensor") and "sparse" in str(A.layout)
 
 
 def is_sparse(A: Any) -> bool:
-    """Whether this is a sparse array of another library than SciPy."""
+    """Whether this is a sparse array of a library other than SciPy."""
     return any(is_one(A) for is_one, _ in SPARSE)
 
 
@@ -169,12 +169,12 @@ SPARSE: tuple[tuple[Callable[[Any], bool], Callable[[Any, str], Stored]], ...] =
 
 
 def is_foreign(A: Any) -> bool:
-    """Whether this is an array or a number of another library than NumPy, on the host or on a GPU."""
+    """Whether this is an array or a number of a library other than NumPy, on the host or on a GPU."""
     return hasattr(A, "__dlpack__") and hasattr(A, "__dlpack_device__") and not isinstance(A, (np.ndarray, np.generic))
 
 
 def refuse_marked(A: Any, what: str) -> None:
-    """Refuse a tensor of which derivatives are recorded, which would be lost, and a dtype that NumPy lacks.
+    """Refuse a tensor that records derivatives, which would be lost, and a dtype that NumPy lacks.
 
     Raises
     ------
@@ -189,19 +189,19 @@ def refuse_marked(A: Any, what: str) -> None:
 
 
 def resolved(A: Any) -> Any:
-    """A tensor whose elements are as they are stored: without the marks of PyTorch for conjugates and negatives."""
+    """A tensor with its elements as stored: conjugates and negatives, which PyTorch only marks, are resolved."""
     for mark in ("resolve_conj", "resolve_neg"):
         A = getattr(A, mark)() if hasattr(A, mark) else A
     return A
 
 
 def imported(library: Any, A: Any, what: str) -> Any:
-    """An array by a library's `from_dlpack`.
+    """Convert an array by a library's `from_dlpack`.
 
     Raises
     ------
     SemiringError
-        If the library that it comes from does not export it.
+        If the library of the array does not export it.
     """
     try:
         return library.from_dlpack(resolved(A))
@@ -211,12 +211,12 @@ def imported(library: Any, A: Any, what: str) -> Any:
 
 
 def device_of(A: Any, what: str) -> int:
-    """DLPack's number for the kind of memory that an array lies in.
+    """DLPack's number for the kind of memory of an array.
 
     Raises
     ------
     SemiringError
-        If it lies in none, as a tensor of PyTorch's device "meta".
+        If it is not in memory, like a tensor of PyTorch's device "meta".
     """
     try:
         return int(A.__dlpack_device__()[0])
@@ -226,12 +226,12 @@ def device_of(A: Any, what: str) -> int:
 
 
 def as_array(A: Any, what: str) -> np.ndarray:
-    """An array of any library as one of NumPy's, in the host's memory.
+    """Convert an array of any library to a NumPy array, in the host's memory.
 
     Raises
     ------
     SemiringError
-        For what `refuse_marked` refuses, and what is not exported.
+        For what `refuse_marked` refuses, and for an array that its library does not export.
     """
     if not is_foreign(A):
         return np.asarray(A)

@@ -1,6 +1,6 @@
 """Data frames as edges or as matrices over vertices, and matrices as data frames: pandas, Polars, Arrow.
 
-Each library's own columns are asked for, so that none needs another one beside it. Any other that has Arrow's PyCapsule
+Columns are read by each library itself, so no library needs another one. Any other object with Arrow's PyCapsule
 interface (``__arrow_c_stream__``: DuckDB, cuDF, Ibis, …) is read through PyArrow.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .matrix import Matrix
     from .tables import Table
 
-LIBRARIES = ("pandas", "polars", "pyarrow")  # that make data frames, in the order in which they are asked
+LIBRARIES = ("pandas", "polars", "pyarrow")  # libraries of data frames, in the order of preference
 CORNER = "from"  # the column of the vertices in a square table without an index
 
 
@@ -33,12 +33,12 @@ def is_frame(data: Any) -> bool:
     Raises
     ------
     GraphError
-        For a query that has not run, as those of Polars, and for a stream that can be read once only.
+        For a query that has not run, as in Polars, and for a stream that can be read only once.
     """
     if hasattr(data, "collect") and hasattr(data, "collect_schema"):
-        raise GraphError(f"a {type(data).__name__} is a query that has not run: give its .collect()")
+        raise GraphError(f"a {type(data).__name__} is a query that has not run: pass its .collect()")
     if hasattr(data, "__arrow_c_stream__") and hasattr(data, "read_all"):
-        raise GraphError(f"a {type(data).__name__} is read once and gone: give its .read_all()")
+        raise GraphError(f"a {type(data).__name__} can only be read once: pass its .read_all()")
     if hasattr(data, "columns") and hasattr(data, "to_numpy"):
         return True
     return _is_arrow(data) or (hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__array__"))
@@ -49,7 +49,7 @@ def _is_arrow(data: Any) -> bool:
 
 
 def library_of(frame: Any) -> str | None:
-    """The library that makes such data frames; None for one that makes no answers.
+    """The library that makes such data frames; None if it cannot make answers.
 
     >>> library_of([("a", "b")]) is None
     True
@@ -59,12 +59,12 @@ def library_of(frame: Any) -> str | None:
 
 
 def columns_in(frame: Any) -> tuple[list[Any], Callable[[int], np.ndarray]]:
-    """The names of a data frame's columns, and what gives the column at a place.
+    """The names of a data frame's columns, and a function that reads the column at a position.
 
     Raises
     ------
     GraphError
-        If two columns have one name, or PyArrow would have to read it and is not installed.
+        If two columns have the same name, or PyArrow is needed and not installed.
     """
     if hasattr(frame, "columns") and hasattr(frame, "to_numpy"):
         header = list(frame.columns)
@@ -85,8 +85,8 @@ def columns_in(frame: Any) -> tuple[list[Any], Callable[[int], np.ndarray]]:
 
 
 def edge_columns(frame: Any) -> tuple[list[Any], Callable[[int], np.ndarray], Callable[[int], Any], int]:
-    """The columns of a data frame of edges: their names, what gives one, what gives its first element, and how many of
-    the first ones are levels of an index that has names, or several levels.
+    """The columns of a data frame of edges: their names, functions that read a column and its first element, and the
+    number of first columns that are levels of an index with names or several levels.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def _arrow(frame: Any) -> Any:
 
 
 def _arrow_column(column: Any) -> np.ndarray:
-    """A column of Arrow's: numbers as they are, with NaN where there is none, all else as objects."""
+    """A column of Arrow: numbers with NaN for missing ones, everything else as objects."""
     types = import_module("pyarrow").types
     kind = column.type
     if types.is_floating(kind) or ((types.is_integer(kind) or types.is_boolean(kind)) and not column.null_count):
@@ -138,7 +138,7 @@ def _arrow_column(column: Any) -> np.ndarray:
 def has_labels(data: Any) -> bool:
     """Whether a data frame says which vertices its rows are: by an index, or in the column called "from".
 
-    Where it has no index, the other columns are the same vertices, and hold no texts, as those of ends of edges do.
+    Without an index, the other columns must be the same vertices, and hold no texts, as columns of ends do.
     """
     if hasattr(data, "columns") and hasattr(data, "index") and hasattr(data, "to_numpy"):
         return True

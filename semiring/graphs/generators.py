@@ -1,7 +1,7 @@
-"""Random graphs as the literature measures on them: from a seed, the same on every machine.
+"""Random graphs as used in the literature: from a seed, the same on every machine.
 
-Numbers are made of the raw words of a PCG64, whose stream NumPy promises, by multiplications and comparisons of
-doubles, which every processor rounds alike; logarithms, which differ from library to library, are not taken.
+Numbers are made from the raw words of a PCG64, whose stream NumPy guarantees, by multiplications and comparisons of
+doubles, which every processor rounds alike. Logarithms differ between libraries, and are not used.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from semiring.errors import SemiringError
 from .graph import Graph
 from .texts import clip_repr
 
-MOST = 1 << 31  # vertices: products of two of them are exact in 64 bits
+MOST_VERTICES = 1 << 31  # products of two positions are exact in 64 bits
 SPARSE = 500.0  # expected edges of a vertex up to which their number is drawn first, and then their ends
-QUARTERS = (0.57, 0.76, 0.95)  # of R-MAT: where the quarters of the matrix begin, of 0.57, 0.19, 0.19 and 0.05
-PLANAR_DEGREE = 2.57  # of both directions together a vertex, as in road networks
-TREE = 2.0  # what a spanning tree alone has
+QUARTERS = (0.57, 0.76, 0.95)  # of R-MAT: cumulative probabilities of the quarters 0.57, 0.19, 0.19 and 0.05
+PLANAR_DEGREE = 2.57  # edges per vertex in both directions together, as in road networks
+TREE = 2.0  # edges per vertex of a spanning tree
 
 
 class Stream:
@@ -37,47 +37,47 @@ class Stream:
         self._words = np.random.PCG64(seed)
 
     def unit(self, *shape: int) -> np.ndarray:
-        """Numbers from 0 to 1, without 1, of 53 bits."""
+        """Numbers from 0 to 1, excluding 1, with 53 bits."""
         count = int(np.prod(shape))
         return ((self._words.random_raw(count) >> np.uint64(11)) * 2.0**-53).reshape(shape)
 
     def whole(self, bounds: Any, *shape: int) -> np.ndarray:
-        """Whole numbers from 0 on, below bounds of at most 2³¹."""
+        """Whole numbers from 0, below bounds of at most 2³¹."""
         return (self.unit(*shape) * bounds).astype(np.int64)
 
 
 def random_graph(
     n: int, kind: str = "uniform", *, degree: Any = None, p: float | None = None, weights: Any = None, seed: int = 0
 ) -> Graph:
-    """A random graph, from a seed the same on every machine.
+    """Make a random graph, from a seed the same on every machine.
 
     Parameters
     ----------
     n : int
-        Number of vertices, which are called 0 to n − 1.
+        The number of vertices, which are called 0 to n − 1.
     kind : str, optional
         - "uniform": directed edges to vertices that are drawn uniformly. With ``degree=(low, high)`` each vertex has
-          between `low` and `high` edges, each number as likely; with ``p`` each of the n (n − 1) edges is there with
+          between `low` and `high` edges, each number equally likely; with ``p`` each of the n (n − 1) edges exists with
           that probability;
-        - "rmat": directed edges that fall into quarters of the matrix again and again, with the probabilities 0.57,
-          0.19, 0.19 and 0.05, so that a few vertices have many; `degree` times n are drawn (default: 16), and those
-          that came before, or lead from a vertex to itself, dropped;
-        - "grid": vertices in rows of ⌊√n⌋, the last one perhaps shorter, joined with those beside and below;
-        - "geometric": points in the unit square, joined where they are near, with `degree` edges a vertex in the mean
+        - "rmat": directed edges, placed by repeatedly choosing a quarter of the matrix with the probabilities 0.57,
+          0.19, 0.19 and 0.05, so that a few vertices have many; `degree` times n are drawn (default: 16), and
+          duplicates and loops dropped;
+        - "grid": vertices in rows of ⌊√n⌋, the last one perhaps shorter, connected to those to the right and below;
+        - "geometric": points in the unit square, connected if they are near, with `degree` edges per vertex on average
           (default: 6);
-        - "planar": like roads: a minimum spanning tree of the Delaunay triangulation of random points, and of its
-          shorter edges as many more as make `degree` edges a vertex in the mean (default: 2.57, at least 2).
+        - "planar": like roads: a minimum spanning tree of the Delaunay triangulation of random points, with enough of
+          its shorter edges for `degree` edges per vertex on average (default: 2.57, at least 2).
 
         The last three are undirected. There are neither loops nor parallel edges.
     degree : int or pair of int, or float, optional
-        Of "uniform" the least and the most, or both in one; of the others a mean.
+        For "uniform" the least and the most, or one number for both; for the others an average.
     p : float, optional
-        From 0 to 1.
+        A probability, from 0 to 1.
     weights : pair of numbers, optional
-        The least and the most. Whole numbers: each of them is as likely, both ends included. Else numbers between them,
-        uniformly. Default: lengths where vertices are points, and none elsewhere.
+        The least and the most. If both are whole numbers, each whole number between them, ends included, is equally
+        likely; otherwise numbers are uniform between them. Default: lengths if vertices are points, and else none.
     seed : int, optional
-        From 0 on.
+        A whole number ≥ 0.
 
     Returns
     -------
@@ -104,18 +104,18 @@ def random_graph(
     >>> sr.closure(sr.random_graph(50, "planar"), sr.min_plus).shape
     (50, 50)
     """
-    n = whole_number(n, "n", 0, MOST)
+    n = whole_number(n, "n", 0, MOST_VERTICES)
     stream = Stream(whole_number(seed, "seed", 0))
     if not isinstance(kind, str) or kind not in KINDS:
         raise SemiringError(f"unknown kind of graph {clip_repr(kind)}: it is one of {', '.join(KINDS)}")
     if p is not None and kind != "uniform":
-        raise SemiringError(f"a graph of kind {kind!r} has no p; it is for kind='uniform'")
+        raise SemiringError(f"a graph of kind {kind!r} does not take p; only kind='uniform' does")
     bounds = None if weights is None else _pair(weights, "weights")
     if kind == "uniform":
         ends, lengths = _uniform(n, degree, p, stream), None
     else:
         if degree is not None and kind == "grid":
-            raise SemiringError("a grid has no degree: its vertices have four neighbours, at its border fewer")
+            raise SemiringError("a grid does not take degree: its vertices have four neighbours, at its border fewer")
         ends, lengths = OTHERS[kind](n, degree, stream)
     if bounds is not None:
         lengths = _weights(*bounds, len(ends), stream)
@@ -127,7 +127,7 @@ def _uniform(n: int, degree: Any, p: Any, stream: Stream) -> np.ndarray:
         raise SemiringError("a uniform graph needs one of degree=(low, high) and p")
     if p is not None:
         p = _number(p, "p", 0, 1)
-        if p > 0.5 or (n - 1) * p > SPARSE:  # for others (1 − p)ⁿ is not too small for a double
+        if p > 0.5 or (n - 1) * p > SPARSE:  # otherwise (1 − p)ⁿ is not too small for a double
             return _each(n, p, stream)
         counts = _binomial(n - 1, p, stream.unit(n)) if n else np.zeros(0, np.int64)
         return _to_others(counts, n, stream)
@@ -135,12 +135,12 @@ def _uniform(n: int, degree: Any, p: Any, stream: Stream) -> np.ndarray:
     low = whole_number(low, "the least degree", 0)
     high = whole_number(high, "the greatest degree", low)
     if n and high > n - 1:
-        raise SemiringError(f"a vertex has at most {n - 1} others to lead to, and the greatest degree is {high}")
+        raise SemiringError(f"a vertex can have edges to at most {n - 1} others, but the greatest degree is {high}")
     return _to_others(low + stream.whole(high - low + 1, n), n, stream)
 
 
 def _each(n: int, p: float, stream: Stream) -> np.ndarray:
-    """A number for every pair: row by row, which takes no more than the edges that there will be."""
+    """A number for every pair, row by row, in memory for the edges only."""
     rows = []
     for v in range(n):
         there = np.flatnonzero(stream.unit(n - 1) < p)
@@ -149,9 +149,9 @@ def _each(n: int, p: float, stream: Stream) -> np.ndarray:
 
 
 def _binomial(trials: int, p: float, unit: np.ndarray) -> np.ndarray:
-    """How many of so many trials succeed, by where numbers from 0 to 1 fall in the distribution."""
+    """The number of successes in some trials, by looking numbers from 0 to 1 up in the distribution."""
     each, factor, power = 1.0, 1 - p, trials
-    while power:  # by squaring: a library's power would differ in the last bit
+    while power:  # by squaring: the power function of a library would differ in the last bit
         each = each * factor if power & 1 else each
         factor, power = factor * factor, power >> 1
     sums, total = [], 0.0
@@ -165,10 +165,10 @@ def _binomial(trials: int, p: float, unit: np.ndarray) -> np.ndarray:
 
 
 def _to_others(counts: np.ndarray, n: int, stream: Stream) -> np.ndarray:
-    """So many edges from each vertex to different others.
+    """A given number of edges from each vertex to different other vertices.
 
-    Ends are drawn among the n − 1 others, and those that came up before drawn again. Where a vertex leads to more than
-    half of them, those that it does not lead to are drawn.
+    Ends are drawn among the n − 1 others, and duplicates drawn again. If a vertex needs more than half of the others,
+    those without an edge are drawn.
     """
     others = n - 1
     many = 2 * counts > others
@@ -190,12 +190,12 @@ def _to_others(counts: np.ndarray, n: int, stream: Stream) -> np.ndarray:
         there = np.flatnonzero(there)
         pieces.append(np.stack([np.full(len(there), v), there], axis=1))
     ends = np.concatenate(pieces)
-    ends[:, 1] += ends[:, 1] >= ends[:, 0]  # the others of v are those before it and those after
+    ends[:, 1] += ends[:, 1] >= ends[:, 0]  # skip the vertex itself
     return ends[np.lexsort(ends.T[::-1])]
 
 
 def _rmat(n: int, degree: Any, stream: Stream) -> tuple[np.ndarray, None]:
-    count = round(n * _number(16 if degree is None else degree, "degree", 0, MOST)) if n > 1 else 0
+    count = round(n * _number(16 if degree is None else degree, "degree", 0, MOST_VERTICES)) if n > 1 else 0
     rows, columns = np.zeros((2, count), np.int64)
     for _ in range((n - 1).bit_length() if count else 0):
         quarter = stream.unit(count)
@@ -216,7 +216,7 @@ def _grid(n: int, degree: Any, stream: Stream) -> tuple[np.ndarray, None]:
 def _geometric(n: int, degree: Any, stream: Stream) -> tuple[np.ndarray, np.ndarray]:
     from scipy.spatial import cKDTree
 
-    mean = _number(6 if degree is None else degree, "degree", 0, MOST)
+    mean = _number(6 if degree is None else degree, "degree", 0, MOST_VERTICES)
     points = stream.unit(n, 2)
     if n < 2:
         return np.zeros((0, 2), np.int64), np.zeros(0)
@@ -241,7 +241,7 @@ def _planar(n: int, degree: Any, stream: Stream) -> tuple[np.ndarray, np.ndarray
 
 
 def _triangulation(points: np.ndarray) -> np.ndarray:
-    """The edges of the Delaunay triangulation, in order; of fewer than four points all."""
+    """The edges of the Delaunay triangulation, in order; all edges if there are fewer than four points."""
     from scipy.spatial import Delaunay
 
     n = len(points)
@@ -254,11 +254,11 @@ def _triangulation(points: np.ndarray) -> np.ndarray:
 
 
 def _spanning_tree(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Which edges a minimum spanning tree has; lengths are different with random points."""
+    """The edges of a minimum spanning tree; random points have different distances."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    rows, columns = ends.T.astype(np.int32)  # which older versions of SciPy need
+    rows, columns = ends.T.astype(np.int32)  # older versions of SciPy need int32
     tree = minimum_spanning_tree(csr_array((lengths, (rows, columns)), (n, n))).tocoo()
     keys = np.sort(np.stack([tree.row, tree.col], axis=1).astype(np.int64), axis=1) @ np.array([n, 1])
     return np.isin(ends @ np.array([n, 1]), keys)
@@ -271,8 +271,8 @@ def _lengths(points: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 def _weights(low: Any, high: Any, count: int, stream: Stream) -> np.ndarray:
     if all(isinstance(x, (int, np.integer)) for x in (low, high)):
-        if int(high) - int(low) >= MOST:
-            raise SemiringError(f"whole weights take at most 2³¹ values, and {low} to {high} are more; give floats")
+        if int(high) - int(low) >= MOST_VERTICES:
+            raise SemiringError(f"whole weights can take at most 2³¹ values, but {low} to {high} are more; pass floats")
         return int(low) + stream.whole(int(high) - int(low) + 1, count)
     return float(low) + (float(high) - float(low)) * stream.unit(count)
 
@@ -283,7 +283,7 @@ def _pair(given: Any, what: str) -> tuple[Any, Any]:
         raise SemiringError(f"{what} must be a pair of numbers, (low, high), and is {clip_repr(given)}")
     low, high = (_number(x, what, -np.inf, np.inf) for x in given)
     if low > high:
-        raise SemiringError(f"{what} must be (low, high), and {given[0]} is more than {given[1]}")
+        raise SemiringError(f"{what} must be (low, high), but {given[0]} is more than {given[1]}")
     if any(isinstance(x, (int, np.integer)) and abs(int(x)) >= 1 << 62 for x in given):
         raise SemiringError(f"whole {what} must be within ±2⁶², and are {clip_repr(given)}")
     return given[0], given[1]

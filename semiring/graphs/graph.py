@@ -1,4 +1,4 @@
-"""Graphs in: edges of any make become a matrix over an algebra, with the names of its vertices."""
+"""`Graph`, and `as_graph`, which makes one from edges in any format."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from .texts import clip, clip_repr, count_text, dtype_text, quoted, shown
 from .weights import as_weights, refuse_nan
 
 SHOWN = 10  # edges that a notebook shows
-TOGETHER = 1 << 14  # edges that are taken out of the arrays at a time
+EDGES_AT_ONCE = 1 << 14  # edges that are read from the arrays at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph(Named):
     """A weighted graph as arrays of edges; parallel edges and self-loops are allowed.
 
-    `len(graph)` is the number of edges, over which it iterates. `as_graph` makes one from whatever edges are in. The
-    parameters are attributes.
+    `len(graph)` is the number of edges; iterating gives the edges. `as_graph` makes a graph from edges in any format.
+    The parameters are attributes.
 
     Parameters
     ----------
     sources, targets : array_like of int, shape (m,)
-        The ends of each edge, positions from 0 to n − 1; held as arrays of int64.
+        The ends of each edge, positions from 0 to n − 1; stored as arrays of int64.
     n : int
-        Number of vertices.
+        The number of vertices.
     weights : array_like, shape (m,), optional
         Numbers, records or objects. None: the edges have no weights.
     names : sequence of hashable, optional
-        Names of the vertices, all different. None: they are called by position.
+        Names of the vertices, all different. None: vertices are called by position.
     directed : bool
-        False: every edge, listed once, goes both ways.
+        False: every edge is listed once and goes both ways.
     library : {None, "pandas", "polars", "pyarrow"}
-        Of the data frame that the edges came in, and of those that answers become.
+        The library of the data frame with the edges, used for answers, too.
 
     Raises
     ------
@@ -55,7 +55,7 @@ class Graph(Named):
         If the arrays differ in length, an end is not a position, a weight is NaN, or the names are not a sequence
         with one for each vertex, all different and hashable.
     SemiringError
-        If n is not a whole number from 0 on.
+        If n is not a whole number ≥ 0.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Graph(Named):
             "n": whole_number(self.n, "n", 0), "weights": weights, "names": as_names(self.names),
         }
         for field, value in checked.items():
-            object.__setattr__(self, field, value)  # the graph is frozen once it is made
+            object.__setattr__(self, field, value)  # the graph is frozen
         lengths = {"sources": len(self.sources), "targets": len(self.targets)}
         if self.weights is not None:
             lengths["weights"] = len(self.weights)
@@ -128,16 +128,16 @@ class Graph(Named):
         a, b = ends if self.names is None else (quoted(self.names[v]) for v in ends)
         return f"edge {i} ({a} → {b}){f' of the columns {self._columns}' if self._columns else ''}"
 
-    _columns = ""  # those of the table that the edges were in, for messages
+    _columns = ""  # columns of the table with the edges, for messages
 
     def edges(self) -> Iterator[tuple[Any, ...]]:
-        """The edges one by one, in the order that they have.
+        """Iterate over the edges in their order.
 
         Yields
         ------
         tuple
-            (from, to, weight), or (from, to) where the edges have no weights; vertices by name where they have names,
-            else by position. Weights are Python's numbers, records tuples. An undirected edge comes once.
+            (from, to, weight), or (from, to) if the edges have no weights; vertices by name if they have names,
+            else by position. Weights are Python numbers, records tuples. An undirected edge occurs once.
 
         Examples
         --------
@@ -145,8 +145,8 @@ class Graph(Named):
         >>> list(sr.as_graph([("home", "mill", 3), ("mill", "shop", 0)]).edges())
         [('home', 'mill', 3), ('mill', 'shop', 0)]
         """
-        for start in range(0, len(self), TOGETHER):
-            part = slice(start, start + TOGETHER)
+        for start in range(0, len(self), EDGES_AT_ONCE):
+            part = slice(start, start + EDGES_AT_ONCE)
             columns: list[list[Any]] = [self.sources[part].tolist(), self.targets[part].tolist()]
             if self.names is not None:
                 columns = [[self.names[v] for v in end] for end in columns]
@@ -155,12 +155,12 @@ class Graph(Named):
             yield from zip(*columns, strict=True)
 
     def reverse(self) -> Graph:
-        """Every edge turned round.
+        """Reverse every edge.
 
         Returns
         -------
         Graph
-            On the same vertices, edges in the same order. Of an undirected graph the same edges.
+            The same vertices and edges, in the same order. For an undirected graph the same edges.
 
         Examples
         --------
@@ -171,22 +171,22 @@ class Graph(Named):
         return replace(self, sources=self.targets, targets=self.sources)
 
     def subgraph(self, vertices: Iterable[Hashable]) -> Graph:
-        """Some vertices, and the edges between them.
+        """Return some vertices, and the edges between them.
 
         Parameters
         ----------
         vertices : sequence of vertices
-            All different, by name where they have names, else by position; the order that they will have.
+            All different, by name if they have names, else by position, in the new order.
 
         Returns
         -------
         Graph
-            Names keep what the vertices were called; edges stay in their order.
+            Vertices keep their names, and edges their order.
 
         Raises
         ------
         GraphError
-            If this is not a sequence, a vertex is unknown, or one comes twice.
+            If this is not a sequence, a vertex is unknown, or occurs twice.
 
         Examples
         --------
@@ -196,7 +196,7 @@ class Graph(Named):
         [('mill', 'shop', 0)]
         """
         if isinstance(vertices, (str, bytes)) or not isinstance(vertices, Iterable):
-            raise GraphError(f"vertices must be a sequence of them, and are {quoted(vertices)}")
+            raise GraphError(f"vertices must be a sequence, and are {quoted(vertices)}")
         chosen = np.array([self.index(vertex) for vertex in vertices], np.int64)
         names: list[Any] | None = chosen.tolist() if self.names is None else [self.names[v] for v in chosen]
         if self.names is None and names == list(range(len(chosen))):
@@ -210,14 +210,14 @@ class Graph(Named):
         )
 
     def compact(self) -> Graph:
-        """The same edges without the vertices that no edge touches; names keep what the vertices were called.
+        """Remove the vertices without edges; names keep what the vertices were called.
 
-        For files whose vertices are numbers with large gaps.
+        Use it for files whose vertices are numbers with large gaps.
 
         Returns
         -------
         Graph
-            Vertices in the order that they had; the graph itself where an edge touches each of them.
+            Vertices in their order; the graph itself if every vertex has an edge.
 
         Examples
         --------
@@ -247,62 +247,63 @@ def as_graph(
     source: str | int | None = None,
     target: str | int | None = None,
 ) -> Graph:
-    """Edges of any make as a `Graph`.
+    """Make a `Graph` from edges in any format.
 
     Parameters
     ----------
     edges : Graph, iterable, array, tuple of arrays, Matrix, sparse matrix, NetworkX graph or data frame
-        - a `Graph`: itself, or numbered anew;
-        - tuples (from, to) or (from, to, weight), all of one length, vertices being any hashable objects;
-        - an array of shape (m, 2) or (m, 3), or a structured array, whose fields are columns as those of a data
+        - a `Graph`: returned as it is, or renumbered;
+        - tuples (from, to) or (from, to, weight), all of the same length, vertices being any hashable objects;
+        - an array of shape (m, 2) or (m, 3), or a structured array, whose fields are columns like those of a data
           frame; a numeric one of shape (2, 2) or (3, 3) could also be a matrix, and is refused;
         - a tuple of arrays (from, to) or (from, to, weight), of NumPy, PyTorch, JAX, CuPy or what exports DLPack;
-        - a `Matrix`: what is not its algebra's zero; of truth values edges without weights;
-        - a square SciPy sparse matrix or array. Each stored entry is an edge, an explicit 0 too; the formats
-          that store blocks or diagonals (BSR, DIA) cannot tell a 0 from padding, there it is not an edge. In a
-          matrix of bool the True entries are edges without weights. Sparse arrays of PyData (with the fill value 0,
+        - a `Matrix`: the entries other than its algebra's zero; truth values become edges without weights;
+        - a square SciPy sparse matrix or array. Each stored entry is an edge, even an explicit 0; formats
+          that store blocks or diagonals (BSR, DIA) cannot distinguish a 0 from padding, so there it is not an edge. In
+          a matrix of bool the True entries are edges without weights. Sparse arrays of PyData (with the fill value 0,
           NaN or ±∞), GraphBLAS, PyTorch, JAX and CuPy are read likewise;
-        - a NetworkX graph; an undirected one gives an undirected graph, and where no edge has the attribute weight, the
-          only attribute of numbers is the weight. Its ``edges``, and tuples (from, to, attributes), are read likewise;
+        - a NetworkX graph; an undirected one gives an undirected graph. If no edge has the attribute weight, the
+          only attribute with numbers is the weight. Its ``edges``, and tuples (from, to, attributes), are read
+          likewise;
         - a dict {from: {to: weight}} or {(from, to): weight}, with a weight or a dict of attributes;
-        - what has an ``edge_index`` of shape (2, m), such as the data of PyTorch Geometric;
-        - a data frame of pandas or Polars, a table of Arrow, or what has Arrow's PyCapsule interface. The columns of
-          the ends are those whose names say so: from and to, source and target, src and dst, origin and destination,
-          start and end, u and v, and the like, alone or as in FromNodeId and ToNodeId, ``source airport`` and
-          ``destination airport``, node1 and node2; levels of an index of pandas that has names or several levels count
-          too, those of a series as well. Where no name says so they are the first two, if there are no more than these
-          and a weight. A column Type of Directed and Undirected, as Gephi writes it, or directed or is_bidirectional of
-          true and false, says of each edge whether it goes both ways.
+        - an object with an ``edge_index`` of shape (2, m), such as the data of PyTorch Geometric;
+        - a data frame of pandas or Polars, a table of Arrow, or an object with Arrow's PyCapsule interface. The columns
+          of the ends are recognized by their names: from and to, source and target, src and dst, origin and
+          destination, start and end, u and v, and the like, alone or as in FromNodeId and ToNodeId, ``source airport``
+          and ``destination airport``, node1 and node2; levels of a pandas index with names or several levels count too,
+          also those of a series. If the names do not say so, the ends are the first two columns, if there are only
+          these and a weight. A column Type with Directed and Undirected, as Gephi writes it, or directed or
+          is_bidirectional with true and false, says of each edge whether it goes both ways.
     n : int, optional
-        Number of vertices. Default: one more than the largest, or as many as there are names. Integers are then
+        The number of vertices. Default: one more than the largest, or the number of names. With n, integers are always
         positions, however far apart.
     directed : bool
-        False: every edge, listed once, goes both ways.
+        False: every edge is listed once and goes both ways.
     weight : str, int, sequence of them or None
-        Edge attribute or column that holds the weights, columns also by their numbers from 0. Default: the one called
-        weight, else the only one, or the only one of numbers, beside the ends, ids and keys. Several columns of a data
-        frame make records, for algebras whose elements have as many components. None: leave the weights out.
+        The edge attribute or column with the weights, also a column's number from 0. Default: the one called
+        weight, else the only one, or the only one with numbers, other than ends, ids and keys. Several columns of a
+        data frame make records, for algebras with as many components. None: leave the weights out.
     default : optional
-        Weight of the edges of a NetworkX graph that lack the attribute which others have, 1 if left out.
+        The weight of NetworkX edges without the attribute that other edges have. Default: 1.
     names : sequence of hashable, optional
-        Names of the vertices in the order of their positions. Edges then give names, or positions if they are
-        integers and no name is. Default: integers are positions, and other vertices, or all nodes of a NetworkX
-        graph that are not 0 … n − 1, are numbered in order of appearance and keep their names. Integers of which the
-        largest is beyond 2²⁰ and beyond 64 for each end of an edge, as in OpenStreetMap, are names, in increasing
-        order: nothing is allocated for the numbers between them. They fit 64 bits, with a sign or without.
+        Names of the vertices in the order of their positions. Edges then have names, or positions if they are
+        integers and no name is. Default: integers are positions; other vertices, or all nodes of a NetworkX
+        graph that are not 0 … n − 1, are numbered in order of appearance and keep their names. If the largest integer
+        is beyond 2²⁰ and beyond 64 for each end of an edge, as in OpenStreetMap, integers are names, in increasing
+        order: nothing is allocated for the numbers between them. They must fit 64 bits, with a sign or without.
     source, target : str or int, optional
-        The columns of a data frame that hold the ends of edges, where their names do not say it: by name or by number.
+        The columns of a data frame with the ends of edges, if their names do not show it: by name or by number.
 
     Returns
     -------
     Graph
-        Edges in the order that they came in; weights of numbers keep their dtype.
+        Edges in their order; weights that are numbers keep their dtype.
 
     Raises
     ------
     GraphError
-        A vertex, weight or edge that is not valid, with its position; names that are not a sequence; a table that does
-        not say which columns hold the ends and the weights.
+        For a vertex, weight or edge that is not valid, with its position; names that are not a sequence; a table in
+        which it is not clear which columns hold the ends and the weights.
     TypeError
         If n is not an integer.
 
@@ -313,7 +314,7 @@ def as_graph(
     Graph(3 vertices, 2 edges, directed, weights int64, names 'home', 'mill', 'shop')
     """
     if isinstance(edges, Graph) and (source, target) != (None, None):
-        raise GraphError("a Graph has its ends: source= and target= are for data frames and files")
+        raise GraphError("a Graph has its ends already: source= and target= are for data frames and files")
     if isinstance(edges, Graph) and n is None and names is None:
         dropped = edges.weights if weight is not None else None
         return replace(edges, weights=dropped, directed=edges.directed and directed)
@@ -328,10 +329,10 @@ def as_graph(
     if n is not None:
         n = operator.index(n)
         if n < 0:
-            raise GraphError(f"n = {n}: a graph has no negative number of vertices")
+            raise GraphError(f"n = {n}: the number of vertices cannot be negative")
     for what, end in (("source", found.sources), ("target", found.targets)):
         if isinstance(end, np.ndarray) and end.ndim != 1:
-            raise GraphError(f"the {what} vertices have shape {end.shape}: give one for each edge")
+            raise GraphError(f"the {what} vertices have shape {end.shape}: pass one for each edge")
     if len(found.sources) != len(found.targets):
         raise GraphError(f"{len(found.sources)} sources, {len(found.targets)} targets: an edge needs one of each")
     try:
@@ -345,7 +346,7 @@ def as_graph(
 
 
 def graph_for(edges: Any, n: int | None = None, directed: bool = True, weight: WeightColumns = "weight") -> Graph:
-    """`as_graph` for verbs, which have none of its options that name columns: what it asks for is for it.
+    """`as_graph` for verbs, which lack its options for columns: its errors say where to pass them.
 
     Raises
     ------
@@ -358,7 +359,7 @@ def graph_for(edges: Any, n: int | None = None, directed: bool = True, weight: W
 
 
 def _own_columns(graph: Graph) -> Columns:
-    """A graph's edges with their vertices by name, to be numbered anew."""
+    """A graph's edges with their vertices by name, to be renumbered."""
     ends: list[Any] = [graph.sources, graph.targets]
     if graph.names is not None:
         ends = [[graph.names[v] for v in end] for end in ends]

@@ -1,4 +1,4 @@
-"""Masked arrays: what is masked is not an edge."""
+"""Masked arrays: a masked entry is not an edge."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def is_masked(A: Any) -> TypeGuard[np.ma.MaskedArray]:
 
 
 def mask_of(A: Any, what: str = "A") -> np.ndarray | None:
-    """Which elements of an array are masked; None where nothing can be.
+    """Test which elements of an array are masked; None if none can be.
 
     Raises
     ------
     SemiringError
-        For a record of which some fields only are masked.
+        For a record with only some of its fields masked.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def mask_of(A: Any, what: str = "A") -> np.ndarray | None:
 
 
 def unmasked(A: np.ma.MaskedArray, S: Semiring, what: str = "A") -> np.ndarray:
-    """A masked array as a plain one in the algebra's dtype: what is masked is not an edge, the algebra's zero.
+    """Convert a masked array to a plain one in the algebra's dtype: a masked entry becomes the algebra's zero.
 
     Examples
     --------
@@ -65,9 +65,9 @@ def unmasked(A: np.ma.MaskedArray, S: Semiring, what: str = "A") -> np.ndarray:
     mask = mask_of(A, what)
     assert mask is not None
     if S.lift is not None and S.lift.takes(A.dtype):
-        A = np.ma.array(S.lift(np.where(mask, S.lift.absent, A.data)))  # what is masked may not be a weight
+        A = np.ma.array(S.lift(np.where(mask, S.lift.absent, A.data)))  # masked data need not be weights
     dtype = S.promoted(A.dtype)
     data = np.empty(A.shape, dtype)
-    for f in dtype.names or (...,):  # fields by name: they may stand in another order
+    for f in dtype.names or (...,):  # fields by name, because their order may differ
         data[f] = A.data[f]
     return choose(mask, full(np.empty(A.shape, dtype), S.zero_in(dtype)), data)

@@ -34,40 +34,40 @@ class Matrix(Operators):
     """A square matrix over an algebra whose rows and columns are vertices.
 
     `M[a, b]` is the element from vertex a to vertex b, `M[a]` a row, `M[:, b]` a column; vertices are called by
-    name where they have names, else by position. (A tuple that is itself a name selects that vertex's row.)
+    name if they have names, else by position. (A tuple that is itself a name selects that vertex's row.)
     `M[[a, b]]` is the matrix of these vertices alone.
 
     Operators compute over the matrix's algebra: `A @ B` is the product, `A ** k` a power, `A | B` the sum ⊕ element by
-    element. `A == B` compares element by element, as arrays do, and gives an array of bool; `(A == B).all()` says
-    whether all are equal. Two matrices with names have the same ones, and B is put in the order of A; what has no
-    names, as arrays have none, is taken by position. The answer has the names. A matrix over another algebra is
-    refused.
+    element. `A == B` compares element by element, like arrays, and returns an array of bool; `(A == B).all()` says
+    whether all are equal. If both matrices have names, the names must be the same, and B is put into the order of A.
+    Operands without names, such as arrays, are matched by position. The answer has the names. A matrix over a different
+    algebra is refused.
 
-    NumPy takes it as an array, element by element, several with names in the order of the first. But `numpy.matmul`,
-    `numpy.equal` and what NumPy has for the operators above do as they, and what would multiply over the real numbers
-    (`numpy.dot`, `numpy.einsum`, `numpy.linalg`, …) is refused. So is a data frame or a series of pandas on the left of
-    ``@``, whose products are over the reals: write ``sr.Matrix(frame, S) @ M``, or ``sr.matmul(frame, M)``.
-
+    NumPy treats it as an array, element by element; several with names are put into the order of the first. But
+    `numpy.matmul`, `numpy.equal` and NumPy's functions for the operators above compute over the algebra, and functions
+    that would multiply over the real numbers (`numpy.dot`, `numpy.einsum`, `numpy.linalg`, …) are refused. So is a
+    data frame or a series of pandas on the left of ``@``, because its products are over the reals: write
+    ``sr.Matrix(frame, S) @ M``, or ``sr.matmul(frame, M)``.
     Parameters
     ----------
     array : array_like, shape (n, n)
-        Elements of the algebra, taken literally; an array is held, not copied. What a masked array masks becomes the
-        algebra's zero. Of a pandas data frame the index and the columns are the names; they are put in the order of
-        the index. A matrix keeps its own names; it is one over the same algebra.
+        Elements of the algebra; an array is kept, not copied. Masked entries become the algebra's zero. The index and
+        the columns of a pandas data frame are the names, in the order of the index. A matrix must be over the same
+        algebra and keeps its names.
     semiring : Semiring or str
     names : sequence of hashable, optional
-        One for each vertex, all different. Where the array has them, the order in which they are put.
+        One for each vertex, all different. If the array has names: the new order.
     library : {None, "pandas", "polars", "pyarrow"}
-        Of the data frames that `to_frame` makes. Default: that of the data frame which comes in.
+        The library of the data frames that `to_frame` makes. Default: that of the data frame which was passed.
 
     Attributes
     ----------
     array : ndarray, shape (n, n)
-        As they are stored: of integers the limits of the dtype stand for ±∞. Where they are read by other ways, as by
-        ``M[a, b]``, `to_numpy` or `to_frame`, ∞ is the float.
+        The elements as stored: in integers the limits of the dtype stand for ±∞. When they are read, by ``M[a, b]``,
+        `to_numpy` or `to_frame`, ∞ is a float.
     semiring : Semiring
     n : int
-        Number of vertices.
+        The number of vertices.
     names : list or None
 
     Raises
@@ -76,7 +76,7 @@ class Matrix(Operators):
         If the array is not square, or the names are not a sequence with one for each vertex, all different and
         hashable, or the index and the columns of a data frame are different names.
     SemiringError
-        For an unknown algebra, and a matrix over another one.
+        For an unknown algebra, and a matrix over a different one.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class Matrix(Operators):
         elif semiring._grows(array.dtype):
             array = array.astype(semiring.default_dtype)
         if array.ndim != 2 or array.shape[0] != array.shape[1]:
-            raise GraphError(f"a matrix over vertices is square, this array has shape {array.shape}")
+            raise GraphError(f"a matrix over vertices must be square, but this array has shape {array.shape}")
         self.array: np.ndarray = array
         self.semiring = semiring
         self.n = array.shape[0]
@@ -119,12 +119,12 @@ class Matrix(Operators):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, n)."""
+        """The number of rows and of columns, (n, n)."""
         return self.n, self.n
 
     @property
     def dtype(self) -> np.dtype:
-        """Of the elements."""
+        """The dtype of the elements."""
         return self.array.dtype
 
     def __len__(self) -> int:
@@ -155,7 +155,7 @@ class Matrix(Operators):
             return self.index(key)
         for end in (key.start, key.stop, key.step):
             if not (end is None or hasattr(end, "__index__")):
-                raise GraphError(f"a slice is of positions, integers, and one of its ends is {end!r}: give "
+                raise GraphError(f"a slice needs positions, integers, but one of its ends is {end!r}: pass "
                                  ".index() of the vertex, or a list of vertices")
         return key
 
@@ -163,7 +163,7 @@ class Matrix(Operators):
         return Matrix(array, self.semiring, names, self.library)
 
     def _part(self, vertices: list[Any]) -> Matrix:
-        """The matrix of some vertices, which are called as they were."""
+        """The matrix of some vertices, which keep their names."""
         places = [self.index(vertex) for vertex in vertices]
         names = places if self.names is None else [self.names[i] for i in places]
         plain = self.names is None and names == list(range(len(names)))
@@ -172,7 +172,7 @@ class Matrix(Operators):
 
     @property
     def T(self) -> Matrix:
-        """The transpose: every edge turned round. It shows the same elements."""
+        """The transpose, with every edge reversed; it shares the elements."""
         return Matrix(self.array.T, self.semiring, self.names, self.library)
 
     @overload
@@ -180,7 +180,7 @@ class Matrix(Operators):
     @overload
     def closure(self, *, packed: Literal[False] = ..., **options: Any) -> Matrix: ...
     def closure(self, **options: Any) -> Any:
-        """The closure A* over the matrix's algebra.
+        """Return the closure A* over the matrix's algebra.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class Matrix(Operators):
         Raises
         ------
         NoClosureError
-            If it does not exist.
+            If the closure does not exist.
         SemiringError
             As `semiring.closure` does.
 
@@ -209,13 +209,13 @@ class Matrix(Operators):
         return verb("closure")(self, self.semiring, **options)
 
     def to_numpy(self) -> np.ndarray:
-        """The elements as an array, with ∞ as a float's.
+        """Return the elements as an array, with ∞ as a float.
 
         Returns
         -------
         ndarray, shape (n, n)
-            `array` itself, unless it holds integers and ∞: then float64, which is exact up to 2⁵³, or Python's numbers
-            where an element is larger. `numpy.asarray(M)` is the same.
+            `array` itself, unless it holds integers and ∞: then float64, which is exact up to 2⁵³, or Python numbers if
+            an element is larger. `numpy.asarray(M)` is the same.
 
         Examples
         --------
@@ -227,17 +227,17 @@ class Matrix(Operators):
         return with_infinities(self.array, self.semiring)
 
     def to_sparse(self) -> csr_array:
-        """What is not the algebra's zero as a SciPy sparse array.
+        """Return the entries other than the algebra's zero as a SciPy sparse array.
 
         Returns
         -------
         csr_array, shape (n, n)
-            An element that is the number 0 is stored, where that is not the algebra's zero.
+            The number 0 is stored, unless it is the algebra's zero.
 
         Raises
         ------
         GraphError
-            For records and objects, which SciPy does not hold.
+            For records and objects, which SciPy cannot hold.
         ImportError
             Without SciPy.
 
@@ -250,12 +250,12 @@ class Matrix(Operators):
         return sparse_of(self)
 
     def to_networkx(self) -> DiGraph:
-        """The graph of the matrix: an edge with a weight wherever an element is not the algebra's zero.
+        """Return the graph of the matrix, without edges of weight zero.
 
         Returns
         -------
         networkx.DiGraph
-            Of all vertices; weights are Python's numbers, tuples of records, and objects.
+            It has all vertices; weights are Python numbers, tuples for records, and objects.
 
         Raises
         ------
@@ -275,16 +275,16 @@ class Matrix(Operators):
     @overload
     def to_frame(self, long: bool = ..., library: str | None = ...) -> Any: ...
     def to_frame(self, long: bool = True, library: str | None = None) -> Any:
-        """The matrix as a data frame.
+        """Return the matrix as a data frame.
 
         Parameters
         ----------
         long : bool
-            True: columns from, to and weight, a row for each element that is not the algebra's zero. False: a square
-            one, all elements below and beside the vertices; of Polars and Arrow, which have no index, the vertices are
+            True: columns from, to and weight, one row for each element other than the algebra's zero. False: a square
+            table with the vertices as index and columns; in Polars and Arrow, which have no index, the vertices are
             the column "from".
         library : {None, "pandas", "polars", "pyarrow"}
-            None: that of the data frame which came in; else pandas or Polars, the first that the program has loaded;
+            None: that of the data frame which was passed; else pandas or Polars, the first that the program has loaded;
             else the first that is installed.
 
         Returns
@@ -295,8 +295,8 @@ class Matrix(Operators):
         Raises
         ------
         GraphError
-            For another library, or one that is not installed; where Polars or Arrow cannot call columns by the names,
-            or Arrow has no type for the elements.
+            For an unknown library, or one that is not installed; if Polars or Arrow cannot name columns like the
+            vertices, or Arrow has no type for the elements.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Vertices that are called by name, and names that are nearly right."""
+"""Names of vertices: positions by name, and suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from semiring.errors import GraphError
 
 from .texts import clip_repr, quoted
 
-CLOSE = 20_000  # names that are searched for a near one
-LONG = 200  # characters from which a name is near to none, since a comparison takes the square of them
+CLOSE = 20_000  # the most names that are searched for a similar one
+LONG = 200  # characters from which similar names are not searched: a comparison takes quadratic time
 
 
 class Labelled:
-    """Rows that are some vertices, and columns that are some, as in a `Table`."""
+    """A matrix whose rows are some vertices, and whose columns are some, like a `Table`."""
 
 
 class Named:
-    """Vertices that are called by name, or by position where they have no names."""
+    """Vertices that are called by name, or by position if they have no names."""
 
     n: int
     names: list[Any] | None
@@ -34,12 +34,12 @@ class Named:
         return {name: i for i, name in enumerate(self.names or ())}
 
     def index(self, name: Hashable) -> int:
-        """Position of a vertex.
+        """Return the position of a vertex.
 
         Parameters
         ----------
         name : hashable
-            A vertex's name; its position, where the vertices have no names.
+            A vertex's name; its position, if the vertices have no names.
 
         Returns
         -------
@@ -49,7 +49,7 @@ class Named:
         Raises
         ------
         GraphError
-            There is no such vertex, or it is a truth value; the message suggests a near name.
+            If there is no such vertex, or it is a truth value; the message suggests a similar name.
 
         Examples
         --------
@@ -63,7 +63,7 @@ class Named:
         if self.names is None:
             return
         if len(self.names) != self.n:
-            raise GraphError(f"{len(self.names)} names for {self.n} vertices: give one for each")
+            raise GraphError(f"{len(self.names)} names for {self.n} vertices: pass one for each")
         seen: set[Hashable] = set()
         try:
             different = len(set(self.names))
@@ -79,7 +79,7 @@ class Named:
 
 
 def as_names(names: Any) -> list[Any] | None:
-    """Names of vertices, whatever sequence they come in.
+    """Names of vertices as a list, from any kind of sequence.
 
     Raises
     ------
@@ -89,9 +89,9 @@ def as_names(names: Any) -> list[Any] | None:
     if names is None:
         return None
     try:
-        if hasattr(names, "to_pylist"):  # Arrow's
+        if hasattr(names, "to_pylist"):  # a column of Arrow
             return list(names.to_pylist())
-        if hasattr(names, "tolist") and getattr(names, "ndim", 0) == 1:  # NumPy's, and tensors
+        if hasattr(names, "tolist") and getattr(names, "ndim", 0) == 1:  # an array of NumPy, or a tensor
             return list(names.tolist())
         return list(names)
     except TypeError:
@@ -99,12 +99,12 @@ def as_names(names: Any) -> list[Any] | None:
 
 
 def position_of(name: Any, n: int, names: Sequence[Any] | None, positions: Mapping[Hashable, int]) -> int:
-    """Position of a vertex of n; `positions` are those of the names, where there are some.
+    """The position of a vertex of n; `positions` are those of the names, if there are names.
 
     Raises
     ------
     GraphError
-        There is no such vertex. A truth value is not one, though Python takes True for 1, unless it is a name.
+        If there is no such vertex. A truth value is none, although Python treats True as 1, unless it is a name.
     """
     if names is not None:
         try:
@@ -124,19 +124,19 @@ def position_of(name: Any, n: int, names: Sequence[Any] | None, positions: Mappi
 
 
 def alignment(wanted: Sequence[Any], given: Sequence[Any], first: str = "A", what: str = "B") -> np.ndarray | None:
-    """Where vertices stand in another matrix on the same vertices.
+    """The positions of vertices in another matrix on the same vertices.
 
     Parameters
     ----------
     wanted, given : sequence of names
-        Of the first matrix, and of the other one.
+        The names in the first matrix, and in the other one.
     first, what : str
-        What the two are called in a message.
+        Names of the two matrices in messages.
 
     Returns
     -------
     ndarray of int64, shape (n,), or None
-        The position in the other one of each vertex of the first; None where all stand alike.
+        The position in the other matrix of each vertex of the first; None if the order is the same.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def alignment(wanted: Sequence[Any], given: Sequence[Any], first: str = "A", wha
         if missing:
             raise GraphError(
                 f"{first} and {what} have different vertices: {quoted(missing[0])} is in {one} and not in {other}; "
-                "give both the same ones, or pass an array, whose rows and columns are taken by position"
+                "use the same vertices in both, or pass an array, whose rows and columns are matched by position"
             )
     return np.array([there[name] for name in wanted], np.int64)
 
@@ -171,7 +171,7 @@ def span_text(n: int) -> str:
 
 
 def near(name: Any, names: Sequence[Any]) -> str:
-    """The part of a message that suggests a name close to one that is unknown, empty if none is."""
+    """The part of a message that suggests a similar known name; empty if there is none."""
     texts = {text: known for known in islice(names, CLOSE) if len(text := _letters(known)) <= LONG}
     text = _letters(name)
     # half, so that "mk" finds "km"
@@ -187,21 +187,21 @@ def _letters(name: Any) -> str:
 
 
 def refuse_table(data: Any, what: str) -> None:
-    """Refuse a `Table` as an operand: its rows and columns would be taken by position, whatever they are called.
+    """Refuse a `Table` as an operand: its rows and columns would be matched by position, whatever their names.
 
     Raises
     ------
     GraphError
-        For one.
+        For a `Table`.
     """
     if isinstance(data, Labelled):
-        raise GraphError(f"{what} is a Table, whose rows and columns are some vertices each: give its elements, "
-                         ".to_numpy(), to take them by position")
+        raise GraphError(f"{what} is a Table, whose rows and columns are different vertices: pass its elements, "
+                         ".to_numpy(), to match them by position")
 
 
 def is_hashable(value: Any) -> bool:
     """Whether a value can name a vertex."""
-    # a tuple claims to be hashable also where what it holds is not
+    # a tuple claims to be hashable even if its elements are not
     try:
         hash(value)
     except TypeError:
@@ -220,7 +220,7 @@ def is_integer(name: Any) -> bool:
 
 
 def as_integer(value: Any) -> int | None:
-    """An integer of any make; None for anything else."""
+    """Any kind of integer as an int; None for anything else."""
     try:
         return operator.index(value)
     except TypeError:
@@ -228,7 +228,7 @@ def as_integer(value: Any) -> int | None:
 
 
 def integers_of(names: Sequence[Any]) -> np.ndarray | None:
-    """Names that are integers of 64 bits, with a sign or without, as an array; None for all others.
+    """Names that are 64-bit integers, with a sign or without, as an array; None for all others.
 
     >>> [None if (found := integers_of(names)) is None else str(found.dtype) for names in ([-1, 2], [2**63], [2**64])]
     ['int64', 'uint64', None]

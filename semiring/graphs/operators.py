@@ -1,4 +1,4 @@
-"""Operators of a matrix over its algebra, and what NumPy's own functions do with one."""
+"""Operators of a matrix over its algebra, and NumPy's functions on matrices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Operators(Named):
-    """What `Matrix` computes by operators, over its algebra.
+    """The operators of `Matrix`, over its algebra.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Operators(Named):
     semiring: Semiring
     library: str | None
 
-    # pandas leaves an operator to what stands on its right and has a higher number: ``frame | M`` goes by the labels
+    # pandas leaves an operator to the operand on its right if that has a higher number: ``frame | M`` uses the labels
     __pandas_priority__ = 5000
 
     __hash__ = None  # type: ignore[assignment]  # as of arrays: `==` is element by element
@@ -83,7 +83,7 @@ class Operators(Named):
         _, mine, others = self._beside(other)
         if bool(mine.dtype.names) != bool(others.dtype.names) and "O" not in (mine.dtype.kind, others.dtype.kind):
             raise GraphError(_two_dtypes(mine.dtype, others.dtype))
-        if others.dtype != mine.dtype:  # the limit of one integer dtype is not that of another
+        if others.dtype != mine.dtype:  # limits of different integer dtypes differ
             theirs = other.semiring if isinstance(other, Operators) else None
             mine = with_infinities(mine, self.semiring)
             others = others if theirs is None else with_infinities(others, theirs)
@@ -93,13 +93,13 @@ class Operators(Named):
         return ~np.asarray(self == other, bool)
 
     def _named(self, other: Any) -> Any:
-        """The other operand of a product; a matrix without names has those of this one."""
+        """The other operand of a product; a matrix without names gets those of this one."""
         if isinstance(other, Operators) and other.names is None and self.names is not None and other.n == self.n:
             return other._like(other.array, self.names)
         return other
 
     def _named_as(self, other: Any) -> Any:
-        """This one as the operand of a product; without names it has those of another matrix."""
+        """This one as the operand of a product; without names it gets those of another matrix."""
         return other._named(self) if isinstance(other, Operators) else self
 
     def _beside(self, other: Any) -> tuple[list[Any] | None, np.ndarray, np.ndarray]:
@@ -109,7 +109,7 @@ class Operators(Named):
         if has_labels(other):
             other = self._like(other, None)
         elif (isinstance(other, Named) and not isinstance(other, Operators)) or hasattr(other, "tocoo"):
-            raise GraphError(f"a Matrix is added to and compared with matrices and arrays, and B is a "
+            raise GraphError(f"a Matrix can be added to and compared with matrices and arrays, but B is a "
                              f"{type(other).__name__}: adjacency(B, S) makes a Matrix of it")
         if not isinstance(other, Operators):
             if is_masked(other):
@@ -120,11 +120,11 @@ class Operators(Named):
                 others = as_array(other)
                 lifted = S.lift is not None and S.lift.takes(others.dtype)
                 if others.shape == self.array.shape and (lifted or S._grows(others.dtype)):
-                    others = self._like(others, None).array  # as verbs take plain weights
+                    others = self._like(others, None).array  # plain weights are lifted, as in verbs
         else:
             if other.semiring is not S:
-                raise SemiringError(f"A is a matrix over {S.name} and B one over {other.semiring.name}: their elements "
-                                    "mean different things")
+                raise SemiringError(f"A is a matrix over {self.semiring.name} and B one over {other.semiring.name}: "
+                                    "their elements have different meanings")
             order = None if names is None or other.names is None else alignment(names, other.names)
             others = other.array if order is None else other.array[np.ix_(order, order)]
             names = other.names if names is None else names
@@ -138,7 +138,7 @@ class Operators(Named):
             left, right = inputs
             found = by_algebra(left, right) if isinstance(left, Operators) else by_algebra(right, left, turned=True)
             return written(found, ufunc, **keywords)
-        if ufunc.signature is not None:  # of whole rows or matrices
+        if ufunc.signature is not None:  # it works on whole rows or matrices
             self._refuse_reals(ufunc)
         inputs = tuple(map(self._over_vertices, inputs))
         first = first_named(inputs)
@@ -161,7 +161,7 @@ class Operators(Named):
                         **{name: arrays_in(x, first) for name, x in keywords.items()})
 
     def _over_vertices(self, value: Any) -> Any:
-        """A matrix for a data frame whose labels are vertices, which NumPy would read by position; also within lists.
+        """A matrix for a data frame whose labels are vertices, which NumPy would read by position; also in lists.
 
         Raises
         ------
@@ -179,11 +179,11 @@ class Operators(Named):
         name = function.__name__
         raise SemiringError(
             f"{home}.{name} of a Matrix would compute over the real numbers, and not over {self.semiring.name}: "
-            f"{INSTEAD.get(name, OTHERWISE)}. For real numbers give it the elements, M.to_numpy()"
+            f"{INSTEAD.get(name, OTHERWISE)}. For real numbers pass the elements, M.to_numpy()"
         )
 
     def _refuse_products_of_pandas(self) -> None:
-        """Refuse to be read by products of pandas, which read what is on their right as an array, and ask it nothing.
+        """Refuse products of pandas, which would read a right operand as an array.
 
         Raises
         ------
@@ -196,17 +196,17 @@ class Operators(Named):
         if caller.f_code.co_name == "dot" and caller.f_globals.get("__name__", "").startswith("pandas."):
             raise SemiringError(
                 f"pandas multiplies a Matrix over the real numbers, and not over {self.semiring.name}: "
-                "sr.matmul(frame, M) is the product over its algebra. For real numbers give it M.to_numpy()"
+                "sr.matmul(frame, M) is the product over its algebra. For real numbers pass M.to_numpy()"
             )
 
     @property
     def ndim(self) -> int:
-        """Not there.
+        """Missing on purpose: it raises an error.
 
         Raises
         ------
         AttributeError
-            Sparse matrices of SciPy ask for it when they stand on the left of ``@``, and would go on over the reals.
+            SciPy sparse matrices read it when they are on the left of ``@``, and would multiply over the reals.
         """
         raise AttributeError("a Matrix has no ndim, so that SciPy does not multiply it over the real numbers: for a "
                              f"product over {self.semiring.name} call sr.matmul(A, M), and for one over the reals use "
@@ -218,28 +218,28 @@ def _two_dtypes(mine: np.dtype, others: np.dtype) -> str:
 
 
 def refuse_other_algebra(M: Operators, S: Semiring, what: str) -> None:
-    """Refuse a matrix over another algebra, in which other elements mean that there is no edge.
+    """Refuse a matrix over a different algebra, in which other elements mean "no edge".
 
     Raises
     ------
     SemiringError
-        For one.
+        For such a matrix.
     """
     if M.semiring is not S.declared:
         raise SemiringError(
-            f"{what} is a matrix over {M.semiring.name}, and {S.name} is asked for: its elements mean something else "
-            f"there. Leave S out to stay in {M.semiring.name}; sr.from_dense(M, S, absent=M.semiring.zero_in(M.dtype)) "
+            f"{what} is a matrix over {M.semiring.name}, but S is {S.name}, in which its elements mean something else. "
+            f"Leave S out to stay in {M.semiring.name}; sr.from_dense(M, S, absent=M.semiring.zero_in(M.dtype)) "
             "is a matrix of the same edges over S"
         )
 
 
 def in_order(M: Operators, names: Sequence[Any] | None) -> tuple[np.ndarray, Sequence[Any] | None]:
-    """The elements of a matrix and the names of its vertices, in the order of some names; its own where there are none.
+    """The elements of a matrix and the names of its vertices, reordered to given names; its own if it has none.
 
     Raises
     ------
     GraphError
-        If it has names, and they are not the same ones.
+        If it has different names.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def in_order(M: Operators, names: Sequence[Any] | None) -> tuple[np.ndarray, Seq
 
 
 def number(S: Semiring, value: float, dtype: np.dtype) -> np.ndarray:
-    """A number of Python's as an element of a dtype, which it does not change; infinite ones of integers, too.
+    """A Python number as an element of a dtype, if it does not change; also infinities of integers.
 
     Raises
     ------
@@ -276,8 +276,8 @@ def number(S: Semiring, value: float, dtype: np.dtype) -> np.ndarray:
         try:
             with np.errstate(over="ignore"):
                 held = np.asarray(value, dtype)
-            lost = np.isfinite(value) and not np.isfinite(held)  # it is rounded, but not to what means something else
-        except (OverflowError, TypeError):  # an integer beyond every float
+            lost = np.isfinite(value) and not np.isfinite(held)  # rounding is allowed, but not to an infinity
+        except (OverflowError, TypeError):  # an integer too large for a float
             lost, held = True, np.empty((), dtype)
         if lost or (held == S.zero and value != S.zero):
             raise GraphError(f"A is {dtype}, which cannot hold {clip_repr(value)}; convert A with .astype(…)")
@@ -289,28 +289,28 @@ def number(S: Semiring, value: float, dtype: np.dtype) -> np.ndarray:
 
 
 def as_array(array: Any) -> np.ndarray:
-    """The array that nested lists and the like make.
+    """The array of nested lists and the like.
 
     Raises
     ------
     GraphError
-        If they make none.
+        If they do not form an array.
     """
     if is_foreign(array):
         return array_of(array, "the matrix")
     try:
         return np.asarray(array)
     except (ValueError, TypeError, OverflowError, RuntimeError) as e:
-        raise GraphError(f"this is not a matrix: {e}; give rows of one length") from None
+        raise GraphError(f"this is not a matrix: {e}; pass rows of the same length") from None
 
 
 def as_converted(shown: np.ndarray, stored: np.ndarray, dtype: DTypeLike | None, copy: bool | None) -> np.ndarray:
-    """What `numpy.asarray` gets of elements: those that are shown, or in an integer dtype those that are stored.
+    """The elements for `numpy.asarray`: as they are shown, or in an integer dtype as they are stored.
 
     Raises
     ------
     ValueError
-        If a copy is needed and none is to be made.
+        If a copy is needed and forbidden.
     """
     whole = dtype is not None and np.dtype(dtype).kind in "iu"
     found = stored if whole else shown
@@ -320,7 +320,7 @@ def as_converted(shown: np.ndarray, stored: np.ndarray, dtype: DTypeLike | None,
 
 
 def first_named(values: Sequence[Any]) -> Operators | None:
-    """The first matrix whose vertices have names, also within lists and tuples."""
+    """The first matrix whose vertices have names, also in lists and tuples."""
     for value in values:
         found = first_named(value) if type(value) in (list, tuple) else value
         if isinstance(found, Operators) and found.names is not None:
@@ -329,9 +329,9 @@ def first_named(values: Sequence[Any]) -> Operators | None:
 
 
 def arrays_in(value: Any, first: Operators | None) -> Any:
-    """The array of a matrix, with its vertices in the order of the first one; also within lists and tuples.
+    """The array of a matrix, with its vertices in the order of the first one; also in lists and tuples.
 
-    What was put in another order is a copy, which cannot be written: what a function wrote there would be lost.
+    A reordered array is a copy and read-only: anything that a function writes there would be lost.
 
     Raises
     ------
@@ -340,7 +340,7 @@ def arrays_in(value: Any, first: Operators | None) -> Any:
     """
     if type(value) in (list, tuple):
         return type(value)(arrays_in(x, first) for x in value)
-    if has_index(value) and first is not None and first.names is not None:  # NumPy has it beside the columns
+    if has_index(value) and first is not None and first.names is not None:  # NumPy would drop the index
         return value.to_numpy()[places_of_labels(first.names, value.index.tolist())]
     if not isinstance(value, Operators):
         return value
@@ -355,7 +355,7 @@ def arrays_in(value: Any, first: Operators | None) -> Any:
 
 
 def places_of_labels(names: Sequence[Any], labels: Sequence[Any]) -> Any:
-    """Where the vertices stand in a series, as an index of it.
+    """The positions of the vertices in a series, as an index of it.
 
     Raises
     ------
@@ -368,39 +368,39 @@ def places_of_labels(names: Sequence[Any], labels: Sequence[Any]) -> Any:
     [1, 0]
     """
     if len(set(labels)) < len(labels):
-        raise GraphError("a series has a label twice; the vertices of a matrix have one entry each")
+        raise GraphError("a series has a label twice, but needs one entry for each vertex of the matrix")
     order = alignment(names, labels, "the matrix", "the series")
     return slice(None) if order is None else order
 
 
 def place_in(out: Any, first: Operators | None) -> Any:
-    """The array in which an answer is written: that of a matrix whose vertices stand as in the first operand.
+    """The array in which an answer is written: that of a matrix with the vertices of the first operand in order.
 
     Raises
     ------
     GraphError
-        If they stand in another order, or are others.
+        If they are in a different order, or different.
     """
     if not isinstance(out, Operators):
         return out
     if first is not None and out.names is not None and out.names != first.names:
-        raise GraphError("out is a matrix whose vertices stand in another order than those of the answer: leave it out")
+        raise GraphError("out is a matrix with its vertices in a different order than the answer's: leave it out")
     return out.array
 
 
 def written(found: Any, ufunc: np.ufunc, out: tuple[Any] | None = None, axes: Any = None, **others: Any) -> Any:
-    """What an operator found, in `out` where there is one, as an array on its left has it: ``array @= M``.
+    """The result of an operator, in `out` if there is one, as for an array on the left: ``array @= M``.
 
     Raises
     ------
     SemiringError
-        For what NumPy's own function takes besides, which means nothing over an algebra.
+        For other options of NumPy's function, which have no meaning over an algebra.
     """
-    if axes is not None and any(axis not in ((-2, -1), (-1,)) for axis in axes):  # which ``@=`` gives
+    if axes is not None and any(axis not in ((-2, -1), (-1,)) for axis in axes):  # ``@=`` passes these
         others["axes"] = axes
     if others:
         raise SemiringError(f"numpy.{ufunc.__name__} of a Matrix computes over its algebra and takes out, not "
-                            f"{', '.join(others)}; give it the elements, M.to_numpy(), to compute without the algebra")
+                            f"{', '.join(others)}; pass the elements, M.to_numpy(), to compute without the algebra")
     if out is None:
         return found
     answer = found if isinstance(found, Operators) else None
@@ -424,10 +424,10 @@ def different(matrix: Operators, other: Any, turned: bool = False) -> Any:
     return matrix != other
 
 
-# What NumPy calls where an array stands on the left of an operator, and a matrix on its right.
+# NumPy calls these if an array is on the left of an operator, and a matrix on its right.
 BY_ALGEBRA = {np.matmul: product, np.bitwise_or: union, np.equal: equal, np.not_equal: different}
 
-# NumPy's functions of matrices, besides numpy.linalg: sums of products, of which the reals would be silent.
+# NumPy's functions of matrices, besides numpy.linalg: sums of products, which would silently be over the reals.
 OF_MATRICES = {
     np.dot, np.vdot, np.inner, np.outer, np.tensordot, np.einsum, np.einsum_path, np.kron, np.trace, np.cross,
     np.convolve, np.correlate,

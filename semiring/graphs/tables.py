@@ -1,4 +1,4 @@
-"""Elements from some vertices to others by name, and how matrices and tables are shown."""
+"""`Table`: elements from some vertices to others by name; printing of matrices and tables."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ SHOWN = 10  # rows and columns of a matrix that `repr` shows in full
 
 
 class Table(Labelled):
-    """Elements from some vertices to some others: a part of a closure; `semiring.closure_rows` makes one.
+    """A part of a closure: elements from some vertices to some others.
 
-    `T[a, b]` is the element from a to b, vertices being called by name where the graph has names, else by position;
-    `T[a]` is the row of a. NumPy takes it as an array. Verbs and operators, which go by the names of vertices, refuse
-    it: give them its elements, `to_numpy()`.
+    `semiring.closure_rows` makes one. `T[a, b]` is the element from a to b, with vertices called by name if the graph
+    has names, else by position; `T[a]` is the row of a. NumPy treats it as an array. Verbs and operators, which match
+    vertices by name, refuse it: pass its elements, `to_numpy()`.
 
     Parameters
     ----------
     array : ndarray, shape (k, t)
-        It is held, not copied.
+        It is kept, not copied.
     semiring : Semiring
     sources, targets : sequence of hashable
-        The k and the t vertices.
+        The k vertices of the rows and the t vertices of the columns.
     library : {None, "pandas", "polars", "pyarrow"}
-        Of the data frames that `to_frame` makes.
+        The library of the data frames that `to_frame` makes.
 
     Attributes
     ----------
     array : ndarray, shape (k, t)
-        As they are stored: of integers the limits of the dtype stand for ±∞, which are floats where elements are read.
+        The elements as stored: in integers the limits of the dtype stand for ±∞, which are floats when they are read.
     semiring : Semiring
     sources, targets : list
 
     Raises
     ------
     GraphError
-        If the vertices are not as many as rows and columns.
+        If there is not one vertex for each row and column.
 
     Examples
     --------
@@ -81,12 +81,12 @@ class Table(Labelled):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(k, t)."""
+        """The number of rows and of columns, (k, t)."""
         return len(self.sources), len(self.targets)
 
     @property
     def dtype(self) -> np.dtype:
-        """Of the elements."""
+        """The dtype of the elements."""
         return self.array.dtype
 
     def __len__(self) -> int:
@@ -119,7 +119,7 @@ class Table(Labelled):
         return iter(self.to_numpy())
 
     def to_numpy(self) -> np.ndarray:
-        """The elements as an array, with ∞ as a float's.
+        """Return the elements as an array, with ∞ as a float.
 
         Returns
         -------
@@ -139,16 +139,16 @@ class Table(Labelled):
     @overload
     def to_frame(self, long: bool = ..., library: str | None = ...) -> Any: ...
     def to_frame(self, long: bool = True, library: str | None = None) -> Any:
-        """The table as a data frame.
+        """Return the table as a data frame.
 
         Parameters
         ----------
         long : bool
-            True: columns from, to and weight, a row for each element that is not the algebra's zero. False: all
-            elements, sources down and targets across; of Polars and Arrow, which have no index, the sources are
-            the column "from".
+            True: columns from, to and weight, one row for each element other than the algebra's zero. False: all
+            elements, with sources as index and targets as columns; in Polars and Arrow, which have no index, the
+            sources are the column "from".
         library : {None, "pandas", "polars", "pyarrow"}
-            None: that of the data frame which came in; else pandas or Polars, the first that the program has loaded;
+            None: that of the data frame which was passed; else pandas or Polars, the first that the program has loaded;
             else the first that is installed.
 
         Returns
@@ -159,8 +159,8 @@ class Table(Labelled):
         Raises
         ------
         GraphError
-            For another library, or one that is not installed; where Polars or Arrow cannot call columns by the names,
-            or Arrow has no type for the elements.
+            For an unknown library, or one that is not installed; if Polars or Arrow cannot name columns like the
+            vertices, or Arrow has no type for the elements.
 
         Examples
         --------
@@ -188,12 +188,12 @@ class Table(Labelled):
 
 
 def place_of(vertex: Any, places: dict[Hashable, int], names: Sequence[Hashable], what: str) -> int:
-    """The row or the column of a vertex, of which `places` are those of the names.
+    """The row or the column of a vertex; `places` are those of the names.
 
     Raises
     ------
     GraphError
-        If it has none. A truth value is not a position, though Python takes True for 1, unless it is a name.
+        If it has none. A truth value is not a position, although Python treats True as 1, unless it is a name.
     """
     try:
         found = places[vertex]
@@ -205,7 +205,7 @@ def place_of(vertex: Any, places: dict[Hashable, int], names: Sequence[Hashable]
 
 
 def cells(array: np.ndarray, S: Semiring, rows: Sequence[Any], columns: Sequence[Any]) -> list[list[str]]:
-    """Texts of the heading row and of the rows that are shown, each led by its vertex.
+    """Texts of the heading row and of the rows that are shown, each starting with its vertex.
 
     Examples
     --------
@@ -224,12 +224,12 @@ def cells(array: np.ndarray, S: Semiring, rows: Sequence[Any], columns: Sequence
 
 
 def some(n: int) -> list[int | None]:
-    """The places that are shown of so many; None between them where some are left out."""
+    """The positions that are shown; None between them if some are left out."""
     return list(range(n)) if n <= SHOWN else [*range(SHOWN // 2), None, *range(n - SHOWN // 2, n)]
 
 
 def lines(rows: list[list[str]], dtype: np.dtype) -> list[str]:
-    """The lines of a table of texts; floats stand below each other by their points."""
+    """The lines of a table of texts; floats are aligned at the decimal point."""
     if dtype.kind == "f":
         columns = [[head, *aligned(texts)] for head, *texts in zip(*rows, strict=True)][1:]
         rows = [list(row) for row in zip([row[0] for row in rows], *columns, strict=True)]

@@ -1,4 +1,4 @@
-"""Elements, counts and types as people write them in a table or a message."""
+"""Elements, counts and types as text for people, in tables and messages."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from semiring.algebra.vectors import flat_field
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
 
-QUOTED = 120  # characters of what a file holds that a message repeats
-LABEL = 16  # characters of a name or an element that a table shows
-EXACT = 2**53  # the largest size of an integer up to which floats hold all
+QUOTED = 120  # the most characters of a file's contents that a message repeats
+LABEL = 16  # the most characters of a name or an element that a table shows
+EXACT = 2**53  # the size up to which floats hold all integers
 NONE: Mapping[Any, Any] = MappingProxyType({})  # no integers stand for infinities
 
-# What a terminal obeys, or what changes how its neighbours look: control characters, ends of lines, marks that turn the
-# direction of writing, halves of surrogate pairs. Joiners and wide blanks, which names of many languages hold, stay.
+# Characters that a terminal obeys, or that change how their neighbours look: control characters, line ends, marks that
+# change the direction of writing, halves of surrogate pairs. Joiners and wide blanks, used in many languages, stay.
 OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufff9-\ufffb]")
 
 
 def shown(name: Any) -> str:
-    r"""A name, or a text that holds names, as a terminal may have it: what it would obey is escaped as in Python.
+    r"""A name, or a text with names, made safe for a terminal: control characters are escaped as in Python.
 
     >>> print(shown("red\x1b[31m"))
     red\x1b[31m
@@ -36,10 +36,10 @@ def shown(name: Any) -> str:
 
 
 def infinities(S: Semiring, dtype: np.dtype) -> dict[Any, Any]:
-    """The integers that stand for infinities of an algebra: limits of the dtype; none where it has no infinity.
+    """The integers that stand for infinities of an algebra: limits of the dtype; none if it has no infinity.
 
-    Of records those of each component that is of integers, by its name: what its zero, its one and the star of
-    its one have there. The numbers of a vector have them together.
+    For records those of each integer component, by its name: the values of zero, one and the star of one. The numbers
+    of a vector share them.
 
     >>> import semiring as sr
     >>> infinities(sr.min_plus, np.dtype("i2")), infinities(sr.mod_p(7), np.dtype("i2"))
@@ -50,7 +50,7 @@ def infinities(S: Semiring, dtype: np.dtype) -> dict[Any, Any]:
         if S.one is not None and not S.product_only:
             A, one = S.over(S.default_dtype), np.array([tuple(S.components_of(S.one))], S.default_dtype)
             if A.defined(one).all():
-                neutral.append(A.star(one)[0].tolist())  # as of walks that are endlessly many
+                neutral.append(A.star(one)[0].tolist())  # the value of infinitely many walks
         constants = dict(zip(S.default_dtype.names or (), zip(*neutral, strict=True), strict=True))
         found = {}
         for field in dtype.names:
@@ -65,24 +65,24 @@ def infinities(S: Semiring, dtype: np.dtype) -> dict[Any, Any]:
     has = {x for x in (np.inf, -np.inf) for d in floats[:1] if S.over(d).contains(np.array([x], d))[0]}
     if dtype.kind == "u":
         has.discard(-np.inf)  # 0 is a number
-    if "∞" in S.notation:  # of sets of bits all are called ∞ in declarations only
+    if "∞" in S.notation:  # in sets of bits only declarations call the full set ∞
         has |= {x for x in (S.zero, S.one) if x in (np.inf, -np.inf)}
     return {int(S.over(dtype).element(x)): x for x in (np.inf, -np.inf) if x in has}
 
 
 def with_infinities(array: np.ndarray, S: Semiring) -> np.ndarray:
-    """Elements as people read them: where integers stand for ∞, floats, or Python's numbers if floats would round.
+    """Elements as people read them: integers that stand for ∞ become floats, or Python numbers if floats would round.
 
     Parameters
     ----------
     array : ndarray
-        Itself is given back where no integer stands for ∞.
+        Returned as it is if no integer stands for ∞.
     S : Semiring
 
     Returns
     -------
     ndarray
-        Of the same shape; of records those components are others in which there is an ∞.
+        Of the same shape; in records only components with an ∞ change.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def with_infinities(array: np.ndarray, S: Semiring) -> np.ndarray:
 
 
 def as_stored(array: np.ndarray, S: Semiring, dtype: np.dtype) -> np.ndarray | None:
-    """What `with_infinities` made of elements, in their dtype again; None of any other array.
+    """Undo `with_infinities`: the elements in their dtype; None for any other array.
 
     >>> import semiring as sr
     >>> as_stored(np.array([3.0, np.inf]), sr.min_plus, np.dtype("i1"))
@@ -128,7 +128,7 @@ def as_stored(array: np.ndarray, S: Semiring, dtype: np.dtype) -> np.ndarray | N
 
 
 def shown_infinities(S: Semiring, dtype: np.dtype) -> dict[int, float]:
-    """The integers that are shown as ±∞: those of `infinities`, but for the 0 of unsigned ones, which is a number.
+    """The integers that are shown as ±∞: those of `infinities`, except the 0 of unsigned dtypes, which is a number.
 
     >>> import semiring as sr
     >>> shown_infinities(sr.max_min, np.dtype("i1")), shown_infinities(sr.max_min, np.dtype("u1"))
@@ -138,7 +138,7 @@ def shown_infinities(S: Semiring, dtype: np.dtype) -> dict[int, float]:
 
 
 def _numbers(array: np.ndarray, meant: Mapping[Any, Any]) -> np.ndarray:
-    """Integers of which some stand for infinities; see `with_infinities`."""
+    """Integers, some of which stand for infinities; see `with_infinities`."""
     endless = {x: array == limit for limit, x in meant.items()}
     if not any(where.any() for where in endless.values()):
         return array
@@ -151,7 +151,7 @@ def _numbers(array: np.ndarray, meant: Mapping[Any, Any]) -> np.ndarray:
 
 
 def _limits(array: np.ndarray, dtype: np.dtype, meant: Mapping[Any, Any]) -> np.ndarray | None:
-    """The integers of which `_numbers` made these, or None if it made them of none."""
+    """The integers from which `_numbers` made these, or None if they are others."""
     if array.dtype not in (np.dtype(np.float64), np.dtype(object)) or not meant:
         return None
     if array.dtype == object and not all(type(x) is int or x in (np.inf, -np.inf) for x in array.flat):
@@ -170,7 +170,7 @@ def _limits(array: np.ndarray, dtype: np.dtype, meant: Mapping[Any, Any]) -> np.
 
 
 def element_text(value: Any, zero: Any, absent: str, infinite: Mapping[Any, Any] = NONE) -> str:
-    """An element for a table: `absent` if it is the algebra's zero, ∞ for infinities, long ones cut.
+    """An element for a table: `absent` if it is the algebra's zero, ∞ for infinities, long texts cut.
 
     `infinite` says which integers stand for infinities; see `infinities`.
     """
@@ -178,15 +178,15 @@ def element_text(value: Any, zero: Any, absent: str, infinite: Mapping[Any, Any]
 
 
 def plain_text(value: Any, infinite: Mapping[Any, Any] = NONE) -> str:
-    """An element for a table where zero is one like others; see `element_text`."""
+    """An element for a table in which zero is not special; see `element_text`."""
     return clip(_plain(value, infinite))
 
 
 def readable(value: Any, infinite: Mapping[Any, Any] = NONE) -> Any:
-    """An element for a file: the shortest text of a float that reads back as it was, inf for infinities, 0 and 1.
+    """An element for a file: the shortest text of a float that reads back unchanged, inf for infinities, 0 and 1.
 
-    `infinite` says which integers stand for infinities; see `infinities`. Numbers that Python spells well stay numbers,
-    records become tuples, and objects stay as they are.
+    `infinite` says which integers stand for infinities; see `infinities`. Numbers that Python can write stay numbers,
+    records become tuples, and objects stay.
 
     >>> readable(np.float32(0.1)), readable(np.int8(127), {127: np.inf}), readable(np.True_)
     ('0.1', inf, 1)
@@ -204,7 +204,7 @@ def readable(value: Any, infinite: Mapping[Any, Any] = NONE) -> Any:
 
 
 def aligned(texts: Sequence[str]) -> list[str]:
-    """Numbers below each other by their decimal points, and all of one width.
+    """Align numbers at their decimal points, and to one width.
 
     >>> aligned(["2.5", "10", "∞", "0.125"])
     [' 2.5  ', '10    ', ' ∞    ', ' 0.125']
@@ -239,25 +239,25 @@ def _plain(value: Any, infinite: Mapping[Any, Any]) -> str:
 
 
 def clip(text: str) -> str:
-    """A text that is not longer than `LABEL`."""
+    """A text cut to `LABEL` characters."""
     return text if len(text) <= LABEL else text[: LABEL - 1] + "…"
 
 
 def quoted(found: Any) -> str:
-    """What a file or a caller holds, as code for a message, cut if it is long."""
+    """The contents of a file or an argument, as code for a message, cut if it is long."""
     text = shown(_code(found))
     return text if len(text) <= QUOTED else text[:QUOTED] + "…"
 
 
 def clip_repr(name: Any) -> str:
-    """A name, or any other value, as code, cut."""
+    """A name, or any other value, as code, cut if it is long."""
     return clip(shown(_code(name)))
 
 
 def _code(found: Any) -> str:
     try:
         return repr(found)
-    except ValueError:  # Python writes no integer of more than 4300 digits
+    except ValueError:  # Python refuses to write integers of more than 4300 digits
         return hex(found) if isinstance(found, int) else object.__repr__(found)
 
 

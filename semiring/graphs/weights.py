@@ -1,4 +1,4 @@
-"""Weights of edges as elements of an algebra; what cannot be one is refused by naming its edge."""
+"""Convert weights of edges to elements of an algebra; an error names the edge whose weight is invalid."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def as_weights(column: Any) -> np.ndarray:
-    """A column of weights as an array: numbers or records as they are, anything else as objects."""
+    """A column of weights as an array: numbers or records unchanged, anything else as objects."""
     if isinstance(column, np.ndarray):
         if column.ndim != 1:
-            raise GraphError(f"weights of shape {column.shape}: give one for each edge (records as tuples)")
+            raise GraphError(f"weights of shape {column.shape}: pass one for each edge (records as tuples)")
         if column.dtype.names or column.dtype.kind in "biufc":
             return column
         column = column.tolist()
@@ -34,7 +34,7 @@ def as_weights(column: Any) -> np.ndarray:
         try:
             return np.array(column, dtype=np.int64)
         except OverflowError:
-            return np.fromiter(column, dtype=object, count=len(column))  # Python's integers have no limit
+            return np.fromiter(column, dtype=object, count=len(column))  # Python integers have no limit
     if all(issubclass(k, (int, float, complex, np.number, np.bool_)) for k in kinds):
         found = np.array(column)
         rounded = found.dtype.kind in "fc" and any(issubclass(k, (int, np.integer)) for k in kinds)
@@ -44,7 +44,7 @@ def as_weights(column: Any) -> np.ndarray:
 
 
 def _holds(dtype: np.dtype, value: Any) -> bool:
-    """Whether a dtype of floats has a number as it is, if this is an integer."""
+    """Whether a dtype of floats holds a number exactly, if it is an integer."""
     if not isinstance(value, (int, np.integer)) or abs(int(value)) <= 1 << (np.finfo(dtype).nmant + 1):
         return True
     try:
@@ -54,7 +54,7 @@ def _holds(dtype: np.dtype, value: Any) -> bool:
 
 
 def refuse_nan(values: np.ndarray, place: Callable[[int], str], what: str = "weight") -> None:
-    """NaN is not an element of any algebra, nor is None; both are refused, in the components of records too."""
+    """Refuse NaN and None, which are not elements of any algebra, also in components of records."""
     dtype = values.dtype
     if dtype.names:
         for field in dtype.names:
@@ -80,7 +80,7 @@ def unweighted(S: Semiring, dtype: DTypeLike | None, default: Any) -> np.ndarray
         return elements(S, np.ones(1), dtype, lambda i: "default")
     if S.is_record or S.is_object:
         raise GraphError(
-            f"the edges have no weights, and {S.name} has no natural one: give default=, the weight of an edge"
+            f"the edges have no weights, and {S.name} has no natural one: pass default=, the weight of an edge"
             f"{S.how_written}"
         )
     target = S.resolve_dtype(S.default_dtype if dtype is None else np.dtype(dtype))
@@ -89,20 +89,20 @@ def unweighted(S: Semiring, dtype: DTypeLike | None, default: Any) -> np.ndarray
         one[0] = S.one_in(target)
     if one[0] == S.zero_in(target):
         raise GraphError(
-            f"the edges have no weights, and in {S.name} on {target} the weight 1 means no edge: give default="
+            f"the edges have no weights, and in {S.name} on {target} the weight 1 means no edge: pass default="
         )
     return one
 
 
 def elements(S: Semiring, values: np.ndarray, dtype: DTypeLike | None, place: Callable[[int], str]) -> np.ndarray:
-    """Weights as elements of the algebra, in the dtype that it uses for them; `place` names an edge in messages."""
+    """Weights as elements of the algebra, in the dtype for them; `place` names an edge in messages."""
     result = _converted(S, values, dtype, place)
     inside = S.over(result.dtype).contains(result)
     if not inside.all():
         i = int(np.argmin(inside))
         raise GraphError(
             f"{place(i)}: the weight {show(result[i])} is outside the carrier of {S.name}, {S.notation}; "
-            f"mend the edge, or leave it out{S.how_written}"
+            f"correct the edge, or leave it out{S.how_written}"
         )
     return result
 
@@ -115,7 +115,7 @@ def _converted(S: Semiring, values: np.ndarray, dtype: DTypeLike | None, place: 
         return _records(S, values, wanted, place)
     if values.dtype.names:
         fields = shown(", ".join(values.dtype.names))
-        raise GraphError(f"weights are records ({fields}) and the elements of {S.name} are numbers")
+        raise GraphError(f"weights are records ({fields}), but the elements of {S.name} are numbers")
     for i, value in enumerate(values if values.dtype.kind == "O" else ()):
         if not isinstance(value, Number):
             raise GraphError(f"{place(i)}: the weight {value!r} is not a number")
@@ -139,7 +139,7 @@ def _home(S: Semiring, dtype: np.dtype) -> np.dtype:
 
 
 def _cast(values: np.ndarray, target: np.dtype, place: Callable[[int], str]) -> np.ndarray:
-    """Values in another dtype. Rounding to a shorter float is allowed, changing an integer or a magnitude is not."""
+    """Values in another dtype; a shorter float may round, but an integer or a magnitude must not change."""
     if not len(values):
         return np.empty(0, target)
     if values.dtype == target or target.kind == "O":
@@ -151,7 +151,7 @@ def _cast(values: np.ndarray, target: np.dtype, place: Callable[[int], str]) -> 
         if values.dtype.kind == "c":
             fits = values.imag != values.imag
         elif values.dtype.kind == "f":
-            # the float above `high` is exact, `high` itself need not be
+            # the float above `high` is exact, but `high` itself may not be
             fits = (values >= float(low)) & (values < float(high + 1)) & (np.floor(values) == values)
         else:
             fits = ~outside(values, low, high)
@@ -168,7 +168,7 @@ def _cast(values: np.ndarray, target: np.dtype, place: Callable[[int], str]) -> 
 
 
 def _numbers(values: np.ndarray, target: np.dtype, place: Callable[[int], str]) -> np.ndarray:
-    """Numbers that are objects as an array of integers if the target is one and they are, else of floats."""
+    """Numbers that are objects as an array of integers if they are integers and the target is, else of floats."""
     try:
         if target.kind in "iu" and all(map(is_integer, values)):
             return np.array(values.tolist(), dtype=target)
@@ -190,23 +190,23 @@ def _columns_of(field: str, values: np.ndarray) -> list[tuple[str, np.ndarray]]:
 
 
 def _in_order(S: Semiring, values: np.ndarray, shape: str) -> np.ndarray:
-    """Records with the algebra's names: as they are called, or in their order where they are called otherwise.
+    """Records with the algebra's names: matched by name, or by order if all names differ.
 
     Raises
     ------
     GraphError
-        For another number of components, and where some of the algebra's names stand elsewhere.
+        If the number of components differs, or some of the algebra's names are at other positions.
     """
     given, fields = values.dtype.names or (), S.element_dtype.names or ()
     if set(given) == set(fields):
         return values
-    numbers = S.default_dtype.names or ()  # vectors one by one
+    numbers = S.default_dtype.names or ()  # with vectors as single numbers
     if len(given) != len(numbers) or any(values.dtype[f].shape for f in given):
         raise GraphError(f"weights have the components ({shown(', '.join(given))}), and {shape}")
     moved = [f for f, own in zip(given, numbers, strict=True) if f in numbers and f != own]
     if moved:
         raise GraphError(f"weights have the components ({shown(', '.join(given))}), and {shape}: {shown(moved[0])} "
-                         "stands elsewhere, so that they are taken neither by name nor in order; rename them")
+                         "is at another position, so that neither names nor order can be used; rename them")
     made = np.empty(len(values), [(own, values.dtype[f]) for f, own in zip(given, numbers, strict=True)])
     for f, own in zip(given, numbers, strict=True):
         made[own] = values[f]
@@ -226,7 +226,7 @@ def _records(S: Semiring, values: np.ndarray, wanted: np.dtype | None, place: Ca
     else:
         if values.dtype.kind != "O" and len(values):
             raise GraphError(
-                f"weights are numbers ({values.dtype}), and {shape}: give such tuples or a structured array"
+                f"weights are numbers ({values.dtype}), and {shape}: pass such tuples or a structured array"
             )
         for i, value in enumerate(values):
             if not isinstance(value, (tuple, list)) or len(value) != len(fields):

@@ -1,1 +1,1 @@
-"""What the machine has, and what a person sees while it works: memory, threads, progress."""
+"""The machine and the terminal: memory, threads, progress reports."""

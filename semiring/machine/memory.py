@@ -1,4 +1,4 @@
-"""How much memory there is, asked before a large array is allocated."""
+"""Check how much memory is available before a large array is allocated."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ OWN_CGROUP = Path("/proc/self/cgroup")
 
 
 def available_bytes() -> int | None:
-    """Memory that can be allocated without swapping, in bytes; None where the system does not say.
+    """Memory that can be allocated without swapping, in bytes; None if the system does not say.
 
-    The least of what the kernel calls available and what the limits of the process's control groups
-    (containers, batch jobs) leave. A system without either answers with the memory it has in all.
+    The smaller of what the kernel calls available and what the limits of the process's control groups
+    (containers, batch jobs) leave. If a system reports neither, all its memory.
     """
     bounds = [free for free in (_kernel_available(), *_cgroup_available()) if free is not None]
     return min(bounds, default=None)
@@ -28,25 +28,25 @@ def require(
     nbytes: int, what: str, advice: str = "use a narrower dtype or fewer vertices", *, on_gpu: bool = False,
     devices: Sequence[int] = (),
 ) -> None:
-    """Raise unless `nbytes` more can be allocated.
+    """Raise an error unless `nbytes` more can be allocated.
 
     Parameters
     ----------
     nbytes : int
     what : str
-        What needs the memory, the subject of the message.
+        The use of the memory, the subject of the message.
     advice : str
-        What the caller can do instead.
+        Advice for the caller.
     on_gpu : bool
         Whether the memory is that of CuPy's current device.
     devices : sequence of int
-        Of GPUs each of which has to have so much, instead of the current one.
+        GPUs that each need so much memory, instead of the current one.
 
     Raises
     ------
     SemiringError
-        It says how much is needed and how much there is. Nothing is raised where the system does not say
-        how much there is.
+        If there is not enough; the message says how much is needed and how much is available. No error is raised if the
+        system does not say how much there is.
     """
     whose = "the GPU's " if on_gpu else ""
     available: int | None
@@ -76,7 +76,7 @@ def in_words(nbytes: int) -> str:
 
 
 def available_on_device() -> int:
-    """What the current device has free, and what CuPy's pool holds without using it."""
+    """Free memory of the current device, including unused memory in CuPy's pool."""
     import cupy
 
     return int(cupy.cuda.runtime.memGetInfo()[0]) + int(cupy.get_default_memory_pool().free_bytes())
@@ -94,7 +94,7 @@ def _kernel_available() -> int | None:
         for line in MEMINFO.read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
-    # elsewhere: free pages where the system counts them, else all pages
+    # otherwise: free pages if the system counts them, else all pages
     for name in ("SC_AVPHYS_PAGES", "SC_PHYS_PAGES"):
         if name in getattr(os, "sysconf_names", {}):
             return os.sysconf(name) * os.sysconf("SC_PAGE_SIZE")
@@ -102,16 +102,16 @@ def _kernel_available() -> int | None:
 
 
 def _all_memory() -> int:
-    """The memory of this machine; without bound where the system does not say."""
+    """The memory of this machine; infinity if the system does not say."""
     if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return sys.maxsize
 
 
 def _cgroup_available() -> list[int]:
-    """What each control group that the process is in, and each group around it, leaves of its limit.
+    """The remaining memory of each control group around the process.
 
-    A limit of twice all memory, or more, limits nothing: what else its group tells takes longer to be read.
+    A limit of at least twice all memory is no limit in practice: skip it, because reading the group takes longer.
     """
     if not OWN_CGROUP.exists():
         return []
@@ -131,7 +131,7 @@ def _cgroup_available() -> list[int]:
                 text = (folder / limit).read_text().strip()
                 if text != "max" and int(text) < most:
                     used = int((folder / usage).read_text())
-                    # pages of files that nobody uses count as used but are given back on demand
+                    # unused pages of files count as used, but are released on demand
                     cached = [
                         int(entry.removeprefix(inactive))
                         for entry in (folder / "memory.stat").read_text().splitlines()

@@ -11,19 +11,19 @@ import numpy as np
 
 from .threads import pool, thread_count
 
-PIECES = 8  # for each thread, where pieces take unequal time
-ENOUGH = 1 << 14  # steps of some nanoseconds that repay handing a part of the work to another thread
+PIECES = 8  # pieces for each thread, if they take unequal time
+ENOUGH_STEPS = 1 << 14  # steps of a few nanoseconds from which another thread is worth its overhead
 
 
 def parts_worth(steps: int, threads: int) -> int:
-    """How many parts to make of so much work: a few for every thread, or one if that would not repay the threads.
+    """The number of pieces for an amount of work: a few for each thread, or one if threads are not worth it.
 
     Examples
     --------
     >>> parts_worth(1000, 4), parts_worth(1_000_000, 4)
     (1, 16)
     """
-    return max(1, min(4 * threads, steps // ENOUGH))
+    return max(1, min(4 * threads, steps // ENOUGH_STEPS))
 
 
 def ranges(count: int, parts: int) -> list[tuple[int, int]]:
@@ -44,7 +44,7 @@ def equal_shares(before: np.ndarray, parts: int) -> list[tuple[int, int]]:
     Parameters
     ----------
     before : ndarray of integers, shape (rows + 1,)
-        The work in all rows before each, ascending from 0.
+        The total work in all rows before each row, ascending from 0.
     parts : int
 
     Examples
@@ -59,7 +59,7 @@ def equal_shares(before: np.ndarray, parts: int) -> list[tuple[int, int]]:
 
 
 def share(function: Callable[..., object], pieces: Sequence[tuple[Any, ...]], threads: int | None) -> None:
-    """Call a function with each of the pieces, on so many threads; after an error nobody begins another."""
+    """Call a function on each piece, with so many threads; after an error no further piece is started."""
     if len(pieces) <= 1:
         for piece in pieces:
             function(*piece)
@@ -71,7 +71,7 @@ def share(function: Callable[..., object], pieces: Sequence[tuple[Any, ...]], th
             while True:
                 try:
                     piece = remaining.popleft()
-                except IndexError:  # asking first whether any is left would let another thread take it in between
+                except IndexError:  # checking first would let another thread take the last piece in between
                     return
                 function(*piece)
         except BaseException:

@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar for people who wait, lines for those who read a log."""
+"""Progress reports on stderr: a bar for a terminal, lines for a log."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ PATIENCE = 1.0  # seconds of work before a bar appears
 
 
 class Pace:
-    """How fast work goes on, and how long it will, from the first report on: what was done before does not count.
+    """The rate and remaining time of work, measured from the first report: earlier work does not count.
 
     Parameters
     ----------
     work : float
-        Multiply-adds in all.
+        All multiply-adds.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class Pace:
         self._work, self._began = work, (0.0, 0.0)
 
     def told(self, fraction: float) -> str:
-        """The rate and the time left, in words; nothing as long as they are not known."""
+        """The rate and the remaining time, in words; empty while they are unknown."""
         now = time.monotonic()
         if not self._began[0]:
             self._began = now, fraction
@@ -55,22 +55,21 @@ def _span(seconds: float) -> str:
 
 @contextmanager
 def bar(description: str, work: float = 0.0) -> Iterator[Callable[[float], None]]:
-    """Show how far work has come, on stderr.
+    """Show the progress of work on stderr.
 
-    Nothing is shown when stderr is not a terminal, nor before the work has lasted a second. The bar is wiped when the
-    work ends.
+    Nothing is shown if stderr is not a terminal, nor in the first second. The bar is removed when the work ends.
 
     Parameters
     ----------
     description : str
-        What is being done, in a few words.
+        The work in a few words.
     work : float
-        Multiply-adds in all, where they are known: the bar tells how many are done a second.
+        All multiply-adds, if known: the bar then shows how many are done per second.
 
     Yields
     ------
     callable
-        To be called with the part that is done, between 0 and 1.
+        Call it with the fraction that is done, between 0 and 1.
 
     Examples
     --------
@@ -108,17 +107,17 @@ def _rich_bar(description: str, work: float) -> Iterator[Callable[[float], None]
 
 
 class Lines:
-    """Reports progress on stderr in a line for each tenth of the work that is done, for logs.
+    """Report progress on stderr, with a line for each tenth of the work, for logs.
 
     Parameters
     ----------
     description : str
-        What is being done, in a few words.
+        The work in a few words.
 
     Attributes
     ----------
     work : float
-        Multiply-adds in all, where they are known: each line tells how many are done a second.
+        All multiply-adds, if known: each line then shows how many are done per second.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """A small pool of threads for compiled kernels that release the GIL, and the scratch memory of each thread.
 
 Numba's own parallel loops are not used: their OpenMP layer ends the process when it is entered after a fork or from two
-threads at once. Here the caller works too, helpers that wake up too late find nothing to do and are not waited for, a
-forked child starts a pool of its own, and any number of callers may share the pool.
+threads at once. Here the caller works too, and does not wait for helpers that wake up too late; a forked child starts a
+pool of its own, and any number of callers may share the pool.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import numpy as np
 
 from semiring.errors import SemiringError
 
-KEEP = 2 << 20  # bytes of scratch memory that a thread keeps from one call to the next
-HEARD = 0.1  # seconds after which an interrupt is heard at the latest
+KEEP_BYTES = 2 << 20  # scratch memory that a thread keeps from one call to the next
+HEARD_SECONDS = 0.1  # the longest time until an interrupt is noticed
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
 
 def thread_count(threads: int | None = None) -> int:
-    """Number of threads to use: `threads`, else ``SEMIRING_NUM_THREADS``, else the CPUs this process may run on.
+    """The number of threads to use: `threads`, else ``SEMIRING_NUM_THREADS``, else the CPUs of this process.
 
     Raises
     ------
     SemiringError
-        If either is not a whole number from 1 on.
+        If either is not a whole number ≥ 1.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def thread_count(threads: int | None = None) -> int:
         if not text:
             return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         if not (text.isascii() and text.isdecimal() and int(text)):
-            raise SemiringError(f"SEMIRING_NUM_THREADS is {text!r}, and must be a whole number from 1 on; leave it "
+            raise SemiringError(f"SEMIRING_NUM_THREADS is {text!r}, but must be a whole number from 1 on; leave it "
                                 "unset to use all CPUs that this process may run on")
         threads = int(text)
     if threads < 1:
@@ -49,12 +49,12 @@ def thread_count(threads: int | None = None) -> int:
 
 
 class _Call:
-    """One piece of work that the caller and its helpers do together."""
+    """A piece of work that the caller and its helpers do together."""
 
     def __init__(self, work: Callable[[], object]):
         self.work = work
         self.lock = threading.Lock()
-        self.idle = threading.Lock()  # held while somebody is at work after the call was closed
+        self.idle = threading.Lock()  # held while a thread is still working after the call was closed
         self.active = 0
         self.closed = False
         self.error: BaseException | None = None
@@ -66,7 +66,7 @@ class _Call:
             self.active += 1
         try:
             self.work()
-        except BaseException as error:  # handed to the caller, who raises it
+        except BaseException as error:  # the caller raises it
             self.error = error
         with self.lock:
             self.active -= 1
@@ -74,7 +74,7 @@ class _Call:
                 self.idle.release()
 
     def close(self) -> None:
-        """Let nobody else begin, and wait for those who have begun."""
+        """Let no other thread begin, and wait for those that have begun."""
         with self.lock:
             self.closed = True
             if not self.active:
@@ -94,8 +94,8 @@ class Pool:
     def run(self, work: Callable[[], object], helpers: int) -> None:
         """Call `work` on this thread, and on up to `helpers` others at the same time; return when all have returned.
 
-        `work` takes its share from something all of them see (an atomic counter), and returns when nothing is
-        left. What one of them raises is raised here.
+        `work` takes its share from shared state (an atomic counter), and returns when nothing is left. An error in one
+        of the threads is raised here.
         """
         if self._size < helpers:
             self._grow(helpers)
@@ -123,24 +123,24 @@ def _serve(calls: SimpleQueue[_Call]) -> None:
 
 
 def interruptible(function: Callable[[], Any]) -> Any:
-    """What a function of a library returns that hears no interrupt: another thread calls it, and this one hears.
+    """Call a library function that ignores interrupts, in another thread, so that this thread can notice them.
 
-    After an interrupt the other thread goes on to the end, and nobody waits for it.
+    After an interrupt the other thread runs to the end, and this thread does not wait for it.
     """
     answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
 
     def call() -> None:
         try:
             answers.put((function(), None))
-        except BaseException as error:  # handed to the caller, who raises it
+        except BaseException as error:  # the caller raises it
             answers.put((None, error))
 
     threading.Thread(target=call, name="semiring-library", daemon=True).start()
     while True:
         try:
-            answer, error = answers.get(timeout=HEARD)
+            answer, error = answers.get(timeout=HEARD_SECONDS)
             break
-        except Empty:  # an interrupt that came just before the wait is heard before the next
+        except Empty:  # an interrupt just before the wait is noticed before the next one
             continue
     if error is not None:
         raise error
@@ -167,14 +167,14 @@ _scratch = _Scratch()
 
 
 def scratch(size: int) -> tuple[np.ndarray, int]:
-    """Memory of at least `size` bytes for this thread alone: an array to hold on to, and its aligned address.
+    """Memory of at least `size` bytes for this thread alone: an array to keep alive, and its aligned address.
 
-    What an earlier call on the same thread returned must no longer be in use.
+    The result of an earlier call on the same thread must not be in use any more.
     """
     if size <= _scratch.buffer.size - ALIGNMENT:
         return _scratch.buffer, _scratch.address
     buffer = np.empty(size + ALIGNMENT, np.uint8)
     address = -(-buffer.ctypes.data // ALIGNMENT) * ALIGNMENT
-    if size <= KEEP:
+    if size <= KEEP_BYTES:
         _scratch.buffer, _scratch.address = buffer, address
     return buffer, address

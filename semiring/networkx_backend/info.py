@@ -1,4 +1,4 @@
-"""What NetworkX is told of the backend when it is imported itself; loads nothing else."""
+"""Metadata that NetworkX reads at import; imports nothing else."""
 
 from __future__ import annotations
 

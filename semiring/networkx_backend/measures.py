@@ -66,7 +66,7 @@ def average_shortest_path_length(G: BackendGraph, weight: Any = None, method: st
 
 
 def _refuse_hidden(G: BackendGraph, lengths: Lengths) -> None:
-    """Where edges may be hidden, NetworkX looks for connections by all of them, and adds what it finds by some."""
+    """Refuse edges that may be hidden: NetworkX finds connections by all edges, but adds paths by some."""
     if lengths.matrix.nnz != G.structure.nnz:
         raise NotImplementedError("an edge has the weight None")
 

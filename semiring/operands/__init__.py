@@ -1,1 +1,1 @@
-"""What comes in: one kind of operand a file, and the table that reads them."""
+"""Matrices that users pass: one representation per file, and the table of readers."""

@@ -1,4 +1,4 @@
-"""Operands on the same vertices in one order."""
+"""Put operands on the same vertices into the same order."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .sparse import Sparse, compressed_rows
 
 
 def aligned(given: Operand, first: Operand, what: str) -> Operand:
-    """A matrix over vertices with them in the order of those of the first; itself where they stand so.
+    """Reorder a matrix over vertices to the order of the first operand; return it unchanged if the order is the same.
 
-    `what` is its name in a message: what was prepared has that of another call.
+    `what` is its name in messages: a prepared matrix has the name from another call.
 
     Raises
     ------
     GraphError
-        If both have names, and a vertex is in one of them only. Vertices without names are taken by position.
+        If both have names, and a vertex is in one of them only. Vertices without names are matched by position.
     """
     if given is first or given.names is None or first.names is None:
         return given
@@ -36,14 +36,14 @@ def aligned(given: Operand, first: Operand, what: str) -> Operand:
         moved = compressed_rows(S, rows, place[given.rows.columns], given.values, given.rows.shape)
         turned = Sparse(moved, S, given.what, names, of_graph=True).of_library(given.library)
         return turned.answering_in(given.callers_dtype)
-    assert isinstance(given, Dense) and not given.on_gpu  # what has names came from the host
+    assert isinstance(given, Dense) and not given.on_gpu  # matrices with names come from the host
     array = given.array[np.ix_(order, order)]
     wrap = matrices(S, names, given.library)
     return Dense(array, S, given.what, wrap, names, True, given.callers_dtype).of_library(given.library)
 
 
 def by_label(given: Operand, first: Operand, what: str) -> Operand:
-    """A vector with labels as an array in the order of the vertices of a matrix.
+    """A vector with labels as an array in the order of a matrix's vertices.
 
     Raises
     ------
@@ -58,6 +58,6 @@ def by_label(given: Operand, first: Operand, what: str) -> Operand:
                          f"{first.what} are the integers 0 to {n - 1}: give {what}.to_numpy() to take it by position")
     vertices = list(range(n)) if first.names is None else list(first.names)
     if len(set(labels)) < len(labels):
-        raise GraphError(f"{what} has a label twice; the vertices of {first.what} have one entry each")
+        raise GraphError(f"{what} has a label twice; it needs one entry for each vertex of {first.what}")
     order = alignment(vertices, labels, first.what, what)
     return plain if order is None else plain.changed(array=given.array[order])

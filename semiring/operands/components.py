@@ -1,4 +1,4 @@
-"""Matrices of records by their components: a tuple of as many matrices of numbers."""
+"""Matrices of records given by components: a tuple of matrices of numbers, one for each component."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ def is_components(A: Any, S: Semiring) -> bool:
 
 
 def read_components(A: tuple[Any, ...], S: Semiring, what: str) -> Operand:
-    """A matrix of records whose components are those matrices, in order, in the host's memory.
+    """A matrix of records with these matrices as components, in order, in the host's memory.
 
     Raises
     ------
     SemiringError
-        If there are not as many as components; when shapes, or the entries that are stored, differ.
+        If there is not one for each component, or shapes or the stored entries differ.
     """
     names = S.default_dtype.names or ()
     if len(A) != len(names):
-        raise SemiringError(f"{what} is a tuple of {len(A)} matrices, and an element of {S.name} has the {len(names)} "
-                            f"components {', '.join(names)}: give a matrix for each")
+        raise SemiringError(f"{what} is a tuple of {len(A)} matrices, but an element of {S.name} has the {len(names)} "
+                            f"components {', '.join(names)}: pass one matrix for each")
     for k, part in enumerate(A):
         if part.dtype.kind not in "biuf":
-            raise SemiringError(f"{what}[{k}] has elements of dtype {part.dtype}, and a component is a real number")
+            raise SemiringError(f"{what}[{k}] has elements of dtype {part.dtype}, but a component is a real number")
         if part.shape != A[0].shape:
-            raise SemiringError(f"{what}[0] has shape {A[0].shape} and {what}[{k}] {part.shape}: they must be alike")
+            raise SemiringError(f"{what}[0] has shape {A[0].shape} and {what}[{k}] {part.shape}: they must be equal")
         if hasattr(part, "tocsr") != hasattr(A[0], "tocsr"):
-            raise SemiringError(f"{what} mixes arrays and sparse matrices: give matrices of one kind")
+            raise SemiringError(f"{what} mixes arrays and sparse matrices: pass matrices of one kind")
     A = tuple(map(to_host, A))
     record = np.dtype([(f, part.dtype.newbyteorder("=")) for f, part in zip(names, A, strict=True)], align=True)
     if isinstance(A[0], np.ndarray):
@@ -66,15 +66,15 @@ def _read_sparse(A: tuple[Any, ...], S: Semiring, what: str, record: np.dtype) -
         rows = part.tocsr(copy=True)
         rows.sort_indices()
         if part.nnz != rows.nnz or not rows.has_canonical_format:
-            raise SemiringError(f"{what}[{k}] has several entries in one place, and parts of records are not combined: "
-                                f"call {what}[{k}].sum_duplicates(), or give a graph of records")
+            raise SemiringError(f"{what}[{k}] has several entries in one place, which cannot be combined: "
+                                f"call {what}[{k}].sum_duplicates(), or pass a graph of records")
         parts.append(rows)
         if not (np.array_equal(rows.indptr, parts[0].indptr) and np.array_equal(rows.indices, parts[0].indices)):
             places = [set(zip(*map(np.ndarray.tolist, p.nonzero()), strict=True)) for p in (parts[0], rows)]
             differ = min(places[0] ^ places[1], default=None)
             where = f", such as {differ}" if differ is not None else ""
-            raise SemiringError(f"{what}[0] and {what}[{k}] store entries in different places{where}: an edge has all "
-                                "components, also where one of them is 0")
+            raise SemiringError(f"{what}[0] and {what}[{k}] store entries in different places{where}: store all "
+                                "components of an edge, even if one of them is 0")
     first = parts[0]
     values = _joined([p.data for p in parts], record)
     values = read_array(values, S, what).array

@@ -1,4 +1,4 @@
-"""One representation as another, where a solver takes no other."""
+"""Conversions between representations, for solvers that take only one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .sparse import Sparse, compressed_rows, entries_of, read_scipy
 
 
 def as_dense(given: Operand) -> Dense:
-    """As an array: on the GPU if it is there, else on the host."""
+    """Convert to an array: on the GPU if it is there, else on the host."""
     if isinstance(given, Dense):
         return given
     if isinstance(given, Sparse):
@@ -33,7 +33,7 @@ def as_dense(given: Operand) -> Dense:
 
 
 def as_sparse(given: Operand) -> Sparse:
-    """By the entries that are not zero."""
+    """Convert to the entries that are not zero."""
     if isinstance(given, DeviceSparse):
         given = on_host(given)
     if isinstance(given, Sparse):
@@ -43,7 +43,7 @@ def as_sparse(given: Operand) -> Sparse:
         rows, columns = host.to_sparse().nonzero()
         return _from_places(given, rows, columns)
     dense = as_dense(given)
-    _ = dense.facts  # what is not an element is refused by its place in the array
+    _ = dense.facts  # refuses anything that is not an element, with its place in the array
     return entries_of(to_host(dense.array), given.S, given.what, given.names).of_library(given.library)
 
 
@@ -53,7 +53,7 @@ def _from_places(given: Packed, rows: np.ndarray, columns: np.ndarray) -> Sparse
 
 
 def as_packed(given: Operand) -> Packed:
-    """One bit an element; a matrix of anything else than 0 and 1 is refused."""
+    """Convert to one bit per element; refuse elements other than 0 and 1."""
     if isinstance(given, Packed):
         return given
     S = given.S
@@ -68,7 +68,7 @@ def as_packed(given: Operand) -> Packed:
         raise SemiringError(f"{given.what} must be one matrix, and has shape {dense.shape}")
     if dense.array.size and not dense.facts.two_valued:
         raise SemiringError(
-            f"{given.what} has entries other than the 0 and 1 of {S.name}, for which a bit is not enough"
+            f"{given.what} has entries other than the 0 and 1 of {S.name}, which do not fit in one bit"
         )
     if dense.on_gpu:
         from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
@@ -78,14 +78,14 @@ def as_packed(given: Operand) -> Packed:
 
 
 def as_bits(A: Any, S: Semiring, what: str = "A") -> Operand:
-    """An operand of a Boolean algebra one bit an element, or still by its entries."""
+    """An operand of a Boolean algebra with one bit per element, or still by its entries."""
     check_boolean(S, "packed=True: ")
     given = operand(A, S, what)
     return given if isinstance(given, Sparse) else as_packed(given)
 
 
 def on_device(given: Operand) -> Operand:
-    """The same in the GPU's memory; answers go back to where it came from."""
+    """Copy to the GPU's memory; answers go back to where the operand came from."""
     if given.on_gpu:
         return given
     if isinstance(given, Packed):
@@ -100,7 +100,7 @@ def on_device(given: Operand) -> Operand:
 
 
 def on_host(given: Operand) -> Operand:
-    """The same in the host's memory; answers go back to where it came from."""
+    """Copy to the host's memory; answers go back to where the operand came from."""
     if not given.on_gpu:
         return given
     if isinstance(given, DeviceSparse):

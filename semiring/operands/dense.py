@@ -1,4 +1,4 @@
-"""Arrays in: NumPy's of any strides, stacks, masked ones, a `Matrix`, nested lists."""
+"""Read dense arrays: NumPy arrays of any strides, stacks, masked arrays, a `Matrix`, nested lists."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Wrap = Callable[[np.ndarray], Any]
 
 
 def matrices(S: Semiring, names: Sequence[Any] | None, library: str | None = None) -> Wrap:
-    """Arrays are given back as matrices on some vertices."""
+    """Make a function that returns answers as a `Matrix` on these vertices."""
     return partial(Matrix, semiring=S.declared, names=names, library=library)
 
 
 def as_is(array: Any) -> Any:
-    """Arrays are given back as arrays."""
+    """Make a function that returns answers as arrays."""
     return array
 
 
@@ -56,20 +56,20 @@ class Dense(Operand):
 
     @cached_property
     def facts(self) -> Facts:
-        """What is known of the elements; refuses what is not one, with its place."""
+        """Facts about the elements; raises an error for anything that is not an element, with its place."""
         return examine(self.S, self.dtype, ((self.what, self.array),))
 
     def form(
         self, length: int, *, beside: Sequence[Operand] = (), check: bool = True, in_place: bool = False,
         packed: bool | None = None,
     ) -> tuple[Facts, Lowering]:
-        """What is known of the elements, and the form in which to compute; see `Operand.form`."""
+        """Facts about the elements, and the form in which to compute; see `Operand.form`."""
         facts, packed = self._facts_with(beside), len(self.shape) == 2 if packed is None else packed
         low = only_form(self.S, self.dtype, facts.two_valued)
         return facts, low or self.lowering(facts, length, in_place=in_place, packed=packed)
 
     def _facts_with(self, beside: Sequence[Operand]) -> Facts:
-        """What is known of all elements together; those of what was prepared are not looked at again."""
+        """Facts about all elements together; those of prepared operands are not checked again."""
         if not beside:
             return self.facts
         known = [x.facts for x in (self, *beside) if "facts" in vars(x)]
@@ -78,21 +78,21 @@ class Dense(Operand):
         return together([*known, *found]) if known else found[0]
 
     def wrap(self, answer: Any) -> Any:
-        """An answer as the caller's own type, with the names of the vertices."""
+        """An answer in the caller's own type, with the names of the vertices."""
         return self._wrap(answer if self.callers_dtype is self.dtype else self.in_callers_dtype(answer))
 
     def matrix(self, place: tuple[int, ...]) -> Dense:
-        """One matrix of a stack; what is known of all elements is true of its own."""
+        """One matrix of a stack; facts about all elements also hold for its own."""
         array = self.array[place]
         return self.changed(array=array, shape=array.shape)
 
     def stored(self, low: Lowering, copy: bool) -> Any:
-        """The elements in a lowering's storage; their own memory may be used where `copy` is false."""
+        """The elements in a lowering's storage; their own memory may be used unless `copy`."""
         return low.encode(self.array, copy)
 
 
 def read_array(A: np.ndarray, S: Semiring, what: str) -> Dense:
-    """A NumPy array, or a subclass."""
+    """Read a NumPy array, or a subclass."""
     if A.dtype.kind not in "biufcO":
         refuse_dtype(A.dtype, S, what)
     if type(A) is not np.ndarray and is_masked(A):
@@ -108,12 +108,12 @@ def read_array(A: np.ndarray, S: Semiring, what: str) -> Dense:
 
 
 def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
-    """A `Matrix`, whose names answers keep.
+    """Read a `Matrix`, whose names answers keep.
 
     Raises
     ------
     SemiringError
-        For a matrix over another algebra, in which other elements mean that there is no edge.
+        For a matrix over a different algebra, in which other elements mean "no edge".
     """
     refuse_other_algebra(A, S, what)
     wrap = matrices(S, A.names, A.library)
@@ -122,7 +122,7 @@ def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
 
 
 def read_nested(A: Any, S: Semiring, what: str) -> Dense:
-    """Nested lists, and whatever else NumPy makes an array of."""
+    """Read nested lists, and whatever else NumPy can turn into an array."""
     try:
         array = S.array(A) if (S.is_record and not _of_numbers(A)) or S.is_object else np.asarray(A)
     except (ValueError, TypeError, OverflowError) as e:
@@ -144,33 +144,33 @@ def read_nested(A: Any, S: Semiring, what: str) -> Dense:
 
 
 def _of_numbers(A: Any) -> bool:
-    """Whether nested lists hold plain numbers, of which NumPy would make records by repeating them."""
+    """Whether nested lists hold plain numbers, which NumPy would repeat to make records."""
     while isinstance(A, list) and A:
         A = A[0]
     return isinstance(A, Number) or (isinstance(A, np.ndarray) and A.dtype.kind in "biufc")
 
 
 def refuse_dtype(dtype: np.dtype, S: Semiring, what: str) -> None:
-    """Refuse what holds no numbers, and records whose fields do not; whether the algebra lives in it is asked later."""
+    """Refuse elements that are not numbers, and records with such fields; the dtype is checked later."""
     parts = [dtype[f] for f in dtype.names] if dtype.names and S.fields else [dtype]
     for part in parts:
         if part.kind in "biufc" or (S.fields and part.base.kind in "biufc"):
-            continue  # whether vectors are as long as the algebra's is asked later
+            continue  # whether vectors are as long as the algebra's is checked later
         if part is dtype and part.kind in "USVmM":
-            continue  # it is refused with the dtypes that the algebra lives in
+            continue  # refused later, with the dtypes that the algebra lives in
         raise SemiringError(f"{what} has elements of dtype {part}, which are not numbers; {S.name} lives in "
                             f"{', '.join(str(d) for d in S.dtypes)}")
 
 
 def carried_by(array: Any, S: Semiring, literal: bool = False) -> Any:
-    """The array in a dtype that can carry the algebra; itself where its own can."""
+    """Convert an array to a dtype that can carry the algebra, unless its own can."""
     dtype = array.dtype
-    # Nested lists of Python numbers have no dtype of their own: the algebra's is meant.
+    # Nested lists of Python numbers have no dtype of their own, so take the algebra's.
     wanted = S._home(dtype) if literal else S._promoted.get(dtype) or S.promoted(dtype)
     return array if dtype is wanted or (dtype == wanted and dtype.isnative) else convert(array, wanted)
 
 
 def dtype_of_answers(given: Any, carried: Any) -> np.dtype:
-    """That of the data, in their byte order; of whole numbers that became floats that of the floats."""
+    """The data's dtype, in their byte order; that of the floats for whole numbers that became floats."""
     became_floats = given.dtype.kind in "iub" and given.dtype.kind != carried.dtype.kind
     return carried.dtype if became_floats else given.dtype

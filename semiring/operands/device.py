@@ -1,4 +1,4 @@
-"""Arrays in the memory of a GPU: CuPy's, and what other libraries export by DLPack."""
+"""Read arrays in the memory of a GPU: CuPy arrays, and arrays of other libraries by DLPack."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .dense import Dense, Wrap, as_is, carried_by
 from .examine import examine
 from .operand import Operand
 
-PACKED = 512  # least side of matrices of truth values that repays packing them on a GPU
-_CUDA = 2  # a type of devices of DLPack
+PACKED_SIDE = 512  # rows and columns from which packing truth values on a GPU is worth its time
+_CUDA = 2  # DLPack's number for CUDA devices
 
 
 class Device(Dense):
@@ -32,14 +32,14 @@ class Device(Dense):
         """The form in which to compute on it; see `semiring.kernels.cuda.choose.choose`."""
         from semiring.kernels.cuda.choose import choose
 
-        packed = packed and min(self.shape) >= PACKED
+        packed = packed and min(self.shape) >= PACKED_SIDE
         return choose(self.S, self.dtype, facts, length, in_place=in_place, packed=packed)
 
     def form(
         self, length: int, *, beside: Sequence[Operand] = (), check: bool = True, in_place: bool = False,
         packed: bool | None = None,
     ) -> tuple[Facts, Lowering]:
-        """What is known of the elements, and the form in which to compute; without `check` nobody looks at them."""
+        """Facts about the elements, and the form in which to compute; without `check` the elements are not read."""
         packed = len(self.shape) == 2 if packed is None else packed
         if not check:
             return Facts(), self.unchecked_lowering(packed)
@@ -47,13 +47,13 @@ class Device(Dense):
         return facts, self.lowering(facts, length, in_place=in_place, packed=packed)
 
     def _facts_with(self, beside: Sequence[Operand]) -> Facts:
-        """What is known of all elements together; a look at some gathers more than can be put together from two."""
+        """Facts about all elements together; two looks at parts would gather less than one look at all."""
         if not beside:
             return self.facts
         return examine(self.S, self.dtype, [(x.what, x.array) for x in (self, *beside)])  # type: ignore[attr-defined]
 
     def unchecked_lowering(self, packed: bool) -> Lowering:
-        """The form that is right for data that nobody has looked at."""
+        """The form that is right for any data."""
         from semiring.kernels.cuda.choose import without_facts
 
         if packed and self.dtype.kind == "b":
@@ -62,7 +62,7 @@ class Device(Dense):
 
 
 class DeviceSparse(Operand):
-    """A sparse matrix of CuPy's, in compressed rows."""
+    """A sparse matrix of CuPy, in compressed rows."""
 
     kind = "sparse"
     on_gpu = True
@@ -78,7 +78,7 @@ class DeviceSparse(Operand):
 
     @property
     def nnz(self) -> int:
-        """Number of entries."""
+        """The number of entries."""
         return int(self.matrix.nnz)
 
     def parts(self) -> tuple[Any, Any, Any]:
@@ -93,23 +93,23 @@ class DeviceSparse(Operand):
 
 
 def read_cupyx(A: Any, S: Semiring, what: str) -> DeviceSparse:
-    """A sparse matrix of CuPy's."""
+    """Read a sparse matrix of CuPy."""
     return DeviceSparse(A, S, what)
 
 
 def read_cupy(A: Any, S: Semiring, what: str) -> Device:
-    """A CuPy array."""
+    """Read a CuPy array."""
     return Device(carried_by(A, S), S, what)
 
 
 def read_dlpack(A: Any, S: Semiring, what: str) -> Dense:
-    """An array of another library, on the host or on a GPU; answers are given back in that library's type.
+    """Read an array of another library, on the host or on a GPU; answers are returned in that library's type.
 
     Raises
     ------
     SemiringError
-        For a tensor of which derivatives are recorded, which would be lost, for a dtype that NumPy lacks, for what its
-        library does not export, and for memory that is neither the host's nor a CUDA GPU's.
+        For a tensor that records derivatives, which would be lost; for a dtype that NumPy lacks; for an array that its
+        library does not export; and for memory that is neither the host's nor a CUDA GPU's.
     """
     refuse_marked(A, what)
     device = device_of(A, what)
@@ -128,7 +128,7 @@ def read_dlpack(A: Any, S: Semiring, what: str) -> Dense:
 
 
 def importer(A: Any) -> Wrap:
-    """How the library that an array comes from takes one from elsewhere: in the machine's byte order, the only one."""
+    """Convert an array to the type of another library, in the machine's byte order, the only one there."""
     library = type(A).__module__.partition(".")[0]
     if library in ("jax", "jaxlib"):
         from jax import dlpack
@@ -141,7 +141,7 @@ def importer(A: Any) -> Wrap:
         take = getattr(sys.modules.get(library), "from_dlpack", as_is)
 
     def given_back(array: Any) -> Any:
-        if array.dtype.kind not in "biufc":  # records and objects, which tensors do not hold
+        if array.dtype.kind not in "biufc":  # records and objects, which tensors cannot hold
             return array
         return take(array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))
 

@@ -1,4 +1,4 @@
-"""Where to compute: where the data are; for host arrays the GPU, when there is one and the work repays the copy."""
+"""Choose the device: where the data are, or for host arrays the GPU if the work is worth the copy."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from semiring.machine.threads import thread_count
 if TYPE_CHECKING:
     from .operand import Operand
 
-# What the choice of a device for host arrays reckons with; 32-bit elements, wider ones in proportion.
-LEAST_WORK = 1e8  # multiply-adds below which nothing is reckoned
-CPU_RATE = 45e9  # multiply-adds a second and thread
+# Rates for choosing the device for host arrays; for 32-bit elements, and for wider ones in proportion.
+LEAST_WORK = 1e8  # multiply-adds below which no time is predicted
+CPU_RATE = 45e9  # multiply-adds per second and thread
 GPU_RATE = 10e12
-COPY_RATE = 12e9  # bytes a second
+COPY_RATE = 12e9  # bytes per second
 LAUNCHES = 1e-3  # seconds of a warm call
-LARGE = 1 << 30  # bytes of a matrix that may not fit on a GPU
+LARGE_BYTES = 1 << 30  # bytes of a matrix that may not fit on a GPU
 ROOM = 2.2  # times the matrix that its closure takes there
 FIRST_USE = 1.0  # seconds until a context and the compiled kernels are there
 
 
 def is_on_gpu(array: Any) -> bool:
-    """Whether this is a CuPy array; there is none before CuPy is loaded."""
+    """Whether this is a CuPy array; it cannot be one before CuPy is loaded."""
     kind = getattr(sys.modules.get("cupy"), "ndarray", None)
     return kind is not None and isinstance(array, kind)
 
 
 def module_of(array: Any) -> Any:
-    """What has the functions of an array: NumPy, or CuPy."""
+    """The library with the functions of an array: NumPy, or CuPy."""
     return sys.modules["cupy"] if is_on_gpu(array) else np
 
 
@@ -58,14 +58,14 @@ def upload(array: np.ndarray) -> Any:
 
 
 def has_cupy() -> bool:
-    """Whether CuPy is installed: a folder of that name alone, as removing it may leave, is a package without a file."""
+    """Whether CuPy is installed: a folder of that name alone, which removing CuPy may leave, is not enough."""
     spec = find_spec("cupy")
     return spec is not None and spec.origin is not None
 
 
 @cache
 def gpu_name() -> str | None:
-    """The GPU that CuPy would use, or None: without CuPy, or without a device it can talk to."""
+    """The GPU that CuPy would use, or None: without CuPy, or without a device it can use."""
     if not has_cupy():
         return None
     import cupy
@@ -80,7 +80,7 @@ def gpu_name() -> str | None:
 
 
 def gpu_count() -> int:
-    """How many GPUs CuPy can use."""
+    """The number of GPUs that CuPy can use."""
     if gpu_name() is None:
         return 0
     import cupy
@@ -89,7 +89,7 @@ def gpu_count() -> int:
 
 
 def device_numbers(devices: Any) -> tuple[int, ...] | None:
-    """GPUs of this host: a number of them, or their own numbers.
+    """Choose GPUs of this host by their number, or by a list of their own numbers.
 
     Raises
     ------
@@ -103,15 +103,15 @@ def device_numbers(devices: Any) -> tuple[int, ...] | None:
     several = isinstance(devices, (list, tuple, range)) or (isinstance(devices, np.ndarray) and devices.ndim == 1)
     numbers = list(devices) if several else []
     if not numbers or not all(isinstance(d, whole) and not isinstance(d, bool) and d >= 0 for d in numbers):
-        raise SemiringError("devices must be how many GPUs, 1 or more, or a list of their numbers, such as [0, 1], and "
-                            f"is {clip_repr(devices)}")
+        raise SemiringError("devices must be the number of GPUs, 1 or more, or a list of their numbers, such as "
+                            f"[0, 1], and is {clip_repr(devices)}")
     if len(set(numbers)) < len(numbers):
         raise SemiringError(f"devices={clip_repr(devices)} names a GPU twice")
     return tuple(map(int, numbers))
 
 
 def existing(devices: tuple[int, ...]) -> tuple[int, ...]:
-    """The GPUs, if this host has them all.
+    """Return the GPUs, if this host has all of them.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def existing(devices: tuple[int, ...]) -> tuple[int, ...]:
     count = gpu_count()
     if (most := max(devices)) >= count:
         raise SemiringError(f"devices={list(devices)}: this host has {count} GPU{'s' * (count > 1)}, numbered from 0, "
-                            f"and none with the number {most}")
+                            f"but no number {most}")
     return devices
 
 
@@ -139,7 +139,7 @@ def require_gpu(S: Semiring, device: Any, dtype: np.dtype) -> None:
 
 
 def repays(S: Semiring, dtypes: Sequence[np.dtype], nbytes: int, work: float) -> bool:
-    """Whether the GPU is faster, copies included; floats only: integers have forms on the CPU that the GPU has not."""
+    """Whether the GPU is faster, with copies; only floats: for integers the CPU has forms that the GPU lacks."""
     if work < LEAST_WORK or S.is_object or any(d.kind != "f" for d in dtypes) or gpu_name() is None:
         return False
     return _is_faster(nbytes, work, dtypes[0].itemsize, _is_warm())
@@ -153,14 +153,14 @@ def _is_faster(nbytes: int, work: float, itemsize: int, warm: bool) -> bool:
 
 
 def _is_warm() -> bool:
-    """Whether the process has run something on the GPU, so that a context and compiled kernels are likely there."""
+    """Whether the process has used the GPU, so that a context and compiled kernels are likely to exist."""
     launch = sys.modules.get("semiring.kernels.cuda.compile.launch")
     return launch is not None and launch.in_use()
 
 
 def exceeds_gpu(given: Operand, device: str | None) -> bool:
-    """Whether a matrix of the host that is to be closed on a GPU has no room there, with a copy and panels."""
-    if given.nbytes < LARGE or (device is None and given.dtype.kind != "f") or gpu_name() is None:
+    """Whether a matrix of the host is too large to be closed on a GPU, with a copy and panels."""
+    if given.nbytes < LARGE_BYTES or (device is None and given.dtype.kind != "f") or gpu_name() is None:
         return False
     from semiring.machine.memory import available_on_device
 
@@ -168,7 +168,7 @@ def exceeds_gpu(given: Operand, device: str | None) -> bool:
 
 
 def gpu_facts() -> Iterator[tuple[str, str]]:
-    """What there is to say about the GPUs: names, what kernels are compiled for, and when host arrays go there."""
+    """Describe the GPUs: names, the architecture of kernels, and when host arrays are sent there."""
     if gpu_name() is None:
         why = "CuPy finds none" if has_cupy() else "CuPy is not installed"
         yield "gpu", f"none: {why}"
@@ -192,7 +192,7 @@ def gpu_facts() -> Iterator[tuple[str, str]]:
 
 
 def _least_order(warm: bool) -> int:
-    """The least order (a multiple of 64) for which a closure in single precision is reckoned to be faster there."""
+    """The least order (a multiple of 64) for which a closure in single precision is predicted to be faster there."""
     n = 64
     while not _is_faster(4 * n * n, float(n) ** 3, 4, warm):
         n += 64

@@ -1,4 +1,4 @@
-"""Elements in: a sequence of them, as laws are tried on and tables are made of."""
+"""Read a sequence of elements, as `check_laws` and the tables take it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .examine import examine
 
 
 def read_elements(given: Any, S: Semiring, what: str, dtype: Any = None) -> np.ndarray:
-    """Elements of an algebra as an array.
+    """Read elements of an algebra as an array.
 
     Parameters
     ----------
     given : sequence or array of elements, shape (count,)
     S : Semiring
     what : str
-        What messages call them.
+        Their name in messages.
     dtype : dtype or what `numpy.dtype` takes, optional
-        In which they are wanted; by default the algebra's own, or that of an array.
+        The dtype that is wanted. Default: the algebra's own, or that of an array.
 
     Returns
     -------
@@ -34,8 +34,8 @@ def read_elements(given: Any, S: Semiring, what: str, dtype: Any = None) -> np.n
     Raises
     ------
     SemiringError
-        If this is not a sequence, one of them is not an element or has no place in the dtype, or the algebra cannot
-        live in the dtype.
+        If this is not a sequence, an element is not valid or has no place in the dtype, or the algebra cannot live in
+        the dtype.
 
     Examples
     --------
@@ -73,12 +73,12 @@ def read_elements(given: Any, S: Semiring, what: str, dtype: Any = None) -> np.n
 
 
 def _home(S: Semiring, values: Sequence[Any]) -> np.dtype:
-    """The algebra's own dtype, or that of complex numbers where it lives in one and there are some.
+    """The algebra's own dtype, or a complex dtype if there are complex numbers and the algebra lives in one.
 
     Raises
     ------
     TypeError
-        If it does not.
+        If it does not live in one.
     """
     home, parts = S.default_dtype, [part for v in values for part in v] if S.is_record else values
     if home.kind in "cO" or not any(np.asarray(part).dtype.kind == "c" for part in parts):

@@ -1,4 +1,4 @@
-"""What is not an element is refused, with its place; facts about the rest are gathered in the same pass."""
+"""Check elements and report the place of the first invalid one; gather facts about the rest in the same pass."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Place = tuple[int, int]
 
 
 class Known(NamedTuple):
-    """What decides about the elements of a dtype, worked out once."""
+    """What is needed to test elements of a dtype, computed once."""
 
     zero: Any
     one: Any
@@ -44,16 +44,16 @@ def known(S: Semiring, dtype: np.dtype) -> Known:
 
 
 def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], first: Place = (0, 0)) -> Facts:
-    """Refuse what is not an element, with its position, and gather facts about the rest in the same pass.
+    """Refuse anything that is not an element, with its position, and gather facts in the same pass.
 
     Parameters
     ----------
     S : Semiring
     dtype : dtype
     arrays : sequence of (name, array)
-        The name is for messages. All on the host, or all on a GPU.
+        The name is for messages. All arrays are on the host, or all on a GPU.
     first : (int, int)
-        Where they begin in the matrix of which they are a part.
+        The position of the arrays in the matrix of which they are a part.
     """
     if not isinstance(arrays[0][1], np.ndarray):
         return _examine_on_gpu(S, dtype, arrays, first)
@@ -86,7 +86,7 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], fir
 
 
 def _only(found: Scan, about: Known) -> bool:
-    """Whether there is nothing but 0 and 1; the extremes decide it nearly always."""
+    """Whether all elements are 0 or 1; the extremes usually decide it."""
     allowed = about.zero, about.one
     if (found.bottom and about.low not in allowed) or (found.top and about.high not in allowed):
         return False
@@ -98,7 +98,7 @@ def _only(found: Scan, about: Known) -> bool:
 
 
 def _examine_on_gpu(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], first: Place) -> Facts:
-    """The same without leaving the device; only a refusal copies the operand back, to say where and what."""
+    """The same on a device; the operand is copied back only for an error's value and place."""
     from semiring.kernels.cuda.choose import without_facts
     from semiring.kernels.cuda.dense.exchange import NOT_A_NUMBER, OUTSIDE, look_at
 
@@ -116,7 +116,7 @@ def _examine_on_gpu(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, An
 
 
 def _common_multiple(arrays: Sequence[np.ndarray]) -> int:
-    """A common multiple of all numbers but 0; once it exceeds every dtype, of some of them."""
+    """A common multiple of all numbers other than 0; of some of them once it exceeds every dtype."""
     multiple = 1
     for value in np.unique(np.concatenate([np.unique(array) for array in arrays])).tolist():
         multiple = math.lcm(multiple, value or 1)
@@ -126,12 +126,12 @@ def _common_multiple(arrays: Sequence[np.ndarray]) -> int:
 
 
 def _matrices(array: np.ndarray) -> np.ndarray:
-    """An array of any other number of axes as a stack of matrices."""
+    """Reshape an array with any other number of axes to a stack of matrices."""
     return array.reshape(1, -1) if array.ndim < 2 else stacked(array)
 
 
 def stacked(array: Any) -> Any:
-    """Matrices behind any number of leading axes as one stack; also where an axis is empty."""
+    """Reshape matrices behind any leading axes to one stack, even if an axis is empty."""
     return array.reshape(math.prod(array.shape[:-2]), *array.shape[-2:])
 
 
@@ -154,13 +154,13 @@ def _refuse_outside(S: Semiring, what: str, array: np.ndarray, first: Place = (0
 
 
 def _moved(at: np.ndarray, first: Place) -> tuple[int, ...]:
-    """A place in a part of a matrix as one in the matrix."""
+    """Convert a place in a part of a matrix to one in the matrix."""
     place: tuple[int, ...] = tuple(at.tolist())
     return (place[0] + first[0], place[1] + first[1]) if any(first) else place
 
 
 def _refuse_strangers(S: Semiring, what: str, array: np.ndarray) -> None:
-    """Refuse Python objects with which nobody computes."""
+    """Refuse Python objects that are not numbers."""
     for at, value in np.ndenumerate(array):
         if value is None or isinstance(value, (str, bytes, list, tuple, dict, set, frozenset, np.ndarray)):
             _refuse(what, clip_repr(value), at, f"{S.name} computes with numbers; mark an absent edge with the "

@@ -1,4 +1,4 @@
-"""What came in: elements of an algebra in some representation, and how an answer is given back in it."""
+"""`Operand`: a matrix over an algebra in the caller's representation, which answers return to."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ from semiring.kernels.lowering.base import Lowering
 class Operand:
     """A matrix, a stack of matrices or a vector over an algebra.
 
-    A new representation is a class, a reader, and a row of `semiring.operands.read.READERS`.
+    To add a representation, write a class, a reader, and a row of `semiring.operands.read.READERS`.
 
     Attributes
     ----------
     kind : {"dense", "device", "sparse", "packed"}
-        Which solvers are asked first.
+        Decides which solvers are tried first.
     S : Semiring
     what : str
         Its name in messages.
     shape : tuple of int
-        Of the matrix, behind the axes of a stack.
+        The shape of the matrix, after the axes of a stack.
     dtype : dtype
-        Of the elements, as computed with.
+        The dtype of the elements in the computation.
     callers_dtype : dtype
-        Of the elements as they came in, and of answers: `dtype`, or that in another byte order or layout of records.
+        The dtype of the elements as passed, and of answers: `dtype`, perhaps in another byte order or record layout.
     names : sequence or None
-        Of the vertices.
+        The names of the vertices.
     of_graph : bool
         Whether rows and columns are vertices, so that square answers are a `Matrix`.
     library : str, optional
-        Of the data frame that came in, and of those that answers become.
+        The library of the data frame that was passed, and of those that are returned.
     labels : sequence, optional
-        Of the entries of a vector: vertices, where it meets a matrix over vertices.
+        Labels of a vector's entries: vertices, if it meets a matrix over vertices.
     factors : Factors or SparseFactors, optional
-        Of the matrix, where those came in.
+        The factors that were passed.
     prepared : bool
-        Whether it serves several calls, so that more about it is worth knowing.
+        Whether it is used in several calls, so that learning more about it is worth its time.
     goes_on : bool
-        Whether a solver goes on with the answer, which may then be left in storage (`semiring.solvers.forms.Encoded`).
+        True if the result is consumed by another solver and may stay encoded (`semiring.solvers.forms.Encoded`).
     """
 
     kind: ClassVar[str]
     on_gpu: bool = False
-    examined: bool = True  # else `look` has to be called before anything is computed
+    examined: bool = True  # otherwise call `look` before anything is computed
     of_graph: bool = False
     library: str | None = None
     labels: Sequence[Any] | None = None
@@ -78,44 +78,44 @@ class Operand:
 
     @property
     def facts(self) -> Facts:
-        """What is known of the elements; refuses what is not one, with its place."""
+        """Facts about the elements; raises an error for anything that is not an element, with its place."""
         raise NotImplementedError
 
     def look(self) -> None:
-        """Refuse what is not an element, where nobody has looked yet."""
+        """Refuse anything that is not an element, unless this was done before."""
 
     def wrap(self, answer: Any) -> Any:
-        """An answer as the caller's own type, with the names of the vertices."""
+        """An answer in the caller's own type, with the names of the vertices."""
         return answer
 
     def changed(self, **attributes: Any) -> Self:
-        """A copy with other attributes, of which as much is known; what was prepared is used by several calls."""
+        """A copy with other attributes and the same facts; a prepared operand is shared by several calls."""
         made = copy(self)
         vars(made).update(attributes)
         return made
 
     def of_library(self, library: str | None) -> Self:
-        """Itself, as what came in a data frame of a library."""
+        """Note the library of the data frame that was passed."""
         self.library = library
         return self
 
     def answering_in(self, dtype: np.dtype) -> Self:
-        """The same for answers in another byte order or layout of records."""
+        """The same operand for answers in another byte order or layout of records."""
         return self if self.callers_dtype == dtype else self.changed(callers_dtype=dtype)
 
     def in_callers_dtype(self, answer: Any) -> Any:
-        """An answer in the byte order, and the layout of records, in which the elements came in."""
-        if answer.dtype == self.callers_dtype or not isinstance(answer, np.ndarray):  # there is one order on a GPU
+        """An answer in the byte order, and the layout of records, of the elements that were passed."""
+        if answer.dtype == self.callers_dtype or not isinstance(answer, np.ndarray):  # GPUs have one byte order
             return answer
         return convert(answer, self.callers_dtype)
 
     def as_shown(self, answer: Any) -> Any:
-        """An answer in the caller's dtype; of what came as no array, with ∞ in place of integers that stand for it."""
+        """An answer in the caller's dtype; with ∞ in place of the integers that stand for it, unless A is an array."""
         found = self.in_callers_dtype(answer)
         return with_infinities(found, self.S) if self.of_graph and isinstance(found, np.ndarray) else found
 
     def number(self, element: Any) -> Any:
-        """An element of the caller's dtype as a number of Python's, ∞ as a float; records and objects as they are."""
+        """An element as a Python number, ∞ as a float; records and objects stay."""
         dtype = getattr(element, "dtype", None)
         if dtype is None or dtype.kind not in "iuV":
             return element.item() if isinstance(element, np.generic) else element
@@ -126,38 +126,38 @@ class Operand:
         self, length: int, *, beside: Sequence[Operand] = (), check: bool = True, in_place: bool = False,
         packed: bool | None = None,
     ) -> tuple[Facts, Lowering]:
-        """What is known of the elements, and the form in which to compute.
+        """Facts about the elements, and the form in which to compute.
 
         Parameters
         ----------
         length : int
-            The most factors that are in a ⊗-product.
+            The largest number of factors in a ⊗-product.
         beside : sequence of Operand, optional
-            Others of the same dtype and representation, which are computed on together with it.
+            Other operands of the same dtype and representation, which take part in the computation.
         check : bool
-            Whether to look at elements on a GPU.
+            Whether to check elements on a GPU.
         in_place : bool
-            Whether the caller wants the elements' own memory to be used.
+            Whether the caller wants to reuse the elements' own memory.
         packed : bool, optional
-            Whether one bit an element is possible. Default: in a matrix.
+            Whether one bit per element is possible. Default: in a matrix.
         """
         facts, packed = self.facts, len(self.shape) == 2 if packed is None else packed
         return facts, self.lowering(facts, length, in_place=in_place, packed=packed)
 
     def lowering(self, facts: Facts, length: int, *, in_place: bool = False, packed: bool = False) -> Lowering:
-        """The form in which to compute on it; see `semiring.kernels.choose.choose`."""
+        """The form in which to compute; see `semiring.kernels.choose.choose`."""
         return choose(self.S, self.dtype, facts, length, in_place=in_place, packed=packed)
 
     def stored(self, low: Lowering, copy: bool) -> Any:
-        """The elements in a lowering's storage; their own memory may be used where `copy` is false."""
+        """The elements in a lowering's storage; their own memory may be used unless `copy`."""
         raise NotImplementedError
 
     def unstored(self, low: Lowering, work: Any) -> Any:
-        """What `stored` made, or an answer like it, as the caller's own type."""
+        """Convert the result of `stored`, or an answer like it, to the caller's own type."""
         return self.wrap(low.decode(work))
 
     def position(self, vertex: int) -> Any:
-        """What a vertex is called."""
+        """The name of a vertex."""
         return vertex if self.names is None else self.names[vertex]
 
 

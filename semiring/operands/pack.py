@@ -30,37 +30,40 @@ from .sparse import Sparse
 
 
 def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix:
-    """The matrix of a graph with one bit for each pair of vertices; the unpacked n × n is never made.
+    """Pack the matrix of a graph, one bit per pair of vertices.
+
+    The unpacked n × n matrix is never made.
 
     Parameters
     ----------
     A : array, sparse matrix, Matrix, graph or edges
-        Of shape (n, n), or (rows, columns) where it is a matrix:
+        Of shape (n, n), or (rows, columns) for a matrix:
 
         - a 2-D array of NumPy, CuPy or a library that exports DLPack: True where an entry differs from 0;
-        - a SciPy sparse matrix: True where an entry is stored, an explicit 0 too, but not a False;
+        - a SciPy sparse matrix: True where an entry is stored, even an explicit 0, but not a False;
         - a `Matrix`: True where an element differs from its algebra's zero;
         - a `Graph`, a NetworkX graph, a data frame or other edges as `as_graph` takes them: True where there is an
           edge, whatever its weight. Rows are in the order of the graph's vertices; `reach` keeps their names.
-        - a `PackedMatrix`: itself.
+        - a `PackedMatrix`: returned as it is.
     n : int, optional
-        Number of vertices, where edges do not tell.
+        The number of vertices, if the edges do not determine it.
     directed : bool
         False: every edge, listed once, goes both ways.
 
     Returns
     -------
     PackedMatrix, shape (n, n) or (rows, columns)
-        Of n ceil(n / 512) · 64 bytes.
+        It takes n ceil(n / 512) · 64 bytes.
 
     Raises
     ------
     SemiringError
-        For NaN and infinities, which do not tell whether there is an edge, nor do, in arrays, the limits of signed
-        integers, which stand for infinities; for an entry of a `Matrix` that is not an element of its algebra, a matrix
-        that has not n vertices, or is not square where it has to be, and where the bits would not fit in memory.
+        For NaN and infinities, because it is unclear whether they mean an edge; so are the limits of signed integers in
+        an array, which stand for infinities. For an entry of a `Matrix` that is not an element of its algebra, for a
+        matrix that does not have n vertices, or is not square but must be, and if the bits do not fit in memory.
     GraphError
-        For what is neither a matrix nor edges, and for lists that could be either: two of two numbers, three of three.
+        For an object that is neither a matrix nor edges, and for lists that could be either: two of two numbers, three
+        of three.
     TypeError
         If n is not an integer.
 
@@ -75,16 +78,16 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     if matrix is None:
         return _edges(graph_for(A, n, directed, IF_CLEAR))
     if n is not None and matrix.shape != (n, n):
-        raise SemiringError(f"n = {n}, and the matrix has shape {matrix.shape}")
+        raise SemiringError(f"n = {n}, but the matrix has shape {matrix.shape}")
     if not directed:
         if matrix.shape[0] != matrix.shape[1]:
-            raise SemiringError(f"an undirected graph has a square matrix, not one of shape {matrix.shape}")
+            raise SemiringError(f"an undirected graph has a square matrix, but A has shape {matrix.shape}")
         return matrix | matrix.transpose()
     return matrix
 
 
 def pack_named(A: Any) -> tuple[PackedMatrix, Sequence[Any] | None]:
-    """`pack`, and the names of the vertices."""
+    """Pack a matrix or a graph, and return it with the names of its vertices."""
     A = before_preparing(A)
     if is_matrix(A):
         return pack(A), A.names if isinstance(A, Matrix) else None
@@ -93,7 +96,7 @@ def pack_named(A: Any) -> tuple[PackedMatrix, Sequence[Any] | None]:
 
 
 def before_preparing(A: Any) -> Any:
-    """What was prepared as a graph, a matrix or truth values again, with its names; anything else as it is."""
+    """Turn a prepared operand back into a graph, a matrix or truth values, with its names; return others unchanged."""
     if not isinstance(A, Operand):
         return A
     given = on_host(A)
@@ -113,7 +116,7 @@ def before_preparing(A: Any) -> Any:
 
 
 def is_matrix(A: Any) -> bool:
-    """Whether this is a matrix, where other things are edges.
+    """Whether this is a matrix, and not edges.
 
     Raises
     ------
@@ -123,7 +126,7 @@ def is_matrix(A: Any) -> bool:
     if isinstance(A, list) and _could_be_matrix(A):
         side = len(A)
         raise GraphError(
-            f"a list of {side} lists of {side} numbers could be {side} edges or a matrix of {side} vertices: give "
+            f"a list of {side} lists of {side} numbers could be {side} edges or a matrix of {side} vertices: pass "
             "edges as tuples, and a matrix as a NumPy array"
         )
     return (
@@ -188,7 +191,7 @@ def _refuse_unclear(array: Any) -> None:
 
 
 def _is_finite(array: Any) -> Any:
-    """Where a number is neither NaN nor infinite; in signed integers their limits are ±∞."""
+    """Test which numbers are neither NaN nor infinite; in signed integers their limits are ±∞."""
     if array.dtype.kind != "i":
         return np.isfinite(array)
     limits = np.iinfo(array.dtype)
@@ -200,13 +203,13 @@ def _unclear(at: tuple[Any, ...], value: Any) -> SemiringError:
     if np.isnan(value):
         return SemiringError(f"{place} is NaN; mark an absent edge with 0")
     return SemiringError(
-        f"{place} is {value}, which is an absent edge over some algebras and an edge over others; give what knows its "
-        "algebra, such as semiring.Matrix(A, semiring.min_plus), or mark absent edges with 0"
+        f"{place} is {value}, which is an absent edge over some algebras and an edge over others; pass a matrix with "
+        "its algebra, such as semiring.Matrix(A, semiring.min_plus), or mark absent edges with 0"
     )
 
 
 def _differing(array: np.ndarray, T: Arithmetic) -> PackedMatrix:
-    """True where an element is not zero, some rows at a time; T is the arithmetic of their dtype."""
+    """Pack which elements are not zero, some rows at a time; T is the arithmetic of their dtype."""
     matrix = PackedMatrix.zeros(*array.shape)
     row = 0
     for part in chunks(array):

@@ -1,4 +1,4 @@
-"""Truth values in, one bit each, here or on a GPU."""
+"""Read packed matrices: truth values, one bit each, on the host or on a GPU."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ TRUTH, TWO_VALUED = np.dtype(bool), Facts(two_valued=True)
 
 
 class Packed(Operand):
-    """A `PackedMatrix`, or its twin on a GPU.
+    """A `PackedMatrix`, or its counterpart on a GPU.
 
     Attributes
     ----------
     matrix : PackedMatrix or DevicePackedMatrix
     mine : bool
-        Whether nobody else holds it, so that it may be overwritten.
+        Whether the library owns it, so that it may be overwritten.
     """
 
     kind = "packed"
@@ -48,14 +48,14 @@ class Packed(Operand):
 
     @property
     def facts(self) -> Facts:
-        """Every element is 0 or 1."""
+        """The fact that every element is 0 or 1."""
         return TWO_VALUED
 
     def form(
         self, length: int, *, beside: Sequence[Operand] = (), check: bool = True, in_place: bool = False,
         packed: bool | None = None,
     ) -> tuple[Facts, Lowering]:
-        """That every element is 0 or 1, and the form in bits."""
+        """The fact that every element is 0 or 1, and the form in bits."""
         return TWO_VALUED, self.lowering(TWO_VALUED, length)
 
     def lowering(self, facts: Facts, length: int, *, in_place: bool = False, packed: bool = False) -> Lowering:
@@ -67,7 +67,7 @@ class Packed(Operand):
         return packed_on_device(self.S, self.dtype)
 
     def stored(self, low: Lowering, copy: bool) -> Any:
-        """The packed words; their own memory may be used where `copy` is false."""
+        """The packed words; their own memory may be used unless `copy`."""
         if copy:
             return self.matrix.copy()
         return self.matrix if self.on_gpu or self.matrix.words.flags.writeable else self.matrix.copy()
@@ -82,23 +82,23 @@ class Packed(Operand):
 
 
 def read_packed(A: Any, S: Semiring, what: str) -> Packed:
-    """A packed matrix on the host."""
+    """Read a packed matrix on the host."""
     check_boolean(S)
     return Packed(A, S, what)
 
 
 def read_packed_on_gpu(A: Any, S: Semiring, what: str) -> Packed:
-    """A packed matrix on a GPU."""
+    """Read a packed matrix on a GPU."""
     check_boolean(S)
     return Packed(A, S, what, on_gpu=True)
 
 
 @lru_cache(256)
 def check_boolean(S: Semiring, asked: str = "") -> None:
-    """Refuse algebras for which a bit an element is not enough."""
+    """Refuse algebras whose elements do not fit in one bit."""
     if S.default_dtype.kind != "b" or S.zero_in(bool) or not S.one_in(bool):
         raise SemiringError(
-            f"{asked}a bit for each pair is enough for algebras of False and True, such as sr.boolean, not for {S.name}"
+            f"{asked}one bit per pair is only enough for algebras of False and True, such as sr.boolean, not {S.name}"
         )
     if not is_boolean(S, np.dtype(bool)):
-        raise SemiringError(f"{S.name} is not the algebra of or and and; packed matrices are for that alone")
+        raise SemiringError(f"packed matrices need the algebra of or and and, sr.boolean, not {S.name}")

@@ -1,4 +1,4 @@
-"""Operands where the work will be done; answers go back to where the first of them came from."""
+"""Move operands to the device of the computation; answers go back to where the first one came from."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from .operand import Operand
 
 
 def place(operands: Sequence[Operand], device: str | None, work: float = 0.0) -> list[Operand]:
-    """The operands on one device.
+    """Move the operands to one device.
 
     Parameters
     ----------
     operands : sequence of Operand
     device : {None, "cpu", "gpu"}
-        ``None``: where one of them is on a GPU there, else the host, unless the GPU repays the copies.
+        ``None``: a GPU if one of them is there; else the host, unless the GPU is worth the copies.
     work : float, optional
-        Multiply-adds, where the host's arrays may be taken to a GPU without being asked.
+        Multiply-adds, if arrays of the host may be moved to a GPU without being asked for.
 
     Raises
     ------

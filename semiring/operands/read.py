@@ -1,7 +1,7 @@
-"""What may come in, and who reads it: the one table of representations.
+"""The table of everything that can be passed as a matrix, with its readers.
 
-A row is a module, the name of a class of its, and the reader. Only modules that are loaded are asked, since an object
-of a class cannot be there before its module; subclasses are taken as their parents are.
+A row is a module, the name of a class in it, and the reader. Only modules that are loaded are tried, because an object
+cannot exist before the module of its class; subclasses are read like their parents.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ Reader = Callable[[Any, Semiring, str], Operand]
 
 
 def read_graph(A: Any, S: Semiring, what: str) -> Sparse:
-    """A graph by its edges; answers have the vectors of the algebra's records as fields, as those of a `Matrix` do."""
+    """Read a graph by its edges; answers have the vectors of the algebra's records as fields, like a `Matrix`."""
     given = read_entries(A, S, what)
     return given.answering_in(S.with_vectors(given.dtype))
 
 
 def read_frame(A: Any, S: Semiring, what: str) -> Operand:
-    """A data frame: a matrix where its rows and its columns are the same vertices, else edges."""
+    """Read a data frame: a matrix if its rows and its columns are the same vertices, else edges."""
     return as_matrix(A, S, what) if is_square(A) else read_graph(A, S, what)
 
 
 def as_matrix(A: Any, S: Semiring, what: str) -> Dense:
-    """A `Matrix`, or a data frame that is one."""
+    """Read a `Matrix`, or a data frame that is one."""
     return read_matrix(A if isinstance(A, Matrix) else Matrix(A, S), S, what)
 
 
 def read_series(A: Any, S: Semiring, what: str) -> Operand:
-    """A series of pandas: a vector, whose labels are vertices where it meets a matrix over vertices; or edges."""
+    """Read a pandas series: a vector, whose labels are vertices if it meets a matrix over vertices; or edges."""
     if what == "A" and getattr(A.index, "nlevels", 1) > 1:  # the ends of edges
         return read_graph(A, S, what)
     given = read(A.to_numpy(), S, what)
@@ -61,18 +61,18 @@ def read_series(A: Any, S: Semiring, what: str) -> Operand:
 
 
 def read_factors(A: Any, S: Semiring, what: str) -> Operand:
-    """Factors: the matrix that was eliminated, and how."""
+    """Read factors: the matrix that was eliminated, with its factors."""
     given: Operand = operand(A._edges, S, what)
     return given.changed(factors=A)
 
 
 def read_tensor(A: Any, S: Semiring, what: str) -> Operand:
-    """A tensor of PyTorch's: by what it stores in a sparse layout, else an array."""
+    """Read a PyTorch tensor: by its entries if its layout is sparse, else as an array."""
     return read_stored(A, S, what) if is_sparse_tensor(A) else read_dlpack(A, S, what)
 
 
 def refuse_traced(A: Any, S: Semiring, what: str) -> Operand:
-    """An array of JAX's that has no elements yet, within a function that JAX traces.
+    """Refuse a JAX array without elements, in a function that JAX traces.
 
     Raises
     ------
@@ -112,29 +112,29 @@ READERS: tuple[tuple[str, str, Reader], ...] = (
 
 
 def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
-    """What a caller passed, as an operand that messages call `what`: read, or as it was prepared.
+    """Read what a caller passed as an operand that messages call `what`, unless it was prepared.
 
     Raises
     ------
     SemiringError
-        If it is not a matrix over S, or was prepared for another algebra.
+        If it is not a matrix over S, or was prepared for a different algebra.
     """
     if not isinstance(A, Operand):
         return read(A, S, what)
     if A.S is not S and A.S.declared is S.declared:
-        A = A.changed(S=S)  # which sums improving cycles, or does not
+        A = A.changed(S=S)  # S sums improving cycles, or does not
     if A.S is not S:
-        raise SemiringError(f"{what} was prepared for {A.S.name}, and is used with {S.name}; prepare it anew")
+        raise SemiringError(f"{what} was prepared for {A.S.name}, but is used with {S.name}; prepare it for {S.name}")
     return A if A.what == what else A.changed(what=what)
 
 
 def read(A: Any, S: Semiring, what: str = "A") -> Operand:
-    """Whatever stands for a matrix, as an operand.
+    """Read anything that can stand for a matrix, as an operand.
 
     Raises
     ------
     SemiringError
-        If it stands for none, or its dtype cannot carry the algebra.
+        If it cannot stand for a matrix, or its dtype cannot carry the algebra.
     """
     if isinstance(A, np.ndarray):
         return read_array(A, S, what)
@@ -157,13 +157,13 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
 
 
 def _plain(A: Any, S: Semiring, what: str) -> Any:
-    """Nested lists with an array for each matrix over vertices; NumPy would make one of a matrix over any algebra.
+    """Refuse nested lists with arrays over vertices; NumPy would stack them for any algebra.
 
     Raises
     ------
     SemiringError
-        For a matrix over another algebra, a graph, what was prepared, and a matrix whose vertices have names, which an
-        array would take by position.
+        For a matrix over a different algebra, a graph, a prepared matrix, and a matrix whose vertices have names, which
+        an array would match by position.
     """
     if isinstance(A, (list, tuple)):
         if not A or isinstance(A[0], (Number, str, bytes)):
@@ -174,38 +174,38 @@ def _plain(A: Any, S: Semiring, what: str) -> Any:
         return A
     refuse_table(A, what)
     if isinstance(A, Operand) or is_of_edges(A):
-        raise SemiringError(f"{what} is of type {type(A).__name__}, and a stack is of arrays: give the elements, such "
-                            "as sr.adjacency(graph, S).to_numpy() of a graph")
+        raise SemiringError(f"{what} is of type {type(A).__name__}, but a stack must be of arrays: pass the elements, "
+                            "such as sr.adjacency(graph, S).to_numpy() for a graph")
     if is_foreign(A):
         return as_array(A, what)
     if not (isinstance(A, Matrix) or has_labels(A)):
         return A
     given = as_matrix(A, S, what)
     if given.names is not None:
-        raise SemiringError(f"{what} has names, and a stack has none: np.stack([M, N]) of Matrices makes one, in the "
-                            "order of the names of the first")
+        raise SemiringError(f"{what} has names, which a stack would lose: np.stack([M, N]) makes a stack of Matrices, "
+                            "in the order of the names of the first")
     return given.array
 
 
 def _are_edges(A: Any) -> bool:
-    """Whether this is a list of tuples (from, to) or (from, to, weight), or of nothing: the edges of an empty graph.
+    """Whether this is a list of tuples (from, to) or (from, to, weight), or an empty list: a graph without edges.
 
     Raises
     ------
     GraphError
-        For two tuples of two numbers, or three of three, which could be a matrix too.
+        For two tuples of two numbers, or three of three, which could also be a matrix.
     """
     if not isinstance(A, list) or not all(isinstance(e, tuple) and len(e) in (2, 3) for e in A):
         return False
     if A and len({len(A), *map(len, A)}) == 1 and all(isinstance(part, Number) for edge in A for part in edge):
         n = len(A)
-        raise GraphError(f"{n} tuples of {n} numbers could be {n} edges or a matrix of {n} vertices: give edges as "
+        raise GraphError(f"{n} tuples of {n} numbers could be {n} edges or a matrix of {n} vertices: pass edges as "
                          "semiring.as_graph(edges), and a matrix as lists or as an array")
     return True
 
 
 def is_of_edges(A: Any) -> bool:
-    """Whether this is a graph, a sparse matrix of SciPy's or a table of edges, which `as_graph` takes.
+    """Whether this is a graph, a SciPy sparse matrix or a table of edges, which `as_graph` takes.
 
     >>> import semiring as sr
     >>> is_of_edges(sr.as_graph([(0, 1)])), is_of_edges(np.eye(2))
@@ -220,12 +220,12 @@ def is_of_edges(A: Any) -> bool:
 
 
 def refuse_edges(B: Any) -> None:
-    """A right-hand side is never a list of edges, and its columns may look like one.
+    """Refuse a right-hand side that looks like a list of edges.
 
     Raises
     ------
     SemiringError
-        For a data frame other than one whose index and columns are vertices.
+        For a data frame, unless its index and columns are vertices.
     """
     if not isinstance(B, np.ndarray) and is_frame(B) and not is_square(B):
         raise SemiringError("B is a data frame, whose columns may be right-hand sides or the ends of edges: pass an "

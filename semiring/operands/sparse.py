@@ -1,4 +1,4 @@
-"""Matrices by their entries: SciPy's sparse ones of every format, graphs, data frames of edges; never dense."""
+"""Read matrices by their entries, never dense: SciPy sparse matrices of every format, graphs, data frames of edges."""
 
 from __future__ import annotations
 
@@ -34,32 +34,32 @@ from .examine import examine, known
 from .operand import Operand
 
 OFFSET, COLUMN = np.dtype(np.int64), np.dtype(np.int32)
-MANY = 1 << 14  # entries that repay asking whether all are alike
-MOST = int(np.iinfo(COLUMN).max)  # rows and columns of a matrix
+MANY_ENTRIES = 1 << 14  # entries from which it is worth checking whether all are equal
+MOST_ROWS = int(np.iinfo(COLUMN).max)  # rows and columns of a matrix
 
 
 class Sparse(Operand):
-    """Checked elements in compressed rows; what is not stored is zero.
+    """Checked elements in compressed rows; entries that are not stored are zero.
 
-    Every stored entry is an element, an explicit 0 too; entries of one place are combined with ⊕.
+    Every stored entry is an element, even an explicit 0; entries at the same place are combined with ⊕.
 
     Attributes
     ----------
     rows : Rows
-        Whose structure has been looked at, at the latest when they are asked for.
+        Rows whose structure has been checked, at the latest when this attribute is read.
     given : Rows
-        As they came in, as long as nobody has asked for `rows`. A product with a vector looks at them on its way.
+        Rows as they were passed, until `rows` is read. A product with a vector checks them on its way.
         Their offsets may be int32.
     inspected : bool
-        Whether columns of `given` are known to ascend, and to lie inside.
+        Whether columns of `given` are known to ascend and to be inside the matrix.
     n, nnz : int
         Number of rows, and of entries.
     indptr, values : ndarray
-        Where the entries of each row begin, and the element of each.
+        The first entry of each row, and the element of each entry.
     of_graph : bool
-        Whether it was given as a graph, so that answers are a `Matrix` too.
+        Whether it was passed as a graph, so that answers are a `Matrix`.
     answers : callable
-        What makes the caller's kind of array of a square answer, where it was not a graph.
+        Makes the caller's kind of array from a square answer, unless it was passed as a graph.
     """
 
     kind = "sparse"
@@ -88,7 +88,7 @@ class Sparse(Operand):
 
     @property
     def indptr(self) -> np.ndarray:
-        """Where the entries of each row begin."""
+        """The offset of the first entry of each row."""
         return self.rows.offsets
 
     @property
@@ -108,7 +108,7 @@ class Sparse(Operand):
 
     @cached_property
     def alike(self) -> bool:
-        """Whether all entries have one value."""
+        """Whether all entries have the same value."""
         return alike(self.values)
 
     @cached_property
@@ -123,50 +123,50 @@ class Sparse(Operand):
 
     @cached_property
     def both_ways(self) -> bool:
-        """Whether each edge goes both ways, with any weights; compiled code says it."""
+        """Whether each edge goes both ways, with any weights, as compiled code finds."""
         return goes_both_ways(self.rows)
 
     @cached_property
     def spread(self) -> Spread:
-        """How breadth-first searches go."""
+        """The directions of breadth-first searches."""
         return spread(self.indptr, self.indices)
 
     @cached_property
     def facts(self) -> Facts:
-        """What is known of the elements, and of the zeros between them; refuses what is not an element."""
+        """Facts about the elements and the zeros between them; raises an error for anything that is not an element."""
         parts = [self.values[None]] if self.nnz else []
-        if self.nnz > MANY and self.alike:  # the first tells all
+        if self.nnz > MANY_ENTRIES and self.alike:  # the first entry stands for all
             parts = [self.values[None, :1]]
-        if self.dtype.kind in "iuf":  # zero counts: it may be a limit of the dtype
+        if self.dtype.kind in "iuf":  # zero counts, because it may be a limit of the dtype
             parts.append(np.array([[known(self.S, self.dtype).zero]], self.dtype))
         try:
             return examine(self.S, self.dtype, [(self.what, part) for part in parts or [self.values[None]]])
-        except SemiringError:  # what is not an element is refused with its row and column
+        except SemiringError:  # report the row and column of the invalid entry
             rows = np.repeat(np.arange(self.n), np.diff(self.indptr))
             _refuse_outside(self.S, self.what, self.values, rows, self.rows.columns)
             raise
 
     def look(self) -> None:
-        """Refuse what is not an element."""
+        """Refuse anything that is not an element."""
         _ = self.facts
         self.examined = True
 
     def wrap(self, answer: Any) -> Any:
-        """A square answer of the kind that is given for dense matrices, or for graphs."""
+        """A square answer of the kind that is returned for dense matrices, or for graphs."""
         answer = answer if self.callers_dtype is self.dtype else self.in_callers_dtype(answer)
         if self.of_graph:
             return Matrix(answer, self.S.declared, self.names, self.library)
         return answer if self.answers is None else self.answers(answer)
 
     def graph_of(self, rows: Rows) -> Graph:
-        """A square answer by its entries, of the kind that is given for graphs."""
+        """A square answer by its entries, of the kind that is returned for graphs."""
         sources = np.repeat(np.arange(self.n), np.diff(rows.offsets))
         columns, names = rows.columns.astype(np.int64), as_names(self.names)
         weights = with_infinities(rows.values, self.S)
         return Graph(sources, columns, self.n, weights, names, library=self.library)
 
     def stored(self, low: Lowering, copy: bool) -> Rows:
-        """The same places with elements in a lowering's storage."""
+        """The same entries with elements in a lowering's storage."""
         return Rows(self.rows.offsets, self.rows.columns, low.encode(self.rows.values, copy), self.rows.width)
 
     def array(self) -> np.ndarray:
@@ -177,12 +177,12 @@ class Sparse(Operand):
         return array
 
     def copy(self) -> Sparse:
-        """The same in memory of its own."""
+        """A copy in memory of its own."""
         rows = self.rows
         return self.changed(given=Rows(rows.offsets.copy(), rows.columns.copy(), rows.values.copy(), rows.width))
 
     def without_zeros(self) -> Sparse:
-        """The same without the entries that are zero; itself where there are none."""
+        """The matrix without stored zeros; itself if there are none."""
         kept = ~self.S.over(self.dtype).is_zero(self.values)
         if kept.all():
             return self
@@ -191,7 +191,7 @@ class Sparse(Operand):
         return Sparse(made, self.S, self.what, self.names, self.of_graph, self.examined).of_library(self.library)
 
     def with_values(self, values: np.ndarray) -> Sparse:
-        """Other weights on the same edges, row by row."""
+        """The same edges with other weights, row by row."""
         rows = np.repeat(np.arange(self.n), np.diff(self.indptr))
 
         def edge(i: int) -> str:
@@ -204,9 +204,9 @@ class Sparse(Operand):
 
 
 def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
-    """A SciPy sparse matrix or array.
+    """Read a SciPy sparse matrix or array.
 
-    The formats that store blocks or diagonals cannot tell a 0 from padding: there it is not an entry.
+    Formats that store blocks or diagonals cannot distinguish a 0 from padding: in them a 0 is not an entry.
 
     Raises
     ------
@@ -218,13 +218,13 @@ def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
         raise SemiringError(f"a sparse matrix has two axes, and {what} has shape {A.shape}; pass A.toarray() with "
                             "the algebra's zero filled in")
     height, width = A.shape
-    if max(height, width) > MOST:
+    if max(height, width) > MOST_ROWS:
         raise SemiringError(
-            f"{what} is {height} × {width}; a sparse matrix may have {MOST} rows and columns: if the vertices are "
+            f"{what} is {height} × {width}; a sparse matrix may have {MOST_ROWS} rows and columns: if the vertices are "
             "numbers with gaps, semiring.as_graph(A).compact() closes them"
         )
     if A.format == "csc":
-        A = A.tocsr()  # as compressed columns it has one order in each row, and duplicates stay
+        A = A.tocsr()  # from compressed columns rows come out in one order, and duplicates stay
     if A.format != "csr":
         entries = unpadded(A).tocoo()
         rows, columns, data = entries.row, entries.col, entries.data
@@ -245,12 +245,12 @@ def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
 
 
 def read_stored(A: Any, S: Semiring, what: str) -> Operand:
-    """A sparse array of another library than SciPy by what it stores; vectors and stacks with their zeros.
+    """Read a sparse array of a library other than SciPy by its entries; vectors and stacks become dense.
 
     Raises
     ------
     SemiringError
-        As for `read_scipy`, and for what is not stored where it has a value that is neither 0, NaN nor the algebra's
+        As for `read_scipy`, and if entries that are not stored have a value other than 0, NaN and the algebra's
         zero.
     """
     found = stored_in(A, what)
@@ -268,7 +268,7 @@ def read_stored(A: Any, S: Semiring, what: str) -> Operand:
 
 
 def _is_zero(value: Any, dtype: np.dtype, S: Semiring) -> bool:
-    """Whether a value is the algebra's zero, also as a dtype of integers has it."""
+    """Whether a value is the algebra's zero, also as integers store it."""
     return bool(value == S.zero) or (dtype in S.dtypes and bool(value == S.zero_in(dtype)))
 
 
@@ -292,13 +292,13 @@ def _inspected(given: Rows, S: Semiring, what: str) -> Rows:
 
 
 def _broken(what: str, shape: tuple[int, int]) -> SemiringError:
-    return SemiringError(f"{what} is {shape[0]} × {shape[1]} and its compressed rows do not fit: indices lie outside")
+    return SemiringError(f"{what} is {shape[0]} × {shape[1]}, but some of its indices are outside: rebuild the matrix")
 
 
 def _from_triples(
     S: Semiring, what: str, rows: np.ndarray, columns: np.ndarray, data: np.ndarray, shape: tuple[int, int]
 ) -> Sparse:
-    if data.dtype == bool and not _lives_in_bool(S):  # where it is True there is an edge, without a weight
+    if data.dtype == bool and not _lives_in_bool(S):  # True is an edge without a weight
         rows, columns = rows[data], columns[data]
         values = np.repeat(unweighted(S, None, None), len(rows))
     else:
@@ -325,11 +325,12 @@ def elements_of(S: Semiring, data: np.ndarray) -> np.ndarray:
 
 @lru_cache(1024)
 def _carried(S: Semiring, dtype: np.dtype) -> np.dtype | None:
-    """The dtype that carries stored numbers as elements; None where every number is an edge."""
+    """The dtype that carries stored numbers as elements; None if every number is an edge."""
     if S.is_object:
-        raise SemiringError(f"{S.name} works on Python objects, which no SciPy sparse matrix holds; use a dense array")
+        raise SemiringError(f"{S.name} works on Python objects, which a SciPy sparse matrix cannot hold; "
+                            "use a dense array")
     if S.is_record:
-        raise SemiringError(f"{S.name} works on records, which no SciPy sparse matrix holds; use a Graph, an "
+        raise SemiringError(f"{S.name} works on records, which a SciPy sparse matrix cannot hold; use a Graph, an "
                             "array, or a tuple of sparse matrices, one for each component")
     if S.default_dtype.kind == "b" and dtype.kind in "iuf" and S.idempotent:
         return None
@@ -337,7 +338,7 @@ def _carried(S: Semiring, dtype: np.dtype) -> np.dtype | None:
 
 
 def read_graph(A: Any, S: Semiring, what: str, dtype: np.dtype | None = None) -> Sparse:
-    """A `Graph`, a NetworkX graph or a data frame of edges: the matrix that `semiring.adjacency` would make."""
+    """Read a `Graph`, a NetworkX graph or a data frame of edges: the matrix that `semiring.adjacency` would make."""
     graph = graph_for(A, weight=IF_CLEAR if S.default_dtype.kind == "b" else "weight")
     require_rows(graph.n)
     if graph.weights is not None:
@@ -360,24 +361,24 @@ def read_graph(A: Any, S: Semiring, what: str, dtype: np.dtype | None = None) ->
 def _refuse_forgotten(
     S: Semiring, graph: Graph, sources: np.ndarray, targets: np.ndarray, values: np.ndarray, rows: Rows
 ) -> None:
-    """Refuse parallel edges of which one is better in the first stage and the other in the second.
+    """Refuse parallel edges, one better in the first stage and the other in the second.
 
     Raises
     ------
     GraphError
-        Which of them a best path takes depends on its other edges, and one alone is kept.
+        A best path may need either, depending on its other edges, but only one can be kept.
     """
     keys = np.repeat(np.arange(graph.n), np.diff(rows.offsets)) * graph.n + rows.columns
     sums = rows.values[np.searchsorted(keys, sources * graph.n + targets)]
     lost = np.flatnonzero(is_forgotten(S, values, sums))
     if lost.size:
-        back = np.flatnonzero(graph.sources != graph.targets)  # edges that go both ways come again
+        back = np.flatnonzero(graph.sources != graph.targets)  # edges that go both ways occur twice
         i = int(np.concatenate([np.arange(len(graph)), back])[lost[0]])
         first, second = (stage.name for stage in S.stages or ())
         raise GraphError(
-            f"{graph._edge(i)} is better by {second} than a parallel edge, which is better by {first}: which of them a "
-            "path takes depends on its other edges, and of parallel edges one is kept. Put a vertex on one: the other "
-            f"half of it has the weight {show(S.one_in(values.dtype))}"
+            f"{graph._edge(i)} is better by {second} than a parallel edge, which is better by {first}. A path may need "
+            "either, depending on its other edges, but only one of parallel edges is kept. Put a vertex on one: give "
+            f"its other half the weight {show(S.one_in(values.dtype))}"
         )
 
 
@@ -393,7 +394,7 @@ def entries_of(array: np.ndarray, S: Semiring, what: str, names: Sequence[Any] |
 def compressed_rows(
     S: Semiring, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]
 ) -> Rows:
-    """Compressed rows of entries in any order; those of one place combine with ⊕, in the order they stand in."""
+    """Compressed rows of entries in any order; entries at the same place combine with ⊕, in their order."""
     require_rows(shape[0])
     keys = rows.astype(np.int64) * shape[1] + columns
     step = np.diff(keys)
@@ -413,13 +414,13 @@ def compressed_rows(
 
 
 def _refuse_outside(S: Semiring, what: str, values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> None:
-    """Refuse what is not an element, with its row and column."""
+    """Refuse anything that is not an element, with its row and column."""
     inside = S.over(values.dtype).contains(values)
     if inside.all():
         return
     i = int(np.argmin(inside))
     place = f"{what}[{int(rows[i])}, {int(columns[i])}]"
     if np.any(is_nan(np.asarray(values[i]))):
-        raise SemiringError(f"{place} is NaN: NaN is not an element of any algebra; leave the entry out, or mend it")
+        raise SemiringError(f"{place} is NaN: NaN is not an element of any algebra; remove or correct the entry")
     raise SemiringError(f"{place} is {show(values[i])}: it is outside the carrier of {S.name}, {S.notation}"
                         f"{S.how_written}")

@@ -1,4 +1,4 @@
-"""A matrix in a file, or in an array library's own kind of file: read when it is needed, or a tile at a time."""
+"""Read a matrix in a file, or in the file format of an array library: when needed, or a tile at a time."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ ROWS = 64  # of a graph that stay in memory
 
 
 class Stored(Dense):
-    """A matrix that is not in memory, or not all of it.
+    """A matrix that is at least partly not in memory.
 
     Attributes
     ----------
     source : Source
-        Where tiles are read from.
+        Reads tiles.
     """
 
     source: Source
@@ -51,7 +51,7 @@ class Stored(Dense):
 
     @cached_property
     def array(self) -> np.ndarray:
-        """All of it, in memory."""
+        """The whole matrix, in memory."""
         require(self.nbytes, f"{self.what}, read as a whole,", "closure(…, out=…, memory=…) takes it a tile at a time")
         if isinstance(self.source, ArraySource):
             return carried_by(np.ascontiguousarray(self.source.array[...]), self.S)
@@ -61,7 +61,7 @@ class Stored(Dense):
         return carried_by(elements, self.S)
 
     def through(self, source: Source) -> Stored:
-        """The matrix as another source gives it."""
+        """The matrix as read from another source."""
         made = copy(self)
         made.source = source
         for known in ("array", "facts"):  # of other elements
@@ -70,12 +70,12 @@ class Stored(Dense):
 
 
 def read_path(A: Any, S: Semiring, what: str) -> Stored:
-    """The path of a .npy file or a zarr array.
+    """Read the path of a .npy file or a zarr array.
 
     Raises
     ------
     SemiringError
-        If there is no such file, or it holds no matrix.
+        If there is no such file, or it does not hold a matrix.
     """
     path = Path(os.fsdecode(A))
     if not path.exists():
@@ -88,14 +88,14 @@ def read_path(A: Any, S: Semiring, what: str) -> Stored:
 
 
 def read_chunked(A: Any, S: Semiring, what: str) -> Stored:
-    """An array of zarr, or a data set of HDF5.
+    """Read an array of zarr, or a data set of HDF5.
 
     Raises
     ------
     SemiringError
         If the file of a data set has been closed.
     """
-    if not getattr(A, "id", True):  # h5py's word for a data set without a file
+    if not getattr(A, "id", True):  # in h5py the sign of a closed file
         raise SemiringError(f"{what} is a data set of HDF5 whose file has been closed: open it again")
     return Stored(ArraySource(A), S, what)
 

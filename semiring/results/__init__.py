@@ -1,1 +1,1 @@
-"""Objects that people hold and question: reachability, and graphs without cycles."""
+"""Results that answer questions: reachability, paths, the structure of graphs, and measures."""

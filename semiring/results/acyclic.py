@@ -1,4 +1,4 @@
-"""Directed graphs without cycles: reduced to the edges that matter, and made of any graph by its condensation."""
+"""Acyclic graphs: the transitive reduction, and the condensation of any graph to an acyclic one."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ from semiring.solvers.task import Task, compute, options
 from .reachability import Reachability, check_square, transitive_closure
 from .structure import cycle_error, entries_of_packed
 
-ADVICE = "reduce its condensation, or leave an edge of the cycle out"  # where a graph has a cycle
+ADVICE = "reduce its condensation, or leave an edge of the cycle out"  # for a graph with a cycle
 
 
 def transitive_reduction(A: Any) -> Any:
-    """The least graph that reaches the same: an acyclic graph without the edges that a longer path replaces.
+    """Remove the edges of an acyclic graph that a longer path replaces.
+
+    This leaves the smallest graph in which every vertex reaches the same vertices.
 
     Parameters
     ----------
@@ -36,22 +38,22 @@ def transitive_reduction(A: Any) -> Any:
     Returns
     -------
     Graph or PackedMatrix
-        A `Graph` for graphs and edges, with their weights and names (of parallel edges the first); for arrays, sparse
+        For graphs and edges a `Graph`, with their weights and names (the first of parallel edges); for arrays, sparse
         matrices, a `Matrix` or a `PackedMatrix` a `PackedMatrix`.
 
     Raises
     ------
     GraphError
-        If the graph has a cycle; the message names one. Of a graph with cycles reduce the `condensation`. When it is
-        undirected, or what is given is neither a square matrix nor edges.
+        If the graph has a cycle; the message names one, and you can reduce the `condensation`. If the graph is
+        undirected, or A is neither a square matrix nor edges.
     SemiringError
-        For NaN, and where the n² bits of a matrix would not fit in memory.
+        For NaN, and if the n² bits of a matrix do not fit in memory.
 
     Notes
     -----
-    A ∧ ¬(A A⁺): an edge stays unless some path of two or more edges joins its ends (A. V. Aho, M. R. Garey,
-    J. D. Ullman, The transitive reduction of a directed graph, 1972). Where there are fewer edges than n² / 64, A⁺ is
-    never held, but some columns of it at a time; see `semiring.algorithms.sparse.reduction`.
+    A ∧ ¬(A A⁺): an edge stays unless a path of two or more edges connects its ends (A. V. Aho, M. R. Garey,
+    J. D. Ullman, The transitive reduction of a directed graph, 1972). If there are fewer edges than n² / 64, only some
+    columns of A⁺ are held at a time; see `semiring.algorithms.sparse.reduction`.
 
     Examples
     --------
@@ -71,7 +73,7 @@ def transitive_reduction(A: Any) -> Any:
         raise GraphError("an undirected graph has no transitive reduction: each edge is a cycle of two")
     chosen = np.arange(len(graph))
     if graph.weights is not None and graph.weights.dtype.kind == "b":
-        chosen = np.flatnonzero(graph.weights)  # what is False is not an edge
+        chosen = np.flatnonzero(graph.weights)  # False is not an edge
     keys, first = np.unique(graph.sources[chosen] * graph.n + graph.targets[chosen], return_index=True)
     if _is_dense(graph.n, len(keys)):
         reduced = _reduced(pack(graph), graph.names)
@@ -84,7 +86,7 @@ def transitive_reduction(A: Any) -> Any:
 
 
 def condensation(A: Any) -> tuple[PackedMatrix, list[Any]]:
-    """The acyclic graph of a graph's strongly connected components.
+    """Return the acyclic graph of a graph's strongly connected components.
 
     Parameters
     ----------
@@ -94,7 +96,7 @@ def condensation(A: Any) -> tuple[PackedMatrix, list[Any]]:
     Returns
     -------
     matrix : PackedMatrix
-        True at (c, d) where an edge leads from component c to another component d.
+        True at (c, d) if an edge leads from component c to a different component d.
     members : list
         The vertices of each component: lists of names, or int64 arrays of positions. Components are in the order of
         their first vertices.
@@ -102,13 +104,13 @@ def condensation(A: Any) -> tuple[PackedMatrix, list[Any]]:
     Raises
     ------
     GraphError
-        If what is given is neither a square matrix nor edges.
+        If A is neither a square matrix nor edges.
     SemiringError
-        For NaN, and where n² bits would not fit in memory.
+        For NaN, and if n² bits do not fit in memory.
 
     Notes
     -----
-    Two vertices are in one component if each reaches the other; both are read off the transitive closure.
+    Two vertices are in the same component if each reaches the other; both follow from the transitive closure.
 
     Examples
     --------
@@ -151,7 +153,7 @@ def _compressed(n: int, sources: np.ndarray, targets: np.ndarray) -> tuple[np.nd
 
 
 def _kept(start: np.ndarray, heads: np.ndarray, names: Sequence[Any] | None) -> np.ndarray:
-    """Which edges of compressed rows stay."""
+    """The edges of compressed rows that stay, as truth values."""
     kept = reduction.transitive_reduction(start, heads)
     if kept is None:
         raise cycle_error(start, heads, names, ADVICE)

@@ -1,4 +1,4 @@
-"""Products of several matrices in a row, in the order that takes the fewest multiply-adds."""
+"""Products of several matrices, in the order with the fewest multiply-adds."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ from semiring.solvers.task import DEFAULTS, Task, compute, options, own_algebra
 def chain(
     matrices: Sequence[Any], S: Semiring | str | None = None, *, device: str | None = None, check: bool = True
 ) -> Any:
-    """The product A₁ ⊗ A₂ ⊗ … ⊗ Aₖ of several matrices, multiplied in the order that takes the fewest multiply-adds.
+    """Return the product A₁ ⊗ A₂ ⊗ … ⊗ Aₖ of several matrices.
+
+    They are multiplied in the order that takes the fewest multiply-adds.
 
     Parameters
     ----------
     matrices : sequence of array_like, sparse matrices or graphs, each of shape (…, m, k)
         Two or more, each as for `matmul`; the first one and the last one may be vectors.
     S : Semiring or str, optional
-        Default: that of a `Matrix`, or of what `prepare` gives.
+        Default: the algebra of a `Matrix` or of a prepared operand.
     device : {None, "cpu", "gpu"}
         As in `matmul`.
     check : bool
@@ -48,16 +50,16 @@ def chain(
     SemiringError
         If there are fewer than two matrices, shapes or dtypes do not fit, or an entry is not an element.
     GraphError
-        If vertices of two neighbours have names, and not the same ones.
+        If vertices of two neighbours have different names.
 
     Notes
     -----
-    The order is that of the least m·k·n over all products of (m, k) and (k, n), of sparse matrices too; T. H. Cormen,
+    The order minimizes the sum of m·k·n over all products of (m, k) and (k, n), also for sparse matrices; T. H. Cormen,
     C. E. Leiserson, R. L. Rivest, C. Stein, Introduction to algorithms, section 14.2 (2022). Ties, and so matrices of
-    one shape, are multiplied from left to right. So are all over an algebra with products only, in which the order may
-    make a difference. Floats are rounded as in `matmul`, and by another order in another way. Neighbours whose vertices
-    have names are put in the order of the first of them before anything is multiplied, and so is a series beside a
-    matrix over vertices, so that what arrays beside them mean by position does not depend on which product comes first.
+    the same shape, are multiplied from left to right, and so are all matrices over an algebra with products only, in
+    which the order may matter. Floats are rounded as in `matmul`, differently in each order. Before anything is
+    multiplied, neighbours whose vertices have names are put into the order of the first of them, and so is a series
+    next to a matrix over vertices. So what arrays next to them mean by position does not depend on the first product.
 
     Examples
     --------
@@ -94,14 +96,14 @@ def chain(
 
 
 def in_one_order(operands: Sequence[Operand]) -> list[Operand]:
-    """Neighbours whose vertices have names, with these in the order of the first of them, and so labels of vectors.
+    """Put neighbours whose vertices have names, and labelled vectors, into the order of the first of them.
 
-    A product with an array has no names, and two neighbours would then be taken by position.
+    A product with an array has no names, and two neighbours would then be matched by position.
 
     Raises
     ------
     GraphError
-        If the vertices of two neighbours are not the same ones.
+        If the vertices of two neighbours are different.
     """
     made: list[Operand] = []
     first: Operand | None = None
@@ -121,12 +123,12 @@ def shape_of(operands: Sequence[Operand]) -> tuple[int, ...]:
     Raises
     ------
     SemiringError
-        With the places of the two.
+        If two neighbours do not fit; the message has their positions.
     """
     for i, A in enumerate(operands):
         if len(A.shape) < (1 if i in (0, len(operands) - 1) else 2):
-            raise SemiringError(f"matrices[{i}] has shape {A.shape}: it must be a matrix, and the first or the last "
-                                "one may be a vector")
+            raise SemiringError(f"matrices[{i}] has shape {A.shape}: it must be a matrix; only the first and the last "
+                                "can be a vector")
     for i, (A, B) in enumerate(pairwise(operands)):
         if A.dtype != B.dtype:
             raise SemiringError(f"matrices[{i}] is {A.dtype} and matrices[{i + 1}] is {B.dtype}; convert one with "
@@ -147,17 +149,17 @@ def shape_of(operands: Sequence[Operand]) -> tuple[int, ...]:
 
 
 def best_splits(shapes: Sequence[tuple[int, ...]]) -> dict[tuple[int, int], int]:
-    """Where each run of matrices is split in two so that the products take the fewest multiply-adds.
+    """The best split of each run of matrices in two: the one with the fewest multiply-adds.
 
     Parameters
     ----------
     shapes : sequence of tuple of int
-        Of matrices that fit, or stacks of them; the first and the last may be vectors.
+        The shapes of matrices that fit, or of stacks; the first and the last may be vectors.
 
     Returns
     -------
     dict
-        For the first and the last place of a run the last place of its left part; the largest of equally good ones.
+        Maps the first and the last position of a run to the last position of its left part, the largest of equals.
 
     Examples
     --------
@@ -179,7 +181,7 @@ def best_splits(shapes: Sequence[tuple[int, ...]]) -> dict[tuple[int, int], int]
 
 
 def _as_matrix(A: Operand, first: bool) -> Operand:
-    """A vector as a row where it comes first, else as a column."""
+    """A vector as a row if it comes first, else as a column."""
     if len(A.shape) > 1 or not isinstance(A, Dense):
         return A
     array = A.array[None, :] if first else A.array[:, None]

@@ -1,7 +1,7 @@
-"""Measures of a whole graph that need few rows of its closure: eccentricities, diameter, radius, and a mean by samples.
+"""Measures of a whole graph from few rows of its closure: eccentricities, diameter, radius, and an estimated mean.
 
-No n × n matrix is made of sparse ones. Where elimination keeps to small separators, as on roads, rows come from sparse
-factors; elsewhere, as in social networks, from searches.
+No n × n matrix is made from sparse ones. If the graph has small separators, like a road network, rows come from sparse
+factors; otherwise, as for social networks, from searches.
 """
 
 from __future__ import annotations
@@ -26,25 +26,27 @@ from semiring.solvers.sparse_factors import SparseFactors
 from semiring.solvers.sparse_substitution import Substitution
 from semiring.solvers.task import Task, algebra_for, compute, options
 
-FEW = 1000  # vertices whose factors take no time
-TOGETHER = 64 << 20  # bytes of rows that are found at a time
+SMALL_ORDER = 1000  # the most vertices for which factoring takes no noticeable time
+ROWS_BYTES = 64 << 20  # bytes of rows that are computed at a time
 
 
 def eccentricities(A: Any, S: Semiring | str | None = None) -> np.ndarray:
-    """For every vertex the worst weight to another that it reaches: with min_plus its eccentricity.
+    """Return for every vertex the worst weight to another vertex that it reaches.
+
+    With min_plus this is its eccentricity.
 
     Parameters
     ----------
     A : array_like, sparse matrix, graph or factors, shape (n, n)
-        As for `closure`. Of factors, those that are there are used.
+        As for `closure`. Factors are used as they are.
     S : Semiring or str, optional
-        Whose ⊕ is the minimum or the maximum. Default: that of A, if it is a `Matrix` or was prepared.
+        Its ⊕ is the minimum or the maximum. Default: the algebra of A, if it is a `Matrix` or was prepared.
 
     Returns
     -------
     ndarray of A's dtype, shape (n,)
-        In the order of the vertices; zero of the algebra where a vertex reaches no other. Where ⊗ rounds, weights that
-        differ by less than 16 units in the last place are not told apart.
+        In the order of the vertices; the algebra's zero if a vertex reaches no other. If ⊗ rounds, weights that
+        differ by less than 16 units in the last place count as equal.
 
     Raises
     ------
@@ -59,10 +61,10 @@ def eccentricities(A: Any, S: Semiring | str | None = None) -> np.ndarray:
     -----
     Rows of the closure from few vertices bound the eccentricities of all, and the next rows are taken from vertices
     whose bounds differ: F. W. Takes, W. A. Kosters, Computing the eccentricity distribution of large graphs (2013). The
-    bounds hold over every closed semiring in which ⊕ is the minimum or the maximum. Rows come from sparse factors, or,
-    where a breadth-first search has a level of more than a quarter of all vertices, so that elimination fills in, from
-    searches, if no edge is better than one and ⊗ commutes. Factors that are kept answer without eliminating again, as
-    ``F.reduce("eccentricities")`` does.
+    bounds hold over every closed semiring in which ⊕ is the minimum or the maximum. Rows come from sparse factors. But
+    if a breadth-first search has a level of more than a quarter of all vertices, so that elimination fills in, they
+    come from searches, provided that no edge is better than one and ⊗ commutes. Existing factors
+    answer without eliminating again, as ``F.reduce("eccentricities")`` does.
 
     Examples
     --------
@@ -74,7 +76,9 @@ def eccentricities(A: Any, S: Semiring | str | None = None) -> np.ndarray:
 
 
 def diameter(A: Any, S: Semiring | str | None = None) -> Any:
-    """The worst weight of a pair with a path: with min_plus the longest of all shortest paths.
+    """Return the worst weight of a pair with a path: the diameter.
+
+    With min_plus it is the length of the longest of all shortest paths.
 
     Parameters
     ----------
@@ -86,7 +90,7 @@ def diameter(A: Any, S: Semiring | str | None = None) -> Any:
     Returns
     -------
     number
-        A number of Python's; zero of the algebra where no vertex reaches another.
+        A Python number; the algebra's zero if no vertex reaches another.
 
     Raises
     ------
@@ -95,7 +99,7 @@ def diameter(A: Any, S: Semiring | str | None = None) -> Any:
 
     Notes
     -----
-    As for `eccentricities`; tens of rows decide it for most large graphs.
+    As for `eccentricities`; for most large graphs tens of rows are enough.
 
     Examples
     --------
@@ -108,7 +112,9 @@ def diameter(A: Any, S: Semiring | str | None = None) -> Any:
 
 
 def radius(A: Any, S: Semiring | str | None = None) -> Any:
-    """The best eccentricity of a vertex that reaches another: with min_plus that of a centre.
+    """Return the best eccentricity of a vertex that reaches another: the radius.
+
+    With min_plus it is the eccentricity of a centre.
 
     Parameters
     ----------
@@ -120,7 +126,7 @@ def radius(A: Any, S: Semiring | str | None = None) -> Any:
     Returns
     -------
     number
-        A number of Python's; zero of the algebra where no vertex reaches another.
+        A Python number; the algebra's zero if no vertex reaches another.
 
     Raises
     ------
@@ -141,16 +147,16 @@ def radius(A: Any, S: Semiring | str | None = None) -> Any:
 
 
 class Estimate(NamedTuple):
-    """A mean that is estimated from some rows.
+    """A mean that was estimated from some rows.
 
     Attributes
     ----------
     mean : float
-        NaN where none of the sources reaches another vertex.
+        NaN if none of the sources reaches another vertex.
     error : float
-        Its standard error; 0 where all rows were taken, and NaN of a single one of several.
+        Its standard error; 0 if all rows were used, and NaN for a single one of several.
     rows : int
-        How many were taken.
+        The number of rows used.
 
     Examples
     --------
@@ -167,17 +173,18 @@ class Estimate(NamedTuple):
 def mean_weight(
     A: Any, S: Semiring | str | None = None, *, rows: int = 256, seed: int | np.random.Generator = 0
 ) -> Estimate:
-    """The mean weight over all pairs with a path, by the rows of some random sources: with min_plus the mean distance.
+    """Estimate the mean weight over all pairs with a path, from random rows.
+
+    With min_plus it is the mean distance.
 
     Parameters
     ----------
     A : array_like, sparse matrix or graph, shape (n, n)
         As for `closure_rows`.
     S : Semiring or str, optional
-        With a selective ⊕, on numbers. Default: that of A, if it is a `Matrix` or was prepared.
+        With a selective ⊕, on numbers. Default: the algebra of A, if it is a `Matrix` or was prepared.
     rows : int, optional
-        Sources to search from, each vertex with the same probability and none twice; all vertices where there are no
-        more.
+        The number of sources, drawn uniformly without repetition; all vertices if there are no more than these.
     seed : int or numpy.random.Generator, optional
         The same seed gives the same sources.
 
@@ -193,14 +200,13 @@ def mean_weight(
     NoClosureError
         If a source reaches a cycle that improves.
     SemiringError
-        If A is not a square matrix or graph over S, the elements are not numbers, or rows is not a whole number from
-        1 on.
+        If A is not a square matrix or graph over S, the elements are not numbers, or rows is not a whole number ≥ 1.
 
     Notes
     -----
-    With t(v) the sum and c(v) the number of the weights in the row of v, the mean R is estimated by Σ t / Σ c, and its
-    variance by (1 − k/n) Σ (t − R c)² / (k (k − 1) c̄²): the ratio estimator, W. G. Cochran, Sampling Techniques (1977).
-    ``factor(A, S).reduce("mean")`` is exact.
+    Let t(v) be the sum and c(v) the number of the weights in the row of v. The mean R is estimated by Σ t / Σ c, and
+    its variance by (1 − k/n) Σ (t − R c)² / (k (k − 1) c̄²): the ratio estimator, W. G. Cochran, Sampling Techniques
+    (1977). ``factor(A, S).reduce("mean")`` is exact.
 
     Examples
     --------
@@ -212,7 +218,7 @@ def mean_weight(
     (0.0, True)
     """
     if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or rows < 1:
-        raise SemiringError(f"rows must be a whole number from 1 on, and is {clip_repr(rows)}")
+        raise SemiringError(f"rows must be a whole number ≥ 1, and is {clip_repr(rows)}")
     S = algebra_for("mean_weight", (A,), S)
     given = operand(A, S)
     n = order_of_one(given.shape, given.what)
@@ -220,11 +226,11 @@ def mean_weight(
     try:
         stream = np.random.default_rng(seed)
     except (TypeError, ValueError):
-        raise SemiringError(f"seed must be a whole number from 0 on, or a numpy.random.Generator, and is "
+        raise SemiringError(f"seed must be a whole number ≥ 0, or a numpy.random.Generator, and is "
                             f"{clip_repr(seed)}") from None
     sources = np.sort(stream.choice(n, min(int(rows), n), replace=False))
     found = [np.zeros((0, 2))]
-    step = max(TOGETHER // max(n * given.dtype.itemsize, 1), 1)
+    step = max(ROWS_BYTES // max(n * given.dtype.itemsize, 1), 1)
     for begin in range(0, len(sources), step):
         some = sources[begin : begin + step]
         found.append(_sums(given, some))
@@ -232,7 +238,7 @@ def mean_weight(
 
 
 def _sums(given: Operand, sources: np.ndarray) -> np.ndarray:
-    """Total and number of the weights to other vertices that each source reaches."""
+    """The total and the number of the weights to other vertices that each source reaches."""
     called = sources if given.names is None else [given.names[v] for v in sources]
     table = compute(Task("closure_rows", given.S, (given,), options(), (called, None, None)))
     weights = np.asarray(table)
@@ -275,5 +281,5 @@ def _measured(what: str, A: Any, S: Semiring | str | None) -> Any:
 
 
 def _fills_in(given: Sparse) -> bool:
-    """Whether a search has a level that no separator could be thinner than."""
-    return given.n > FEW and given.spread.widest > NARROW * given.n
+    """Whether a breadth-first level is so large that separators are likely to be large."""
+    return given.n > SMALL_ORDER and given.spread.widest > NARROW * given.n

@@ -1,4 +1,4 @@
-"""For every vertex the best of some places to come from: one search from all of them."""
+"""For every vertex the best of some places, found by one search from all of them."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class _Pair(NamedTuple):
 
 
 class Nearest(_Pair):
-    """The value of a best walk from any of some places to each vertex, and the place that it comes from."""
+    """The value of a best walk from any of some places to each vertex, and the place where it begins."""
 
-    _over: str  # the algebra's name; it cannot be pickled itself
+    _over: str  # the algebra's name; an algebra may not be picklable
     _zero: Any
     _infinite: Mapping[Any, Any]
-    _names: Sequence[Any] | None  # of the vertices
+    _names: Sequence[Any] | None  # names of the vertices
 
     @classmethod
     def of(cls, weights: np.ndarray, places: np.ndarray, given: Operand) -> Nearest:
-        """What was found of a graph."""
+        """Make it from a solver's result."""
         found = cls(weights, places)
         found._over, found._names = given.S.name, given.names
         found._zero, found._infinite = given.S.zero_in(weights.dtype), infinities(given.S, weights.dtype)
@@ -55,33 +55,34 @@ class Nearest(_Pair):
 
 @verb
 def nearest(A: Any, S: Semiring | str | None = None, places: Any = ...) -> Nearest:
-    """For every vertex the best of some places to come from, and how good the way is, where ⊕ selects.
+    """Find for every vertex the best of some places, and the value of its walk.
 
-    One search from all places at once. For the nearest place to go to, pass the reversed graph, or A.T.
+    ⊕ must select. One search starts in all places at once. For the nearest place to go to, pass the reversed graph, or
+    A.T.
 
     Parameters
     ----------
     A : array_like, sparse matrix or graph, shape (n, n)
         As for `closure`.
     S : Semiring or str, optional
-        With a selective ⊕. Default: that of A, if it is a `Matrix` or was prepared: ``nearest(A, places=…)``.
+        With a selective ⊕. Default: the algebra of A, if it is a `Matrix` or was prepared: ``nearest(A, places=…)``.
     places : vertex, or sequence or set of vertices
-        By name where A has names, else by position; at least one. They cannot be left out.
+        Required; at least one. By name if the vertices of A have names, else by position.
 
     Returns
     -------
     weights : ndarray of A's dtype, shape (n,)
-        Of integers of a graph or a `Matrix` float64 where there is an ∞, as in `Matrix.to_numpy`.
-        ⊕ over all walks from any of the places; zero where none leads.
+        ⊕ over all walks from any of the places; zero if there is none. For a graph or a `Matrix` of integers float64 if
+        there is an ∞, as in `Matrix.to_numpy`.
     places : ndarray, shape (n,)
-        The place that the best walk comes from: names, as objects, where A has names (None where no walk leads), else
-        positions of int32 (−1 where none does). Of equally good ones that to which the vertices before lead, as `paths`
-        chooses them for a source before all places; not by the order in which places are given.
+        The place where the best walk begins: names, as objects, if A has names (None if there is no walk), else
+        positions of int32 (−1 if there is no walk). Ties are broken as `paths` does for a source with an edge to every
+        place, not by the order of the places.
 
     Raises
     ------
     LawError
-        If ⊕ does not select, the algebra is not a semiring, or best walks go round a cycle.
+        If ⊕ does not select, the algebra is not a semiring, or best walks repeat a cycle.
     NoClosureError
         If an improving cycle can be reached from a place.
     SemiringError
@@ -101,15 +102,15 @@ def nearest(A: Any, S: Semiring | str | None = None, places: Any = ...) -> Neare
     (array([0., 3., 2., 0.]), ['Ayr', 'Ayr', 'Dale', 'Dale'])
     """
     if places is ...:
-        raise SemiringError("nearest needs places: nearest(A, S, places), or nearest(A, places=…) of a Matrix, which "
-                            "has its algebra")
+        raise SemiringError("nearest needs places: call nearest(A, S, places), or nearest(A, places=…) if A is a "
+                            "Matrix (which has its algebra)")
     task = Task("nearest", S, (A,), options(), (places,))
     task.finish = lambda found: nearest_of(task.given[0], found)
     return task  # type: ignore[return-value]
 
 
 def nearest_of(given: Operand, found: tuple[np.ndarray, np.ndarray]) -> Nearest:
-    """What the solver found, with the places by name."""
+    """Turn a solver's result into a `Nearest`, with the places by name."""
     n, (x, origin) = order_of_one(given.shape), found
     weights = given.as_shown(x)
     if given.names is None:

@@ -19,16 +19,16 @@ from .staged_paths import StagedPaths
 
 
 class StackedPaths:
-    """Best paths between the vertices of several graphs; `semiring.paths` makes them of a stack.
+    """Best paths in each graph of a stack; `semiring.paths` makes them.
 
-    `R[i]` are the paths in matrix i, `R[i, j]` where the stack has two axes; iterating goes over all of them, in order.
+    `R[i]` are the paths in matrix i, `R[i, j]` if the stack has two axes; iterating goes over all of them, in order.
 
     Parameters
     ----------
     shape : tuple of int
         The axes of the stack.
     each : sequence of Paths
-        Of every matrix, the last axis fastest.
+        The paths in every matrix, the last axis fastest.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class StackedPaths:
         if not parts:
             raise GraphError("there are no matrices in the stack, and no paths")
         there = is_on_gpu(parts[0])
-        stack = np.empty((len(parts), *parts[0].shape), parts[0].dtype)  # in their byte order, which np.stack forgets
+        stack = np.empty((len(parts), *parts[0].shape), parts[0].dtype)  # np.stack would change the byte order
         for place, part in zip(stack, parts, strict=True):
             place[...] = to_host(part)
         stack = stack.reshape(*self.shape, *stack.shape[1:])
@@ -82,8 +82,8 @@ class StackedPaths:
         except (IndexError, TypeError, ValueError):
             found = None
         if found is None or np.ndim(found):
-            raise GraphError(f"paths in a stack of {' × '.join(map(str, self.shape))} matrices are asked for by the "
-                             f"place of one matrix, and then by vertices: R[i][source, target]; not {clip_repr(index)}")
+            raise GraphError(f"paths in a stack of {' × '.join(map(str, self.shape))} matrices need the index of a "
+                             f"matrix, and then vertices: R[i][source, target]; not {clip_repr(index)}")
         return self._each[int(found)]
 
     def __iter__(self) -> Iterator[Paths]:
@@ -97,14 +97,14 @@ class StackedPaths:
 
 
 def paths_of(given: Operand, found: Any, ends: np.ndarray | None, limited: bool) -> Paths | StackedPaths:
-    """What the solvers found, as one object.
+    """Turn a solver's result into `Paths` or `StackedPaths`.
 
     Parameters
     ----------
     given : Operand
         The graph, or a stack of matrices.
     found : tuple or list of tuple
-        Weights, tree and the vertices of the rows; of a stack for every matrix.
+        Weights, tree and the vertices of the rows; for a stack a list of these.
     ends : ndarray of int64, optional
         The targets.
     limited : bool

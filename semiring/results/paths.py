@@ -1,4 +1,4 @@
-"""Best paths as one object: weights, next hops, predecessors, and the walks that they spell."""
+"""Best paths as one object: weights, next hops, predecessors, and single paths."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ SHOWN = 10  # paths, and vertices of a path, that a notebook shows
 
 
 class Path(NamedTuple):
-    """One best path: its weight, and the vertices from its source to its target (None where there is no path)."""
+    """One best path: its weight, and the vertices from its source to its target (None if there is no path)."""
 
     weight: Any
     vertices: list[Any] | None
 
     def __repr__(self) -> str:
         weight, text = self.weight, repr(self.weight)
-        if isinstance(weight, np.void):  # whose own text is all of its dtype
+        if isinstance(weight, np.void):  # its own text would show the dtype
             fields = weight.dtype.names or ()
             text = f"({', '.join(f'{field}={weight[field].tolist()!r}' for field in fields)})"
         return f"Path(weight={text}, vertices={self.vertices!r})"
@@ -48,8 +48,8 @@ class Path(NamedTuple):
 class Paths:
     """Best paths between the vertices of a graph; `semiring.paths` makes them.
 
-    `R[a, b]` is the path from a to b, vertices being called by name where the graph has names, else by position.
-    Iterating gives ``(from, to, weight, vertices)`` of every path from a source to another vertex among the targets.
+    `R[a, b]` is the path from a to b, with vertices called by name if the graph has names, else by position.
+    Iterating gives ``(from, to, weight, vertices)`` for every path from a source to a different target.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Paths:
     weights : array, shape (k, n)
         Rows of the closure.
     tree : array of int32, shape (k, n), or EdgeNumbers
-        Where the weights are: next hops where k = n and no sources were given, else predecessors.
+        On the device of the weights: next hops if k = n and no sources were given, else predecessors.
     sources, targets : ndarray of int64, shape (k,), optional
         Positions; None: all vertices.
     limited : bool
@@ -68,9 +68,9 @@ class Paths:
     ----------
     semiring : Semiring
     n : int
-        Number of vertices.
+        The number of vertices.
     names : list or None
-        Of the vertices.
+        The names of the vertices.
 
     Examples
     --------
@@ -95,9 +95,9 @@ class Paths:
 
     @cached_property
     def weights(self) -> Any:
-        """The value of a best walk from each source to each target: ⊕ over all walks, zero where there is none.
+        """The value of a best walk from each source to each target; zero if there is none.
 
-        As `semiring.closure` gives them where all vertices are sources and targets, else an array of a row a source.
+        As `semiring.closure` returns it if all vertices are sources and targets, else an array with a row per source.
         """
         if self._starts is None and self._ends is None:
             return self._given.wrap(self._values)
@@ -106,25 +106,25 @@ class Paths:
 
     @property
     def sources(self) -> list[Any]:
-        """The vertices that paths begin in, by name where there are names."""
+        """The sources of the paths, by name if there are names."""
         return self._called(self._starts)
 
     @property
     def targets(self) -> list[Any]:
-        """The vertices that paths lead to."""
+        """The targets of the paths."""
         return self._called(self._ends)
 
     @cached_property
     def next_hop(self) -> Any:
-        """The vertex after the source on the path to each vertex, by position: int32, shape (k, n).
+        """The next vertex on the path to each vertex, by position: int32, shape (k, n).
 
-        −1 at the source itself, and where no path leads. On a GPU if the weights are there. Where the numbers of edges
-        are a byte each, as they are for most sparse graphs, paths are walked by them, and this is made from them when
-        it is first asked for.
+        −1 at the source itself, and if there is no path. It is on a GPU if the weights are there. If edges can be
+        numbered in a byte, as in most sparse graphs, paths follow these numbers, and this matrix is made from them on
+        first use.
         """
         self._refuse_lost(np.arange(len(self._values)), slice(None))
         if self._starts is None and isinstance(self._tree, EdgeNumbers):
-            advice = "walks, and single paths, need no such matrix"
+            advice = "R.walk and R[source, target] need no such matrix"
             require(self._tree.numbers.size * 4, f"the matrix of next hops between {self.n} vertices", advice)
             return self._tree.vertices()
         if self._starts is None:
@@ -132,17 +132,17 @@ class Paths:
         rows = np.arange(len(self._starts))[:, None]
         tree, own = self._host_tree, np.arange(self.n, dtype=np.int32)
         before = np.where(tree == self._starts[:, None], own, tree)
-        for _ in range(self.n.bit_length()):  # twice as far at each step, until all are a source's neighbours
+        for _ in range(self.n.bit_length()):  # pointer jumping, until all are a source's neighbours
             before = np.where(before >= 0, before[rows, before], before)
         return upload(before) if is_on_gpu(self._tree) else before
 
     @cached_property
     def predecessors(self) -> Any:
-        """The vertex before each vertex on a best path from each source, by position: int32, shape (k, n).
+        """The vertex before each one on a best path, by position: int32, shape (k, n).
 
-        −1 at the source itself, and where no path leads. A row makes a tree: see `tree`. Where no sources were given
-        and several paths are best, next hops, which `R[source, target]` follows, may lead along another one of them.
-        On a GPU if the weights are there.
+        −1 at the source itself, and if there is no path. A row is a tree: see `tree`. If no sources were given and
+        there are several best paths, next hops, which `R[source, target]` follows, may follow a different one. It is on
+        a GPU if the weights are there.
         """
         if self._starts is not None:
             self._refuse_lost(np.arange(len(self._values)), slice(None))
@@ -162,22 +162,22 @@ class Paths:
         return Path(self._given.number(found[0]), self._by_name(walk))
 
     def walk(self, sources: Sequence[Hashable], targets: Sequence[Hashable]) -> list[list[Any] | None]:
-        """The vertices of many paths at once.
+        """Return the vertices of many paths at once.
 
         Parameters
         ----------
         sources, targets : sequence of vertices
-            Of one length; or one of the two a single vertex.
+            Of the same length; or one of the two a single vertex.
 
         Returns
         -------
         list of list
-            From source to target, None where no path leads.
+            From source to target; None if there is no path.
 
         Raises
         ------
         GraphError
-            For an unknown vertex, or one that paths were not asked from, and where the lengths differ.
+            For an unknown vertex, or one that is not a source or target, and if the lengths differ.
 
         Examples
         --------
@@ -189,13 +189,13 @@ class Paths:
         one, starts = positions(sources, self.names, self.n)
         single, ends = positions(targets, self.names, self.n, "targets")
         if len(starts) != len(ends) and not (one or single):
-            raise GraphError(f"{len(starts)} sources and {len(ends)} targets: give one of each for every path")
+            raise GraphError(f"{len(starts)} sources and {len(ends)} targets: pass one of each for every path")
         starts, ends = np.broadcast_arrays(starts, ends)
         rows = np.array([self._row_of(int(s)) for s in starts], np.int64)
         return [self._by_name(walk) for walk in self._walks(rows, starts, ends)]
 
     def edges(self, source: Hashable, target: Hashable) -> list[tuple[Any, Any, Any]]:
-        """The edges of a path with their weights.
+        """Return the edges of a path with their weights.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class Paths:
         Returns
         -------
         list of tuple
-            (from, to, weight) of every edge; empty where no path leads, or it has no edge.
+            (from, to, weight) of every edge; empty if there is no path, or it has no edge.
 
         Raises
         ------
@@ -227,7 +227,7 @@ class Paths:
         return [(a, b, self._given.number(w)) for a, b, w in zip(called, called[1:], weights, strict=False)]
 
     def tree(self, source: Hashable) -> Graph:
-        """Best paths from one source to all vertices, as a graph: those of `predecessors`.
+        """Return best paths from one source to all vertices, as a graph (a tree).
 
         Parameters
         ----------
@@ -236,12 +236,12 @@ class Paths:
         Returns
         -------
         Graph
-            With an edge to every vertex that is reached, but the source.
+            It has one edge to every reached vertex except the source, as in `predecessors`.
 
         Raises
         ------
         GraphError
-            For an unknown vertex, or one that paths were not asked from.
+            For an unknown vertex, or one that is not a source.
 
         Examples
         --------
@@ -260,12 +260,12 @@ class Paths:
         return Graph(tails, heads, self.n, self._weights_along(tails, heads), self.names, library=self._given.library)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """A table of all paths, with the columns from, to, weight and vertices.
+        """Return a table of all paths, with the columns from, to, weight and vertices.
 
         Parameters
         ----------
         library : {None, "pandas", "polars", "pyarrow"}
-            None: that of the data frame which came in; else pandas or Polars, the first that the program has loaded;
+            None: that of the data frame which was passed; else pandas or Polars, the first that the program has loaded;
             else the first that is installed.
 
         Returns
@@ -332,11 +332,11 @@ class Paths:
             rows.append(["…"] * 4)
         return html_table(repr(self), rows, ["from", "to", "weight", "vertices"])
 
-    # What walks are made of
+    # Walks
 
     @property
     def _led(self) -> np.ndarray:
-        """Where a path of at least one edge leads: (k, n)."""
+        """The second vertex of each path of at least one edge: (k, n)."""
         tree = self._tree.numbers if isinstance(self._tree, EdgeNumbers) else self._host_tree
         return np.asarray(tree >= 0)
 
@@ -370,8 +370,8 @@ class Paths:
         if self._starts is None:
             return start
         if start not in self._rows:
-            raise GraphError(f"no paths were asked from vertex {clip_repr(self._given.position(start))}: pass it in "
-                             "sources")
+            raise GraphError(f"vertex {clip_repr(self._given.position(start))} was not among the sources: pass it in "
+                             "sources=")
         return self._rows[start]
 
     def _called(self, vertices: np.ndarray | None) -> list[Any]:
@@ -382,7 +382,7 @@ class Paths:
         return walk if walk is None or self.names is None else [self.names[v] for v in walk]
 
     def _refuse_lost(self, rows: np.ndarray, ends: Any) -> None:
-        """Raise where a walk to a vertex outside the targets has a weight that the dtype cannot hold."""
+        """Raise an error if a walk to a vertex outside the targets has a weight that the dtype cannot hold."""
         if self._ends is None or self._limited or not may_be_lost(self._given):
             return
         some, row = np.unique(rows, return_inverse=True)
@@ -396,14 +396,14 @@ class Paths:
             best_trees(self._graph, values[lost], starts[lost], wanted=wanted[lost])
 
     def _walks(self, rows: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> list[list[int] | None]:
-        """The positions along many walks: all go one step at a time."""
+        """The positions along many walks, which all advance one step at a time."""
         self._refuse_lost(rows, ends)
         if self._starts is None:
             walks = followed(lambda here: self._hop(here, ends), starts, ends)
         else:
             back = followed(lambda here: self._host_tree[rows, here], ends, starts)
             walks = [None if walk is None else walk[::-1] for walk in back]
-        values = self._host[rows, ends]  # that of no edge may be left out, too, by a limit
+        values = self._host[rows, ends]  # a limit may also leave out the empty walk
         nothing = values == full(values, self.semiring.zero_in(values.dtype))
         return [None if none else walk for walk, none in zip(walks, nothing.tolist(), strict=True)]
 
@@ -422,7 +422,7 @@ class Paths:
 
 
 def followed(ahead: Callable[[np.ndarray], np.ndarray], here: np.ndarray, goal: np.ndarray) -> list[list[int] | None]:
-    """The vertices on the ways from some to as many others, one step at a time; None where a way ends before."""
+    """The vertices on many paths, one step at a time; None for a path that ends earlier."""
     steps = [here.astype(np.int64)]
     while True:
         here = steps[-1]

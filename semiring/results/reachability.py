@@ -1,4 +1,4 @@
-"""Which vertex reaches which: questions to a transitive closure of one bit a pair, by the names of the vertices."""
+"""Reachability by the names of vertices: a transitive closure with one bit per pair, and questions to it."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from semiring.solvers.components import A_ROW_A_COMPONENT
 from semiring.solvers.task import Task, compute, options
 
 if TYPE_CHECKING:
-    from semiring.kernels.cpu.bits.components import Reach  # it loads Numba
+    from semiring.kernels.cpu.bits.components import Reach  # loads Numba
 
 SHOWN = 10  # vertices that a notebook shows
-BAND = 1 << 28  # entries that are compared with their transposes at once
+BAND_ENTRIES = 1 << 28  # entries that are compared with their transposes at once
 
 
 class Reachability(Named):
     """A reflexive transitive closure that answers questions; `reach` makes one.
 
-    Vertices are called by name where they have names, else by position. Every vertex reaches itself.
+    Vertices are called by name if they have names, else by position. Every vertex reaches itself.
 
     Parameters
     ----------
     closure : PackedMatrix, shape (n, n)
-        True at (a, b) where a reaches b, and on the diagonal; held, not copied.
+        True at (a, b) if a reaches b, and on the diagonal; kept, not copied.
     names : sequence of hashable, optional
         One for each vertex, all different.
 
     Attributes
     ----------
     closure : PackedMatrix, shape (n, n)
-        Of a sparse graph with large components one row of each is held, and the matrix is made when it is asked for.
+        For a sparse graph with large components only one row of each is held, and the matrix is made on first use.
     n : int
         Number of vertices.
     names : list or None
@@ -69,7 +69,7 @@ class Reachability(Named):
     [['app'], ['web', 'tls'], ['cli']]
     """
 
-    _rows: PackedMatrix  # of the closure: one for each vertex, or for each component that was found
+    _rows: PackedMatrix  # rows of the closure: one for each vertex, or for each component
     _found: Reach | None
 
     def __init__(self, closure: PackedMatrix, names: Sequence[Hashable] | None = None):
@@ -81,7 +81,7 @@ class Reachability(Named):
 
     @classmethod
     def _of_components(cls, found: Reach, names: Sequence[Hashable] | None) -> Reachability:
-        """With a row for each strongly connected component."""
+        """Make it from a closure with a row for each strongly connected component."""
         self = cls.__new__(cls)
         self._rows, self._found = PackedMatrix(found.rows.words, len(found.label)), found
         self._name(names)
@@ -94,11 +94,11 @@ class Reachability(Named):
 
     @cached_property
     def closure(self) -> PackedMatrix:
-        """Which vertex reaches which."""
+        """The closure: which vertex reaches which."""
         return self._rows if self._found is None else PackedMatrix(self._found.packed().words, self.n)
 
     def _row_of(self, vertices: Any) -> Any:
-        """Which row tells whom a vertex reaches."""
+        """The row of the closure for a vertex."""
         return vertices if self._found is None else self._found.label[vertices]
 
     def __repr__(self) -> str:
@@ -114,22 +114,22 @@ class Reachability(Named):
         return html_table(repr(self), rows, ["vertex", "reaches", "is reached by"])
 
     def reaches(self, source: Any, target: Any) -> bool:
-        """Whether there is a path from one vertex to another.
+        """Test whether there is a path from one vertex to another.
 
         Parameters
         ----------
         source, target : vertex
-            By name, or by position where the vertices have no names.
+            By name, or by position if the vertices have no names.
 
         Returns
         -------
         bool
-            True where both are the same vertex.
+            Also True if both are the same vertex.
 
         Raises
         ------
         GraphError
-            For an unknown vertex; the message suggests a near name.
+            For an unknown vertex; the message suggests a similar name.
 
         Examples
         --------
@@ -141,12 +141,12 @@ class Reachability(Named):
         return bool(self._rows[int(self._row_of(self.index(source))), self.index(target)])
 
     def pairs(self, sources: Any, targets: Any) -> np.ndarray:
-        """Whether each source reaches its target.
+        """Test whether each source reaches its target.
 
         Parameters
         ----------
         sources, targets : sequences of vertices
-            Of the same length, or arrays of positions that broadcast where vertices have no names.
+            Of the same length, or arrays of positions that broadcast if vertices have no names.
 
         Returns
         -------
@@ -171,12 +171,12 @@ class Reachability(Named):
         return np.asarray(self._rows[self._row_of(self._places(sources)), self._places(targets)])
 
     def descendants(self, vertex: Any) -> Any:
-        """The other vertices that a vertex reaches.
+        """Return the other vertices that a vertex reaches.
 
         Parameters
         ----------
         vertex : vertex
-            By name, or by position where the vertices have no names.
+            By name, or by position if the vertices have no names.
 
         Returns
         -------
@@ -198,12 +198,12 @@ class Reachability(Named):
         return self._others(self._rows[int(self._row_of(v))], v)
 
     def ancestors(self, vertex: Any) -> Any:
-        """The other vertices that reach a vertex.
+        """Return the other vertices that reach a vertex.
 
         Parameters
         ----------
         vertex : vertex
-            By name, or by position where the vertices have no names.
+            By name, or by position if the vertices have no names.
 
         Returns
         -------
@@ -225,7 +225,7 @@ class Reachability(Named):
         return self._others(self._rows[:, v][self._row_of(np.arange(self.n))], v)
 
     def descendant_counts(self) -> np.ndarray:
-        """How many other vertices each vertex reaches.
+        """Count the other vertices that each vertex reaches.
 
         Returns
         -------
@@ -240,7 +240,7 @@ class Reachability(Named):
         return self._rows.row_degrees()[self._row_of(np.arange(self.n))] - 1
 
     def ancestor_counts(self) -> np.ndarray:
-        """How many other vertices reach each vertex.
+        """Count the other vertices that reach each vertex.
 
         Returns
         -------
@@ -255,17 +255,17 @@ class Reachability(Named):
         if self._found is None:
             return self._rows.column_degrees() - 1
         sizes, counts = np.bincount(self._found.label), np.zeros(self.n, np.int64)
-        for k in range(int(sizes.max(initial=0)).bit_length()):  # a row counts as often as its component has vertices
+        for k in range(int(sizes.max(initial=0)).bit_length()):  # a row counts once per vertex of its component
             counts += self._rows[np.flatnonzero(sizes >> k & 1)].column_degrees() << k
         return counts - 1
 
     def component_labels(self) -> np.ndarray:
-        """The strongly connected component of each vertex, numbered in the order of their first vertices.
+        """Return the strongly connected component of each vertex.
 
         Returns
         -------
         ndarray of int64, shape (n,)
-            From 0 to the number of components − 1.
+            From 0 to the number of components − 1, in the order of their first vertices.
 
         Examples
         --------
@@ -280,7 +280,7 @@ class Reachability(Named):
         return np.unique(first, return_inverse=True)[1].reshape(-1)
 
     def strongly_connected_components(self) -> list[Any]:
-        """The sets of vertices that reach one another.
+        """Return the sets of vertices that reach one another.
 
         Returns
         -------
@@ -322,7 +322,7 @@ class Reachability(Named):
 
 
 def reach(A: Any) -> Reachability:
-    """The transitive closure of a graph, to ask which vertex reaches which.
+    """Compute the transitive closure of a graph, to ask which vertex reaches which.
 
     Parameters
     ----------
@@ -332,15 +332,15 @@ def reach(A: Any) -> Reachability:
     Returns
     -------
     Reachability
-        It holds n² bits, 12.2 MiB for 10,000 vertices; of a sparse matrix or of edges n bits for each strongly
-        connected component, where those are n / 2 at most.
+        It holds n² bits, 12.2 MiB for 10,000 vertices; for a sparse matrix or edges n bits for each strongly
+        connected component, if there are at most n / 2 components.
 
     Raises
     ------
     GraphError
-        If what is given is neither a square matrix nor edges.
+        If A is neither a square matrix nor edges.
     SemiringError
-        For NaN, and where n² bits would not fit in memory.
+        For NaN, and if n² bits do not fit in memory.
 
     Examples
     --------
@@ -361,36 +361,36 @@ def reach(A: Any) -> Reachability:
 
 
 def _of_entries(A: Any, names: Sequence[Hashable] | None) -> Reachability:
-    """Of a graph or a sparse matrix."""
+    """Reachability in a graph or a sparse matrix."""
     found = compute(Task("closure", boolean, (A,), options(packed=True), (A_ROW_A_COMPONENT,)))
     return Reachability(found, names) if isinstance(found, PackedMatrix) else Reachability._of_components(found, names)
 
 
 def transitive_closure(A: Any, *, reflexive: bool = True, overwrite: bool = False) -> PackedMatrix:
-    """The closure of a graph or a packed matrix, one bit a pair."""
+    """The closure of a graph or a packed matrix, one bit per pair."""
     asked = options(reflexive=reflexive, overwrite=overwrite, packed=True)
     closed: PackedMatrix = compute(Task("closure", boolean, (A,), asked))
     return closed
 
 
 def is_by_entries(A: Any) -> bool:
-    """Whether this is a sparse matrix on the host whose every entry tells whether it is an edge; it stays sparse."""
+    """Whether this is a sparse matrix on the host in which every entry is clearly an edge or not; it stays sparse."""
     if is_on_gpu(A) or getattr(A, "format", "") not in ("csr", "csc", "coo"):
         return False
     return len(A.shape) == 2 and A.dtype.kind in "biuf"
 
 
 def check_square(matrix: Any) -> None:
-    """Refuse what is not a graph's matrix."""
+    """Refuse a matrix that is not square."""
     if matrix.shape[0] != matrix.shape[1]:
-        raise GraphError(f"a graph's matrix is square, this one has shape {matrix.shape}")
+        raise GraphError(f"a graph's matrix must be square, but this one has shape {matrix.shape}")
 
 
 def first_of_component(closure: PackedMatrix) -> np.ndarray:
-    """For each vertex the first one that it reaches and that reaches it: the lowest bit of a row of R ∧ Rᵀ."""
+    """For each vertex the first vertex with mutual reachability: the lowest bit of a row of R ∧ Rᵀ."""
     n = closure.shape[0]
     first = np.empty(n, np.int64)
-    step = max(8 * WORD, BAND // max(n, 1) // WORD * WORD)
+    step = max(8 * WORD, BAND_ENTRIES // max(n, 1) // WORD * WORD)
     for a in range(0, n, step):
         b = min(a + step, n)
         mutual = closure[a:b] & closure[:, a:b].transpose()

@@ -24,46 +24,46 @@ from semiring.solvers.task import Task, compute, options, own_algebra
 def residual(
     A: Any, B: Any, S: Semiring | str | None = None, *, left: bool = False, device: str | None = None
 ) -> Any:
-    """The greatest X with A ⊗ X ≤ B, or with X ⊗ A ≤ B, where a ≤ b means a ⊕ b = b.
+    """Return the greatest X with A ⊗ X ≤ B, or X ⊗ A ≤ B, where a ≤ b means a ⊕ b = b.
 
-    In max-plus X has the largest numbers, so that no event of A ⊗ X is later than B allows: the latest starts of jobs
-    with deadlines. In min-plus a ≤ b says that the number a is not below b, and X has the smallest numbers.
+    In max-plus X has the largest numbers for which no event of A ⊗ X is later than B allows: the latest starts of jobs
+    with deadlines. In min-plus a ≤ b means that the number a is not below b, and X has the smallest numbers.
 
     Parameters
     ----------
     A : array_like, sparse matrix or graph, shape (…, m, k); with `left` (…, k, n)
     B : array_like, sparse matrix or graph, shape (m,) or (…, m, n)
-        Of A's dtype. Where there is no edge nothing but "no walk" is within the bound.
+        Of A's dtype. At "no walk" only "no walk" is within the bound.
     S : Semiring or str, optional
-        A tropical one: min or max, and +. Default: that of a `Matrix`, or of what `prepare` gives.
+        A tropical algebra: min or max, and +. Default: the algebra of a `Matrix` or of a prepared operand.
     left : bool
-        Whether X stands on the left of A: the greatest X with X ⊗ A ≤ B.
+        Put X on the left of A: the greatest X with X ⊗ A ≤ B.
     device : {None, "cpu", "gpu"}
         As in `matmul`.
 
     Returns
     -------
     ndarray or Matrix, shape (k,) or (…, k, n); with `left` (…, m, k)
-        Where nothing bounds an entry it is the infinity that is not "no walk": ∞ in max-plus.
+        An entry without a bound is the infinity other than "no walk": ∞ in max-plus.
 
     Raises
     ------
     LawError
         If S is not a tropical algebra.
     SemiringError
-        If shapes or dtypes do not fit, an entry is not an element, one of X would not be, the dtype is unsigned or
-        its numbers have no negative.
+        If shapes or dtypes do not fit, an entry is not an element, an entry of X would not be one, or the dtype has no
+        negative numbers.
 
     Notes
     -----
     The entries are X_kj = min_i (B_ij − A_ik) in max-plus: a product with −Aᵀ over min-plus. In integers A ⊗ X ≤ B
-    holds exactly, in floats up to a rounding of each difference, ε / 2 of its size. R. A. Cuninghame-Green, Minimax
+    holds exactly, in floats up to the rounding of each difference, ε / 2 of its size. R. A. Cuninghame-Green, Minimax
     algebra (1979); F. Baccelli, G. Cohen, G. J. Olsder, J.-P. Quadrat, Synchronization and linearity, section 4.4
     (1992).
 
     Examples
     --------
-    Two jobs need 3 and 5 hours before the first deadline, and the second one 2 before the other:
+    Two jobs need 3 and 5 hours before the first deadline; the second one needs 2 before the other:
 
     >>> import numpy as np
     >>> import semiring as sr
@@ -74,12 +74,12 @@ def residual(
     """
     S = own_algebra("residual", (A, B)) if S is None else algebra(S)
     if not S.is_tropical:
-        raise LawError(f"residuals are of the tropical algebras, min or max and +; {S.name} is {S.notation}")
+        raise LawError(f"residuals need a tropical algebra, min or max and +; {S.name} is {S.notation}")
     dual = max_plus if S.zero == np.inf else min_plus
     came = [operand(x, S, what) for x, what in ((A, "A"), (B, "B"))]
     a, b = map(as_dense, came)
     for given in (a, b):
-        _ = given.facts  # refuses what is not an element
+        _ = given.facts  # refuses anything that is not an element
     same_dtype(a, b)
     if len(a.shape) < 2:
         raise SemiringError(f"A must be a matrix, and has shape {a.shape}")
@@ -93,12 +93,12 @@ def residual(
     if not inside.all():
         place = np.argwhere(~inside)[0].tolist()
         raise SemiringError(f"the greatest X has an entry at {place} that is outside the carrier of {S.name}, "
-                            f"{S.notation}: take {'max_plus' if dual is min_plus else 'min_plus'}, of all numbers")
+                            f"{S.notation}: use {'max_plus' if dual is min_plus else 'min_plus'}, over all numbers")
     return found
 
 
 def _refuse_shapes(a: tuple[int, ...], b: tuple[int, ...], left: bool) -> None:
-    """Refuse a B that is not as high as A; from the left, as wide: the product is of −Aᵀ, of which nobody knows."""
+    """Refuse a B that does not have A's height (with `left` its width); the product with −Aᵀ would not say so."""
     axis, what = (-1, "columns") if left else (-2, "rows")
     if not b:
         raise SemiringError(f"B must be a vector or a matrix with as many {what} as A, and is a single number")
@@ -109,14 +109,14 @@ def _refuse_shapes(a: tuple[int, ...], b: tuple[int, ...], left: bool) -> None:
 
 
 def _over(S: Semiring, came: Operand, given: Dense, array: Any) -> Operand:
-    """Other elements in place of an operand's, over another algebra; vertices and answers stay as it came."""
+    """Replace an operand's elements, over another algebra; vertices and the kind of answers stay."""
     made = type(given)(array, S, given.what, given.wrap, came.names, came.of_graph)
     made.labels = came.labels
     return made
 
 
 def _negative(given: Dense) -> Any:
-    """−A, the infinities exchanged."""
+    """−A, with the infinities exchanged."""
     array, dtype = given.array, given.dtype
     if dtype.kind == "f":
         return -array
@@ -129,7 +129,7 @@ def _negative(given: Dense) -> Any:
         raise SemiringError(f"A{place} is {-limits.max}, whose negative stands for infinity in {dtype}; convert A and "
                             "B to a wider dtype")
     highest = array == limits.max
-    result = -array  # the lowest is its own negative
+    result = -array  # the lowest number of a dtype is its own negative
     result[array == limits.min] = limits.max
     result[highest] = limits.min
     return result

@@ -1,4 +1,4 @@
-"""Best paths in two stages as one object: those from one source make no tree, and are found when they are asked for."""
+"""Best paths in two stages; paths from one source do not form a tree, and each is found when it is asked for."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .paths import Paths, followed
 
 
 class StagedPaths(Paths):
-    """Best paths by an algebra that decides and another that breaks ties; `semiring.paths` makes them.
+    """Best paths by one algebra, with ties broken by another; `semiring.paths` makes them.
 
-    As `Paths`, but that a path is no longer made of best paths: its beginning need not be the best path to where that
-    ends, since another one may be wider than the whole. So there are no next hops, predecessors and trees.
+    Like `Paths`, but the beginning of a best path need not be a best path itself, because another one may be wider than
+    the whole path. So there are no next hops, predecessors and trees.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class StagedPaths(Paths):
 
     @property
     def next_hop(self) -> np.ndarray:
-        """Not there.
+        """Missing: best paths in two stages have no next hops.
 
         Raises
         ------
@@ -54,7 +54,7 @@ class StagedPaths(Paths):
 
     @property
     def predecessors(self) -> np.ndarray:
-        """Not there.
+        """Missing: best paths in two stages have no predecessors.
 
         Raises
         ------
@@ -64,7 +64,7 @@ class StagedPaths(Paths):
         raise LawError(self._no("predecessors"))
 
     def tree(self, source: Hashable) -> Graph:
-        """Not there.
+        """Missing: best paths in two stages have no trees.
 
         Raises
         ------
@@ -92,7 +92,8 @@ class StagedPaths(Paths):
         """The positions along many walks: for each value of the first stage, trees of the edges that are as good."""
         asked = ends if self._ends is None else np.intersect1d(ends, self._ends)
         for v in np.setdiff1d(ends, asked)[:1].tolist():
-            raise GraphError(f"no paths were asked to vertex {clip_repr(self._given.position(v))}: pass it in targets")
+            raise GraphError(f"vertex {clip_repr(self._given.position(v))} was not among the targets: pass it in "
+                             "targets=")
         walks: list[list[int] | None] = [[int(s)] if s == e else None for s, e in zip(starts, ends, strict=True)]
         left = np.flatnonzero(self._led[rows, ends])
         values = self._stages.part(self._host[rows, ends], 0)

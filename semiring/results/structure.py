@@ -30,11 +30,11 @@ from semiring.operands.read import operand, read
 from .reachability import check_square, is_by_entries
 
 SHOWN = 12  # vertices of a cycle that a message lists
-NO_WALK = -2  # in place of the vertex before, as `traversal.longest_walks` has it
+NO_WALK = -2  # in `traversal.longest_walks`: no vertex before this one
 
 
 def topological_order(A: Any) -> Any:
-    """The vertices of an acyclic graph, each before those that its edges lead to.
+    """Return the vertices of an acyclic graph, each before those its edges lead to.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ def topological_order(A: Any) -> Any:
     Returns
     -------
     list of names, or int64 array of positions, shape (n,)
-        First those that no edge leads to, in the order of the vertices, and then those that have become free of edges
-        from vertices that are left, in the order in which they did.
+        First the vertices without incoming edges, in the order of the vertices; then the others, as soon as all
+        vertices with an edge to them are listed.
 
     Raises
     ------
     GraphError
-        If the graph has a cycle; the message names one. When it is undirected, or what is given is neither a square
+        If the graph has a cycle; the message names one. Also if the graph is undirected, or A is neither a square
         matrix nor edges.
     SemiringError
         For NaN.
@@ -76,29 +76,29 @@ def topological_order(A: Any) -> Any:
 
 
 def find_cycle(A: Any) -> list[Any] | None:
-    """A cycle of a graph, or None where there is none.
+    """Find a cycle of a graph, or None if there is none.
 
     Parameters
     ----------
     A : graph, matrix or edges
-        What `semiring.pack` takes. A cycle of an undirected graph goes along no edge twice.
+        What `semiring.pack` takes. A cycle of an undirected graph uses no edge twice.
 
     Returns
     -------
     list or None
-        The vertices in the direction of the edges, by name or by position; the first one is also the last. Of a
+        The vertices in the direction of the edges, by name or by position; the first one is also the last. For a
         directed graph a shortest cycle through the first vertex that is on one.
 
     Raises
     ------
     GraphError
-        If what is given is neither a square matrix nor edges.
+        If A is neither a square matrix nor edges.
     SemiringError
         For NaN.
 
     Notes
     -----
-    The first vertex whose strongly connected component holds an edge, and a breadth-first search from it; of undirected
+    The first vertex whose strongly connected component has an edge, and a breadth-first search from it; for undirected
     graphs a depth-first search. R. E. Tarjan, Depth-first search and linear graph algorithms (1972).
 
     Examples
@@ -117,33 +117,33 @@ def find_cycle(A: Any) -> list[Any] | None:
 
 
 def components(A: Any, *, weak: bool = False) -> list[Any]:
-    """The strongly connected components of a graph: the sets of vertices that reach one another.
+    """Return the strongly connected components: sets that reach one another.
 
     Parameters
     ----------
     A : graph, matrix or edges
         What `semiring.pack` takes.
     weak : bool
-        Whether to take edges without their direction: vertices are together where any edges join them. Of an undirected
-        graph both are the same.
+        Ignore the direction of edges: vertices are together if any edges connect them. For an undirected
+        graph this changes nothing.
 
     Returns
     -------
     list of lists of names, or of int64 arrays of positions, shape (k,)
-        In the order of their first vertices; the vertices of each in their order. ``len`` of it is the number of
+        In the order of their first vertices; the vertices of each in their order. ``len`` gives the number of
         components.
 
     Raises
     ------
     GraphError
-        If what is given is neither a square matrix nor edges.
+        If A is neither a square matrix nor edges.
     SemiringError
         For NaN.
 
     Notes
     -----
-    R. E. Tarjan, Depth-first search and linear graph algorithms (1972). Memory is in proportion to the vertices and
-    edges; the `condensation` joins components by edges, too.
+    R. E. Tarjan, Depth-first search and linear graph algorithms (1972). Memory is proportional to the vertices and
+    edges; the `condensation` also connects components by edges.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def components(A: Any, *, weak: bool = False) -> list[Any]:
     rows = found.rows() if found.directed and not weak else found.both_ways()[:2]
     label = traversal.strong_components(*rows)
     _, first, label = np.unique(label, return_index=True, return_inverse=True)
-    label = first[label.reshape(-1)]  # the first vertex of a component stands for it
+    label = first[label.reshape(-1)]  # the first vertex of a component represents it
     order = stable_order(label, max(found.n, 1))
     ends = np.flatnonzero(np.diff(label[order])) + 1
     bounds = [0, *ends.tolist(), found.n] if found.n else [0]
@@ -166,14 +166,14 @@ def components(A: Any, *, weak: bool = False) -> list[Any]:
 
 
 def bridges(A: Any) -> Any:
-    """The bridges of a graph: edges without which their ends are no longer connected.
+    """Find the bridges of a graph: without a bridge its ends are no longer connected.
 
     Parameters
     ----------
     A : graph, matrix or edges
-        What `semiring.pack` takes. Edges are taken without their direction: of a directed graph or a matrix those from
-        a to b and from b to a are the two directions of one. Two edges in the same direction, or two that an undirected
-        graph lists, are parallel, and no bridges.
+        What `semiring.pack` takes. The direction of edges is ignored: in a directed graph or a matrix the edges from
+        a to b and from b to a are one edge. Two edges in the same direction, or two that an undirected graph lists,
+        are parallel, and not bridges.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def bridges(A: Any) -> Any:
     Raises
     ------
     GraphError
-        If what is given is neither a square matrix nor edges.
+        If A is neither a square matrix nor edges.
     SemiringError
         For NaN.
 
@@ -207,7 +207,7 @@ def bridges(A: Any) -> Any:
 
 
 def longest_path(A: Any, source: Any = None, target: Any = None) -> tuple[Any, list[Any] | None]:
-    """A longest path of an acyclic graph: the critical path of a schedule.
+    """Find a longest path of an acyclic graph: the critical path of a schedule.
 
     Parameters
     ----------
@@ -215,27 +215,27 @@ def longest_path(A: Any, source: Any = None, target: Any = None) -> tuple[Any, l
         What `semiring.path` takes with `max_plus`, or edges as `semiring.as_graph` takes them, without cycles. Weights
         may be negative; an edge without one weighs 1. In an array −∞ is not an edge.
     source, target : vertex, optional
-        Where the path begins and ends, by name where A has names, else by position. None: anywhere.
+        The first and the last vertex, by name if the vertices of A have names, else by position. None: any.
 
     Returns
     -------
     weight : scalar
-        The sum along the path, 0 where it has no edge, −∞ if there is none. Of A's dtype; a sum of integers that leaves
-        it, or would read as an infinity there, is given as a Python int, and −∞ of integers as a float.
+        The sum along the path, 0 if it has no edge, −∞ if there is no path. Of A's dtype; a sum of integers that leaves
+        the dtype, or equals its infinity, is a Python int, and −∞ of integers is a float.
     vertices : list or None
-        From where it begins to where it ends, by name or by position; None if there is no path.
+        From the first to the last vertex, by name or by position; None if there is no path.
 
     Raises
     ------
     GraphError
-        If the graph has a cycle, in which case longest paths are hard to find; the message names one. When it is
-        undirected, what is given is neither a square matrix nor edges, and for an unknown vertex.
+        If the graph has a cycle, which makes longest paths hard to find; the message names one. Also if the graph is
+        undirected, A is neither a square matrix nor edges, or a vertex is unknown.
     SemiringError
         If A is not a matrix over `max_plus`.
 
     Notes
     -----
-    Labels are corrected in topological order, so that each edge is looked at once. J. E. Kelley, Critical-path planning
+    Labels are corrected in topological order, so each edge is used once. J. E. Kelley, Critical-path planning
     and scheduling: mathematical basis (1961).
 
     Examples
@@ -261,7 +261,7 @@ def longest_path(A: Any, source: Any = None, target: Any = None) -> tuple[Any, l
     if len(order) < n:
         raise cycle_error(start, heads, given.names, "longest paths are of acyclic graphs; leave an edge of it out")
     loop: Callable[..., Any] = traversal.longest_walks
-    if values.dtype == object:  # Python's integers, which are not compiled
+    if values.dtype == object:  # Python integers, for which nothing is compiled
         loop = traversal.longest_walks.function
     sums, before = loop(start, heads, values.astype(np.result_type(values, np.float64), copy=False), order, begin)
     ends = np.arange(n) if end < 0 else np.array([end])
@@ -291,14 +291,14 @@ class Edges:
         return _compressed(self.n, self.sources, self.targets)[:2]
 
     def both_ways(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Compressed rows in which each edge stands in the rows of both its ends, and the numbers of the edges."""
+        """Compressed rows in which each edge is in the rows of both its ends, and the numbers of the edges."""
         numbers = np.arange(len(self.sources))
         tails, heads = np.concatenate([self.sources, self.targets]), np.concatenate([self.targets, self.sources])
         start, heads, order = _compressed(self.n, tails, heads)
         return start, heads, np.concatenate([numbers, numbers])[order]
 
     def joined(self) -> tuple[Edges, np.ndarray]:
-        """The pairs of vertices that edges join, each once and ascending, and whether by one edge."""
+        """The pairs of vertices that edges connect, each once and ascending, and whether by one edge."""
         low, high = np.minimum(self.sources, self.targets), np.maximum(self.sources, self.targets)
         width = max(self.n, 1)
         keys, place = np.unique(low * width + high, return_inverse=True)
@@ -307,26 +307,26 @@ class Edges:
         return Edges(self.n, *np.divmod(keys, width), self.names, False), np.maximum(*counts) == 1
 
     def called(self, positions: np.ndarray) -> Any:
-        """Vertices by name, where they have names."""
+        """Vertices by name, if they have names."""
         return positions if self.names is None else [self.names[v] for v in positions.tolist()]
 
 
 def edges_of(A: Any) -> Edges:
-    """The edges of whatever `semiring.pack` takes.
+    """The edges of anything that `semiring.pack` takes.
 
     Raises
     ------
     GraphError
         If it is neither a square matrix nor edges, or has 2³¹ vertices.
     SemiringError
-        For NaN, and where its vertices do not fit in memory.
+        For NaN, and if its vertices do not fit in memory.
     """
     A = before_preparing(A)
     if not is_matrix(A):
         graph = graph_for(A, weight=IF_CLEAR)
         require_rows(graph.n)
         sources, targets = graph.sources, graph.targets
-        if graph.weights is not None and graph.weights.dtype.kind == "b":  # what is False is not an edge
+        if graph.weights is not None and graph.weights.dtype.kind == "b":  # False is not an edge
             sources, targets = sources[graph.weights], targets[graph.weights]
         return Edges(graph.n, sources, targets, graph.names, graph.directed)
     if is_by_entries(A):
@@ -350,7 +350,7 @@ def entries_of_packed(matrix: PackedMatrix) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _compressed(n: int, tails: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Where rows begin, the heads of each, ascending, and the edge that each entry was."""
+    """The offsets of rows, the heads of each row, ascending, and the edge of each entry."""
     keys = tails * max(n, 1) + heads
     order: Any = slice(None) if (np.diff(keys) >= 0).all() else stable_order(keys, max(n * n, 1))
     start = np.zeros(n + 1, np.int64)
@@ -359,7 +359,7 @@ def _compressed(n: int, tails: np.ndarray, heads: np.ndarray) -> tuple[np.ndarra
 
 
 def cycle_error(start: np.ndarray, heads: np.ndarray, names: Sequence[Any] | None, advice: str) -> GraphError:
-    """The refusal of a graph that has a cycle, which it names."""
+    """The error for a graph with a cycle, which it names."""
     found = traversal.cycle(start, heads)
     assert found is not None
     vertices = [v if names is None else names[v] for v in found.tolist()]

@@ -1,8 +1,8 @@
-"""Buffers of one tile each, and who waits for whom: at once in the host's memory, later on a GPU.
+"""Buffers of one tile each, and lanes that wait for each other: immediate on the host, streams on a GPU.
 
-The thread that computes and those that move tiles have a lane each: an order in which their work is done. In the host's
-memory that is when it is asked for. On a GPU a lane is a stream: what is asked for is done later, and a mark is a point
-in it for which other lanes wait, so that no thread does.
+The thread that computes and those that move tiles have a lane each, in which work is done in order. On the host each
+call does its work. On a GPU a lane is a stream: a call returns before its work is done, and a mark is a point in the
+stream for which other lanes wait, so that no thread has to.
 """
 
 from __future__ import annotations
@@ -18,42 +18,42 @@ class Lane(Protocol):
     """The work of one thread, in order."""
 
     def mark(self) -> Any:
-        """The end of all that was asked for."""
+        """A mark after all work that was started."""
 
     def after(self, mark: Any) -> None:
-        """What is asked for now comes after a mark of any lane; None is the beginning."""
+        """Let later work wait for a mark of any lane; None is the beginning."""
 
     def wait(self) -> None:
-        """Until all that was asked for is done."""
+        """Wait until all work that was started is done."""
 
 
 class Arena(Protocol):
     """Buffers of one tile each."""
 
     def __len__(self) -> int:
-        """How many."""
+        """The number of buffers."""
 
     def tile(self, buffer: int, rows: int, columns: int) -> Any:
-        """The first elements of a buffer as a matrix, which the kernel takes."""
+        """The first elements of a buffer as a matrix, for the kernel."""
 
     def whole(self, buffer: int) -> Any:
-        """All elements of a buffer, side by side."""
+        """All elements of a buffer, contiguous."""
 
     def lane(self) -> AbstractContextManager[Lane]:
         """A lane for the thread that enters it."""
 
 
 class HostLane:
-    """Work that is done when it is asked for."""
+    """Work that is done at once."""
 
     def mark(self) -> None:
-        """There is nothing to wait for."""
+        """Nothing: there is no later work to mark."""
 
     def after(self, mark: Any) -> None:
-        """It is done."""
+        """Nothing: the work is done."""
 
     def wait(self) -> None:
-        """All is done."""
+        """Nothing: all work is done."""
 
 
 class HostArena:
@@ -62,10 +62,10 @@ class HostArena:
     Parameters
     ----------
     count, side : int
-        How many, and the order of a tile.
+        The number of buffers, and the order of a tile.
     storage : dtype
     room : function of a number and a dtype
-        An array of so many elements.
+        Allocates an array of so many elements.
 
     Examples
     --------
@@ -92,5 +92,5 @@ class HostArena:
 
     @contextmanager
     def lane(self) -> Iterator[HostLane]:
-        """A lane in which nobody waits."""
+        """A lane without waiting."""
         yield HostLane()

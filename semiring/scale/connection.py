@@ -1,4 +1,4 @@
-"""Several processes, or several machines, that close a matrix together: how a caller names them."""
+"""Connections to several processes or machines that close a matrix together."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Connection:
 
 
 class MPI(Connection):
-    """The processes that an MPI launcher started, all of which run the same program.
+    """The processes that an MPI launcher started; all run the same program.
 
     Attributes
     ----------
     world : mpi4py.MPI.Comm
     rank, size : int
-        Which process this is, and how many there are.
+        The number of this process, and the number of processes.
 
     Examples
     --------
@@ -46,17 +46,17 @@ class MPI(Connection):
         Parameters
         ----------
         part : ndarray, shape (rows, n)
-            They follow those of the processes before. A process may have 0 rows.
+            They follow the rows of the previous process. A process may have 0 rows.
 
         Returns
         -------
         Rows
-            To pass to `semiring.closure` in place of a matrix. It gives each process the same rows of the closure.
+            Pass it to `semiring.closure` instead of a matrix. Each process gets the same rows of the closure.
 
         Raises
         ------
         SemiringError
-            If it is not an array of two axes.
+            If it is not an array with two axes.
 
         Examples
         --------
@@ -75,12 +75,12 @@ class MPI(Connection):
 
 
 class Ray(Connection):
-    """A cluster of Ray's, whose workers compute tiles.
+    """A Ray cluster, whose workers compute tiles.
 
     Attributes
     ----------
     ray : module
-        Ray itself, which is running.
+        The package, with a running cluster.
     """
 
     kind = "ray"
@@ -93,7 +93,7 @@ class Ray(Connection):
 
 
 class Rows:
-    """Some rows of a matrix, which one of several processes has.
+    """Some rows of a matrix, owned by one of several processes.
 
     Parameters
     ----------
@@ -102,18 +102,20 @@ class Rows:
 
     def __init__(self, part: Any):
         if not isinstance(part, np.ndarray) or part.ndim != 2:
-            raise SemiringError(f"rows of a matrix are an array of two axes, and not {clip_repr(part)}")
+            raise SemiringError(f"rows of a matrix must be an array with two axes, not {clip_repr(part)}")
         self.part = part
 
 
 def connect(kind: Any) -> Any:
-    """The processes that compute a closure together: ``closure(A, S, on=connect("mpi"))``.
+    """Connect to processes that compute a closure together.
+
+    Pass the connection as ``closure(A, S, on=connect("mpi"))``.
 
     Parameters
     ----------
     kind : {"mpi", "ray"} or mpi4py.MPI.Comm
         "mpi": all processes that the launcher started, as in ``mpiexec -n 4 python program.py``; a communicator: some
-        of them. "ray": the cluster that Ray is connected to, or one on this machine.
+        of these. "ray": the cluster that Ray is connected to, or a new one on this machine.
 
     Returns
     -------
@@ -122,12 +124,12 @@ def connect(kind: Any) -> Any:
     Raises
     ------
     SemiringError
-        For something else, and where the package mpi4py or ray, or an MPI library, is missing.
+        For an unknown kind, and if the package mpi4py or ray, or an MPI library, is missing.
 
     Notes
     -----
-    MPI sends a panel once to all that need it, which is the faster way; Ray moves tiles from task to task. A process
-    computes on its CPUs; with MPI and ``device="gpu"`` on a GPU.
+    MPI is faster, because it sends a panel once to all processes that need it; Ray moves tiles from task to task. A
+    process computes on its CPUs; with MPI and ``device="gpu"`` on a GPU.
 
     Examples
     --------
@@ -145,7 +147,7 @@ def connect(kind: Any) -> Any:
         except ImportError:
             raise SemiringError("MPI needs the package mpi4py: pip install 'semiring[mpi]', and start the program by "
                                 "mpiexec -n 4 python …") from None
-        except RuntimeError as e:  # of mpi4py, which finds its library when it is imported
+        except RuntimeError as e:  # mpi4py finds no library
             raise SemiringError(f"mpi4py finds no MPI library ({str(e).splitlines()[0]}): pip install mpich, or load "
                                 "the one of your site") from None
         return MPI(library.COMM_WORLD)
@@ -159,5 +161,5 @@ def connect(kind: Any) -> Any:
         return Ray(ray)
     if all(hasattr(kind, name) for name in ("Split", "Ibcast", "rank", "size")):
         return MPI(kind)
-    raise SemiringError(f"there is no connection {clip_repr(kind)}: it is {' or '.join(map(repr, KINDS))}, or a "
-                        "communicator of mpi4py's")
+    raise SemiringError(f"unknown connection {clip_repr(kind)}: it must be {' or '.join(map(repr, KINDS))}, or a "
+                        "communicator of mpi4py")

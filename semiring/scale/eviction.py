@@ -1,4 +1,4 @@
-"""Which cells are in memory when: since all operations are known, what is needed again last is put away first.
+"""Which tiles are in memory when: all operations are known, so the tile that is needed last is evicted first.
 
 L. A. Belady, A study of replacement algorithms for a virtual-storage computer (1966).
 """
@@ -14,27 +14,27 @@ from .program import Operation, Program
 
 NEVER = 1 << 60
 
-# Where a cell comes from, and where it goes.
+# Places from which a cell is read, and to which it is written.
 NOWHERE, INPUT, SCRATCH, OUTPUT = "nowhere", "input", "scratch", "output"
-HOST = "host"  # the host's memory, of cells that a GPU puts away
+HOST = "host"  # the host's memory, for cells that a GPU evicts
 
 
 class Move(NamedTuple):
-    """A cell that is brought in from somewhere, or put away."""
+    """A cell that is loaded or evicted."""
 
     cell: int
     place: str
 
 
 class Step(NamedTuple):
-    """What is done at an operation.
+    """The moves of one operation.
 
     Attributes
     ----------
     away, loads, after : tuple of Move
-        Cells put away before it, brought in for it, and done with after it.
+        Cells evicted before it, loaded for it, and finished after it.
     freed : tuple of int
-        Cells whose copy in the host's memory is not needed once they are brought in.
+        Cells whose copy in the host's memory is not needed once they are loaded.
     """
 
     away: tuple[Move, ...]
@@ -45,7 +45,7 @@ class Step(NamedTuple):
 
 @dataclass
 class Traffic:
-    """Steps for every operation, and how many tiles are moved.
+    """The steps of all operations, and the number of moved tiles.
 
     Attributes
     ----------
@@ -54,9 +54,9 @@ class Traffic:
         Tiles by direction and place: ("read", "input"), ("read", "scratch"), ("write", "scratch"), ("write", "output"),
         and where a GPU computes ("read", "host") and ("write", "host").
     slots : int
-        The most cells that have a copy in the scratch file at a time; commits keep older ones besides.
+        The most cells that have a copy in the scratch file at a time; commits also keep older ones.
     held : int
-        The most cells that are in the host's memory at a time, where a GPU computes.
+        The most cells in the host's memory at a time, if a GPU computes.
     """
 
     steps: list[Step] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Traffic:
         self.count("write", step.after)
 
     def count(self, direction: str, moves: tuple[Move, ...]) -> None:
-        """Count tiles that are really read or written."""
+        """Count tiles that are actually read or written."""
         for move in moves:
             if move.place != NOWHERE:
                 key = direction, move.place
@@ -85,10 +85,10 @@ def cells_of(operation: Operation) -> Iterator[int]:
 
 
 def traffic(made: Program, room: int) -> Traffic:
-    """The traffic of a program where `room` cells, 3 or more, fit in memory.
+    """The traffic of a program if `room` cells, 3 or more, fit in memory.
 
-    A cell that is not needed again is written to the output if it holds a tile of the closure, else dropped. One that
-    is put away is written to the scratch file if it has changed since it came in.
+    A cell that is not needed again is written to the output if it holds a tile of the closure, and else dropped. An
+    evicted cell is written to the scratch file if it has changed since it was loaded.
 
     Examples
     --------
@@ -102,14 +102,14 @@ def traffic(made: Program, room: int) -> Traffic:
         for cell in cells_of(operation):
             uses.setdefault(cell, []).append(at)
     for times in uses.values():
-        times.reverse()  # the next one last
+        times.reverse()  # the next use is last
     final = set(made.cells.values())
     first_cells = made.count * made.count
-    inside: dict[int, int] = {}  # cells in memory, and when each is needed next
+    inside: dict[int, int] = {}  # cells in memory, and their next uses
     dirty: set[int] = set()
     kept: set[int] = set()  # cells with a copy in the scratch file
     order: list[tuple[int, int]] = []
-    copies: set[int] = set()  # cells that have a slot of the scratch file, until they are done with
+    copies: set[int] = set()  # cells that have a slot of the scratch file, until they are finished
     result = Traffic()
     for operation in made.operations:
         needed = list(cells_of(operation))
@@ -134,13 +134,13 @@ def traffic(made: Program, room: int) -> Traffic:
                 dirty.discard(cell)
                 copies.discard(cell)
         result.add(Step(tuple(away), tuple(loads), tuple(after)))
-    assert not inside, "every cell is done with at its last operation"
+    assert not inside, "every cell is finished at its last operation"
     return result
 
 
 @dataclass
 class _Stay:
-    """The time from when a cell is put away until what it held is brought in for the last time."""
+    """The time from a cell's eviction to its last load."""
 
     cell: int
     begin: int
@@ -149,15 +149,15 @@ class _Stay:
 
     @property
     def worth(self) -> float:
-        """Moves that a place in memory saves, for the time that it is taken."""
+        """The number of moves saved by a place in memory, divided by the time for which it is used."""
         return (1 + self.loads) / (self.end - self.begin + 1)
 
 
 def through_memory(plan: Traffic, room: int) -> Traffic:
-    """The same traffic where `room` of the cells that are put away stay in the host's memory, and others go on to disk.
+    """The same traffic if `room` evicted cells fit in the host's memory, and the others go on to disk.
 
-    What a cell holds when it is put away stays in memory until it is brought in for the last time, or goes on at once.
-    Where more would stay than there is room for, those give way whose places save the fewest moves for their time.
+    An evicted cell either stays in memory until it is loaded for the last time, or goes on to disk at once. If there is
+    not enough room, cells that save the fewest moves for their time go to disk.
 
     Examples
     --------
@@ -203,12 +203,12 @@ def through_memory(plan: Traffic, room: int) -> Traffic:
 
 
 def _held(stays: list[_Stay], room: int) -> dict[tuple[int, int], _Stay]:
-    """Which cells stay in memory, by cell and the operation before which they are put away."""
+    """The cells that stay in memory, by cell and the operation before which they are evicted."""
     held: dict[tuple[int, int], _Stay] = {}
     ends: list[tuple[int, int]] = []
     least: list[tuple[float, int]] = []
-    among = set[int]()  # those that are in memory at the time, by number
-    for number, stay in enumerate(stays):  # by when they begin
+    among = set[int]()  # numbers of the cells in memory at the time
+    for number, stay in enumerate(stays):  # by their beginning
         while ends and ends[0][0] < stay.begin:
             among.discard(heapq.heappop(ends)[1])
         among.add(number)
@@ -235,12 +235,12 @@ def _source(operation: Operation, cell: int, kept: set[int], first_cells: int) -
 def _furthest(
     inside: dict[int, int], order: list[tuple[int, int]], needed: list[int], dirty: set[int], kept: set[int]
 ) -> Move:
-    """Put away the cell that is needed again last."""
+    """Evict the cell whose next use is last."""
     aside = []
     while True:
         when, cell = heapq.heappop(order)
         if inside.get(cell) != -when:
-            continue  # it is gone, or was used since
+            continue  # it is not in memory any more, or was used since
         if cell not in needed:
             break
         aside.append((when, cell))
@@ -248,7 +248,7 @@ def _furthest(
         heapq.heappush(order, entry)
     del inside[cell]
     if cell not in dirty:
-        return Move(cell, NOWHERE)  # as it is where it came from
+        return Move(cell, NOWHERE)  # unchanged since it was read
     dirty.discard(cell)
     kept.add(cell)
     return Move(cell, SCRATCH)

@@ -1,4 +1,4 @@
-"""A program carried out: tiles read ahead and written behind, by threads, while the kernel works on those in memory."""
+"""Run a program: threads load tiles ahead and write them behind, while the kernel works on those in memory."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from .eviction import HOST, INPUT, NOWHERE, SCRATCH, Move, Traffic, cells_of
 from .program import Program, Tile
 
 READERS, WRITERS = 2, 2  # threads
-AHEAD = 6  # tiles that may be read before they are needed, or wait to be written
-PATIENCE = 0.05  # seconds after which a thread that waits looks whether another has failed
+AHEAD = 6  # tiles that may be loaded before they are needed, or wait to be written
+PATIENCE = 0.05  # seconds after which a waiting thread checks whether another has failed
 
 
 class Ends(NamedTuple):
-    """Where tiles come from first, and where those of the closure go: functions that several threads call.
+    """Functions that read tiles of the input and write tiles of the closure; several threads call them.
 
     Attributes
     ----------
     read : function of a tile and an array
-        Fill the array, of elements in storage.
+        Fills the array with elements in storage.
     write : function of a tile and an array
     commit : function of an operation's number, optional
-        Make all that was written, and what a restart at this operation needs, survive a power cut.
+        Makes all written data, and what a restart at this operation needs, survive a power cut.
     interval : float
         Seconds between commits.
     """
@@ -44,23 +44,23 @@ class Ends(NamedTuple):
 
 
 class Shelf(Protocol):
-    """Where cells are put away, and brought back from."""
+    """A place to which cells are evicted, and from which they are loaded."""
 
     def write(self, cell: int, elements: Any) -> None:
-        """Put a cell away: all elements of its buffer."""
+        """Store an evicted cell: all elements of its buffer."""
 
     def read(self, cell: int, out: Any) -> None:
-        """Bring it back."""
+        """Load it again."""
 
     def drop(self, cell: int) -> None:
-        """It is not needed again."""
+        """Forget it: it is not needed again."""
 
 
 class MemoryShelf(Shelf, Protocol):
-    """One in the host's memory, whose cells are lost in a power cut unless they are saved."""
+    """A shelf in the host's memory, whose cells are lost in a power cut unless they are saved."""
 
     def save(self, cell: int) -> None:
-        """Put a copy of a cell where those are that survive."""
+        """Save a copy of a cell in a shelf that survives a power cut."""
 
 
 class _Stopped(Exception):
@@ -68,11 +68,11 @@ class _Stopped(Exception):
 
 
 class _Order(NamedTuple):
-    """A cell to be written somewhere; its buffer is free then, unless the cell stays in memory."""
+    """A cell to be written; its buffer is free afterwards, unless the cell stays in memory."""
 
     cell: int
     buffer: int
-    mark: Any  # of the lane that computes: it has changed by then
+    mark: Any  # of the computing lane: after it, the cell has its new value
     place: str
     stays: bool = False
 
@@ -85,23 +85,23 @@ class Executor:
     ----------
     made : Program
     plan : Traffic
-        Of that program.
+        The plan for that program.
     room : int
-        Cells that the plan keeps in memory; there are `AHEAD` more.
+        The number of cells that the plan keeps in memory; there are `AHEAD` more.
     kernel : Kernel
-        On tiles of the arena.
+        It works on tiles of the arena.
     arena : Arena
-        Of `room` and `AHEAD` more buffers.
+        It has `room` + `AHEAD` buffers.
     scratch : Shelf
-        Of cells whose place is the disk, and of what commits need.
+        Keeps cells on the disk, and what commits need.
     ends : Ends
     start : int
-        The operation to go on with: those before it were carried out before the last commit.
+        The first operation to run: those before it were done before the last commit.
     progress : function of a number from 0 to 1, optional
     memory : MemoryShelf, optional
-        Of cells whose place is the host's memory, where the arena is on a GPU.
+        Keeps cells in the host's memory, if the arena is on a GPU.
     moved : dict of (str, str) to int
-        Tiles that were moved, as `Traffic.moved` counts them; what commits write besides is not among them.
+        Tiles that were moved, as `Traffic.moved` counts them, without those that commits write.
     commits : int
     """
 
@@ -126,16 +126,16 @@ class Executor:
         self._tiles = {o.target: o.tile for o in self.made.operations}
         self._tiles |= {i * self.made.count + j: (i, j) for i in range(self.made.count) for j in range(self.made.count)}
         self._loads = iter(self._all_loads())
-        self._turn = threading.Lock()  # of the reader that takes the next load, and a buffer for it
+        self._turn = threading.Lock()  # held by the reader that takes the next load and a buffer for it
         self._state = threading.Condition()
-        self._arrived: dict[tuple[int, int], tuple[int, Any]] = {}  # by operation and cell, and when it is there
-        self._leaving: dict[int, int] = {}  # how many orders there are of a cell
-        self._unsaved: set[int] = set()  # cells of which there is no copy but that in the host's memory
-        self._reached = self.start - 1  # what is put away before this operation has been ordered
+        self._arrived: dict[tuple[int, int], tuple[int, Any]] = {}  # by operation and cell, with its mark
+        self._leaving: dict[int, int] = {}  # the number of orders for a cell
+        self._unsaved: set[int] = set()  # cells whose only copy is in the host's memory
+        self._reached = self.start - 1  # evictions before this operation have been ordered
         self._failure: BaseException | None = None
 
     def run(self) -> None:
-        """Carry out the program from its start.
+        """Run the program from its start.
 
         Raises
         ------
@@ -148,10 +148,10 @@ class Executor:
             try:
                 self._run(lane)
             finally:
-                lane.wait()  # nobody may use the buffers after
+                lane.wait()  # the buffers must not be used afterwards
 
     def _run(self, lane: Lane) -> None:
-        inside = self._restored(lane)  # before anything is read ahead, which would take the buffers
+        inside = self._restored(lane)  # before tiles are loaded ahead, which would take the buffers
         threads = [threading.Thread(target=self._guarded, args=(work,), daemon=True)
                    for work in [self._reads] * READERS + [self._writes] * WRITERS]
         for thread in threads:
@@ -168,7 +168,7 @@ class Executor:
             for thread in threads:
                 thread.join()
 
-    # The thread that computes
+    # The computing thread
 
     def _computes(self, lane: Lane, inside: dict[int, int]) -> None:
         changed = set[int]()
@@ -202,7 +202,7 @@ class Executor:
                 last = time.monotonic()
 
     def _free_copy(self, cell: int, changed: set[int]) -> None:
-        """What was brought in from the host's memory is not needed there; the next commit needs it, or has it."""
+        """Forget cells in the host's memory that were loaded, unless the next commit needs them."""
         if self.memory is not None:
             self.memory.drop(cell)
         if cell in self._unsaved:
@@ -226,7 +226,7 @@ class Executor:
         self._orders.put(order)
 
     def _commits(self, lane: Lane, at: int, inside: dict[int, int], changed: set[int]) -> None:
-        """A copy of all that has changed is put away, and referred to."""
+        """Save a copy of all cells that have changed, and refer to it."""
         assert self.ends.commit is not None
         for cell in sorted(changed):
             self._order(_Order(cell, inside[cell], lane.mark(), SCRATCH, stays=True))
@@ -240,7 +240,7 @@ class Executor:
         self.commits += 1
 
     def _restored(self, lane: Lane) -> dict[int, int]:
-        """What the plan has in memory at the start: after a restart it is read again."""
+        """Load the cells that the plan has in memory at the start, after a restart."""
         cells: dict[int, None] = {}
         written = set()
         for operation, step in zip(self.made.operations[: self.start], self.plan.steps, strict=False):
@@ -263,9 +263,9 @@ class Executor:
     # The threads that move tiles
 
     def _all_loads(self) -> list[tuple[int, Move, int]]:
-        """Loads in order, each with its operation and with the one before which the cell was put away last."""
+        """Loads in order, each with its operation and with the operation before which the cell was evicted last."""
         away: dict[int, int] = {}
-        held = set[int]()  # in the host's memory: what was there when an earlier run ended is where it was committed
+        held = set[int]()  # in the host's memory; after a restart, cells are where they were committed
         found = []
         for at in range(self.start, len(self.plan.steps)):
             step = self.plan.steps[at]
@@ -279,7 +279,7 @@ class Executor:
 
     def _reads(self, lane: Lane) -> None:
         while True:
-            with self._turn:  # so that nobody has a buffer for a later load while an earlier one waits for its own
+            with self._turn:  # a later load must not take a buffer while an earlier one waits for one
                 at, move, away = next(self._loads, (-1, None, -1))
                 if move is None:
                     return
@@ -294,7 +294,7 @@ class Executor:
                 self._state.notify_all()
 
     def _wait_for_copy(self, cell: int, away: int) -> None:
-        """Until a cell that is put away before an operation is where it was put."""
+        """Wait until a cell that is evicted before an operation has been stored."""
         self._wait(lambda: self._reached >= away and cell not in self._leaving)
 
     def _buffer(self) -> tuple[int, Any]:
@@ -318,7 +318,7 @@ class Executor:
                 self._shelf(order.place).write(order.cell, self.arena.whole(order.buffer))
             else:
                 self.ends.write(self._tiles[order.cell], self._view(order.buffer, order.cell))
-            lane.wait()  # it is where others look for it
+            lane.wait()  # until other threads can load it
             with self._state:
                 if not order.stays:
                     self._count("write", order.place)
@@ -328,7 +328,7 @@ class Executor:
                     del self._leaving[order.cell]
                 self._state.notify_all()
 
-    # What all share
+    # Shared by all threads
 
     def _shelf(self, place: str) -> Shelf:
         if place == SCRATCH:
@@ -351,7 +351,7 @@ class Executor:
                 self._state.wait(PATIENCE)
 
     def _fail(self, error: BaseException) -> None:
-        """The first error is that of the run."""
+        """Keep the first error, which the run raises."""
         with self._state:
             if self._failure is None:
                 self._failure = error

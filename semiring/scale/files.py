@@ -1,4 +1,4 @@
-"""Files that several threads read and write at places of their own, and that survive a power cut once synchronised."""
+"""Files that threads read and write at their own positions, and that survive a power cut once synchronized."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
 
 LOCK = "lock"
-ZEROS = 1 << 22  # bytes that are written at once
-BINARY = getattr(os, "O_BINARY", 0)  # Windows changes the ends of lines otherwise
-_place = threading.Lock()  # of the one position that a file has where reads and writes take none
+ZEROS_BYTES = 1 << 22  # bytes of zeros that are written at once
+BINARY = getattr(os, "O_BINARY", 0)  # otherwise Windows changes line ends
+_place = threading.Lock()  # guards a file's position on systems whose reads and writes cannot take one
 
 
 def read_at(file: int, out: np.ndarray, at: int) -> None:
-    """Fill an array, whose elements lie side by side, with what a file holds from a place on.
+    """Fill a contiguous array from a file, starting at a position.
 
     Raises
     ------
     EOFError
-        If the file ends before.
+        If the file is too short.
     """
     view = out.reshape(-1).view(np.uint8).data
     while view:
@@ -40,7 +40,7 @@ def read_at(file: int, out: np.ndarray, at: int) -> None:
 
 
 def write_at(file: int, elements: np.ndarray, at: int) -> None:
-    """Write an array, whose elements lie side by side, to a place in a file."""
+    """Write a contiguous array to a file, at a position."""
     view = elements.reshape(-1).view(np.uint8).data
     while view:
         done = _write(file, view, at)
@@ -66,19 +66,19 @@ def _write(file: int, view: memoryview, at: int) -> int:
 
 
 class Mapped:
-    """A matrix in a file, of which no page stays in memory for longer than it takes to copy a block.
+    """A matrix in a file; none of its pages stays in memory for longer than copying a block takes.
 
-    Lines of a block lie apart in the file, and many small reads or writes take far longer than faults of pages do.
+    The rows of a block are not contiguous in the file, and many small reads or writes take far longer than page faults.
 
     Parameters
     ----------
     file : int
     at : int
-        Where the elements begin.
+        The position of the first element.
     shape : (int, int)
     dtype : dtype
     writable : bool
-        The file must have its room on the disk, see `reserve`: writing to a map of what has none ends the process.
+        The file must have its room on the disk, see `reserve`: otherwise writing to the map may kill the process.
     """
 
     def __init__(self, file: int, at: int, shape: tuple[int, int], dtype: np.dtype, writable: bool = False):
@@ -97,30 +97,30 @@ class Mapped:
         self._leave(rows)
 
     def _leave(self, rows: slice) -> None:
-        """Pages go back to the system's own memory of files, which keeps what was written."""
+        """Release pages to the system's cache, which keeps what was written."""
         if hasattr(mmap, "MADV_DONTNEED") and rows.start < rows.stop:
             begin = (self._at + rows.start * self._line) // mmap.PAGESIZE * mmap.PAGESIZE
             self._map.madvise(mmap.MADV_DONTNEED, begin, self._at + rows.stop * self._line - begin)
 
     def sync(self) -> None:
-        """Return when what was written is with the system, which `sync` of the file makes safe."""
+        """Hand what was written to the system; `sync` of the file then makes it safe."""
         self._map.flush()
 
     def close(self) -> None:
-        """Give back the map."""
+        """Close the map."""
         del self._array
         self._map.close()
 
 
 def reserve(file: int, size: int) -> None:
-    """Give a file its size and its room on the disk, so that nothing that is written there finds it full.
+    """Set the size of a file and reserve its room on the disk, so that the disk cannot be full later.
 
-    Where the file system cannot promise room, zeros are written.
+    If the file system cannot reserve room, zeros are written.
 
     Raises
     ------
     OSError
-        If the disk is too full.
+        If the disk does not have the room.
     """
     if hasattr(os, "posix_fallocate"):
         try:
@@ -129,13 +129,13 @@ def reserve(file: int, size: int) -> None:
         except OSError as error:
             if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
                 raise
-    zeros = np.zeros(ZEROS, np.uint8)
-    for at in range(os.fstat(file).st_size, size, ZEROS):
+    zeros = np.zeros(ZEROS_BYTES, np.uint8)
+    for at in range(os.fstat(file).st_size, size, ZEROS_BYTES):
         write_at(file, zeros[: size - at], at)
 
 
 def sync(file: int) -> None:
-    """Return when the data of a file would survive a power cut."""
+    """Synchronize the data of a file with the disk, to survive a power cut."""
     try:
         from fcntl import F_FULLFSYNC, fcntl  # type: ignore[attr-defined]  # macOS: fsync leaves them in the drive
     except ImportError:
@@ -145,7 +145,7 @@ def sync(file: int) -> None:
 
 
 def writing_rate(folder: Path, size: int = 16 << 20) -> float:
-    """Bytes a second that are written to a folder and synchronised, tried with a file without a name."""
+    """Measure the bytes per second that are written to a folder and synchronized, with an unnamed file."""
     data = np.zeros(size, np.uint8)
     with tempfile.TemporaryFile(dir=folder) as file:
         write_at(file.fileno(), data[:4096], 0)
@@ -157,7 +157,7 @@ def writing_rate(folder: Path, size: int = 16 << 20) -> float:
 
 
 def sync_file(path: Path) -> None:
-    """The same for a file that is not open."""
+    """Synchronize a file that is not open."""
     file = os.open(path, os.O_RDWR | BINARY)
     try:
         sync(file)
@@ -166,7 +166,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Return when the names in a folder would survive a power cut; Windows has no such call."""
+    """Synchronize the names in a folder with the disk; Windows has no such call."""
     if os.name == "nt":
         return
     folder = os.open(path, os.O_RDONLY)
@@ -178,15 +178,15 @@ def sync_folder(path: Path) -> None:
 
 @contextmanager
 def claimed(folder: Path) -> Iterator[None]:
-    """A folder that no other process is at work in; it is made where there is none.
+    """Claim a folder for this process; make it if it does not exist.
 
-    What is left in it in the end stays; an empty one goes. The system gives the claim back when a process ends in
-    whatever way.
+    At the end, files in it stay, and an empty folder is removed. The system releases the claim when a process ends for
+    any reason.
 
     Raises
     ------
     SemiringError
-        If another process, or another thread, has it.
+        If another process, or another thread, has claimed it.
     """
     while True:
         if not folder.is_dir():
@@ -199,17 +199,17 @@ def claimed(folder: Path) -> Iterator[None]:
         mine = False
         try:
             if not _locked(file):
-                raise SemiringError(f"{shown(folder)}: another process is at work on this closure; wait for it, or "
-                                    "give another out=")
+                raise SemiringError(f"{shown(folder)}: another process is working on this closure; wait for it, or "
+                                    "choose another out=")
             mine = _is(file, folder / LOCK)
             if mine:
                 yield
                 return
         finally:
-            if mine and os.name != "nt":  # while nobody else can have it
+            if mine and os.name != "nt":  # while the claim is held
                 _leave(folder)
             os.close(file)
-            if mine and os.name == "nt":  # which keeps files that are open
+            if mine and os.name == "nt":  # Windows keeps open files
                 _leave(folder)
 
 
@@ -237,7 +237,7 @@ def _is(file: int, path: Path) -> bool:
 
 
 def _leave(folder: Path) -> None:
-    """Take away the folder, if nothing but the lock is in it."""
+    """Remove the folder, if only the lock is in it."""
     if [path.name for path in folder.iterdir()] == [LOCK]:
         (folder / LOCK).unlink()
         folder.rmdir()

@@ -1,8 +1,8 @@
-"""Which process has which tiles: a matrix dealt out to a grid of processes in turn, by rows and by columns.
+"""The distribution of a matrix's tiles to a grid of processes, cyclically by rows and by columns.
 
 Tile (i, j) belongs to the process in row i mod P and column j mod Q of a P × Q grid, so that all have work to the end
-(L. S. Blackford et al., ScaLAPACK users' guide, 1997: the block-cyclic distribution). What one process has is one
-array, its tiles side by side in their order.
+(L. S. Blackford et al., ScaLAPACK users' guide, 1997: the block-cyclic distribution). The tiles of a process are one
+array, in their order.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from math import isqrt
 
 @dataclass(frozen=True)
 class Grid:
-    """What one of several processes has of a square matrix.
+    """The part of a square matrix that one of several processes has.
 
     Attributes
     ----------
     n, side : int
         The order of the matrix, and of its tiles, the last of which may be smaller.
     size, rank : int
-        How many processes there are, and which this is: row by row of the grid.
+        The number of processes, and the number of this one: row by row in the grid.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class Grid:
 
     @cached_property
     def rows(self) -> int:
-        """Rows of the grid: the largest divisor of the size that is not above its root."""
+        """Rows of the grid: the largest divisor of the size that is at most its root."""
         return next(d for d in range(isqrt(self.size), 0, -1) if self.size % d == 0)
 
     @property
@@ -47,22 +47,22 @@ class Grid:
 
     @property
     def row(self) -> int:
-        """The row of the grid in which this process is."""
+        """The row of the grid of this process."""
         return self.rank // self.columns
 
     @property
     def column(self) -> int:
-        """The column of the grid in which this process is."""
+        """The column of the grid of this process."""
         return self.rank % self.columns
 
     @cached_property
     def count(self) -> int:
-        """Tiles in a row of the matrix."""
+        """The number of tiles in a row of the matrix."""
         return -(-self.n // self.side)
 
     @property
     def tile_rows(self) -> range:
-        """The rows of tiles of which this process has some."""
+        """The rows of tiles of which this process has a part."""
         return self.tile_rows_of(self.row)
 
     def tile_rows_of(self, row: int) -> range:
@@ -71,7 +71,7 @@ class Grid:
 
     @property
     def tile_columns(self) -> range:
-        """The columns of tiles of which this process has some."""
+        """The columns of tiles of which this process has a part."""
         return self.tile_columns_of(self.column)
 
     def tile_columns_of(self, column: int) -> range:
@@ -79,21 +79,21 @@ class Grid:
         return range(column, self.count, self.columns)
 
     def span(self, tile: int) -> slice:
-        """Where a tile lies in the matrix, along either axis."""
+        """The rows, or columns, of the matrix that a tile covers."""
         return slice(tile * self.side, min((tile + 1) * self.side, self.n))
 
     def width(self, tiles: range) -> int:
-        """How many rows or columns of the matrix some tiles take together."""
+        """The number of rows or columns of the matrix that some tiles cover together."""
         return sum(self.span(t).stop - self.span(t).start for t in tiles)
 
     @cached_property
     def shape(self) -> tuple[int, int]:
-        """Of the array that this process has."""
+        """The shape of the array of this process."""
         return self.width(self.tile_rows), self.width(self.tile_columns)
 
     @property
     def received(self) -> int:
-        """Elements that other processes send this one while the matrix is closed: pivots, and parts of both panels.
+        """Elements that this process receives while the matrix is closed: pivots, and parts of both panels.
 
         >>> [Grid(n=8, side=2, size=4, rank=r).received for r in range(4)]
         [32, 48, 48, 32]
@@ -107,11 +107,11 @@ class Grid:
         return total
 
     def local_row(self, tile: int) -> slice:
-        """Where a row of tiles lies in this process's array; empty where it has none of it."""
+        """The rows of this process's array for a row of tiles; empty if it has none of them."""
         return self._local(tile, self.row, self.rows)
 
     def local_column(self, tile: int) -> slice:
-        """Where a column of tiles lies in this process's array; empty where it has none of it."""
+        """The columns of this process's array for a column of tiles; empty if it has none of them."""
         return self._local(tile, self.column, self.columns)
 
     def _local(self, tile: int, mine: int, step: int) -> slice:
@@ -122,7 +122,7 @@ class Grid:
 
 
 def without(length: int, *gone: slice) -> list[slice]:
-    """0 … length in runs that leave out some runs.
+    """0 … length as ranges that leave out some ranges.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Where a process has its tiles and computes with them: in the host's memory, or on a GPU beside which messages travel.
+"""The memory in which a process holds and computes its tiles: the host's, or a GPU's with messages on the host.
 
-Messages read and write arrays of the host's. On a GPU a panel has two places: where it is computed with, and pinned
-memory for messages. There are two streams of work: the urgent one makes the panels of the next step and takes in those
-of others, and the other one updates all tiles that no panel needs, for longer than messages take.
+Messages read and write arrays of the host. On a GPU a panel has two places: one for computing, and pinned memory for
+messages. There are two streams: the urgent one makes the panels of the next step and takes in those of other processes,
+and the other updates all tiles that no panel needs, which takes longer than the messages.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from .team import Mark, Stream
 
 Shape = tuple[int, int]
-STRIP = 64 << 20  # bytes of pinned memory by which tiles leave a GPU and come back
+STRIP_BYTES = 64 << 20  # bytes of pinned memory for tiles on their way from a GPU and back
 
 
 class Panel(NamedTuple):
@@ -25,9 +25,9 @@ class Panel(NamedTuple):
     Attributes
     ----------
     here : block
-        As the kernel takes it.
+        For the kernel.
     message : ndarray
-        As messages read or write it: the same memory, or a copy on the host.
+        For messages: the same memory, or a copy on the host.
     """
 
     here: Any
@@ -35,39 +35,39 @@ class Panel(NamedTuple):
 
 
 class Memory(Protocol):
-    """What a spread matrix asks of the place where a process has its tiles."""
+    """The operations on a process's tiles that a spread matrix needs."""
 
-    is_late: bool  # work that is asked for is done later, so that messages are best begun after it
+    is_late: bool  # work is done after the call that starts it, so begin messages after it
 
     def empty(self, shape: Shape) -> Any:
-        """A matrix in storage that holds anything."""
+        """An uninitialized matrix in storage."""
 
     def panel(self, name: str, k: int, shape: Shape) -> Panel:
-        """Room for a panel of step k; that of step k − 2 is no longer used."""
+        """Memory for a panel of step k; the memory of step k − 2 is reused."""
 
     def shown(self, name: str, k: int, block: Any) -> Panel:
-        """Tiles as a panel of step k: nobody changes them before the next step."""
+        """Tiles as a panel of step k: they do not change before the next step."""
 
     def do(self, work: Callable[..., None], *arguments: Any) -> None:
-        """Call it, before all else."""
+        """Call a function, before all other work."""
 
     def rest(self, work: Callable[..., None], *arguments: Any) -> None:
-        """Call it with the panels of the step that was begun last, beside what is urgent."""
+        """Call a function with the panels of the current step, in parallel with urgent work."""
 
     def begin(self, k: int, arrived: list[Panel]) -> None:
-        """Panels of step k have come by messages; what is asked for now finds all tiles updated by the steps before."""
+        """The panels of step k have arrived; later work starts after the updates of all steps before."""
 
     def send(self, panel: Panel) -> None:
-        """The message is what the panel is; waits until it may be sent."""
+        """Copy a panel to its message; wait until that may be sent."""
 
     def receive(self, panel: Panel) -> None:
-        """The panel is what the message is."""
+        """Copy a message to its panel."""
 
     def raw(self, shape: Shape, view: Any) -> np.ndarray:
-        """An array of the host's for rows that messages bring; the view itself where messages can write there."""
+        """An array of the host for rows in messages; the view itself if messages can be written there."""
 
     def put(self, rows: np.ndarray, view: Any) -> None:
-        """Tiles ← what `raw` gave, or an array like it."""
+        """Tiles ← the result of `raw`, or an array like it."""
 
     def stored(self, block: Any) -> np.ndarray:
         """A block in storage, in the host's memory, in C order."""
@@ -76,16 +76,16 @@ class Memory(Protocol):
         """The opposite: a block ← elements in storage."""
 
     def wait(self) -> None:
-        """Until all is done."""
+        """Wait until all work is done."""
 
 
 class HostMemory:
-    """The host's memory, where all is done at once.
+    """The host's memory, where all work is done at once.
 
     Parameters
     ----------
     storage : dtype
-        Not of Python objects.
+        Any dtype but that of Python objects.
     """
 
     is_late = False
@@ -149,17 +149,17 @@ class DeviceMemory:
     Parameters
     ----------
     storage, elements : dtype
-        Of tiles, and of the rows that come in.
+        The dtypes of tiles, and of the input rows.
     urgent, steady : Stream
     empty : function of a number and a dtype
-        Memory of the GPU for so many elements.
+        Allocates memory of the GPU for so many elements.
     room : function of a number and a dtype
-        Pinned memory of the host.
+        Allocates pinned memory of the host.
     copy : function of a source and a target
-        Asks the stream in which it is called to copy a matrix between the two, from or to rows at any distance, with
-        the elements of a row side by side.
+        Starts in the current stream a copy of a matrix between the two, from or to rows at any distance; the elements
+        of a row are contiguous.
     take_in : function of rows and a target
-        Elements of the host's memory as tiles; they are there when it returns.
+        Converts elements in the host's memory to tiles; it returns when they are complete.
     """
 
     is_late = True
@@ -173,9 +173,9 @@ class DeviceMemory:
         self._empty, self._room, self._copy, self._take_in = empty, room, copy, take_in
         self._there: dict[tuple[str, int], Any] = {}  # by the name of a panel, and whether its step is even
         self._here: dict[tuple[str, int], np.ndarray] = {}
-        self._updated: Mark | None = None  # by the last step's rest
-        self._taken: list[Mark | None] = [None, None]  # from the messages of a step
-        self._ready: Mark | None = None  # a step's panels
+        self._updated: Mark | None = None  # after the rest of the last step
+        self._taken: list[Mark | None] = [None, None]  # after reading the messages of a step
+        self._ready: Mark | None = None  # after making a step's panels
 
     def empty(self, shape: Shape) -> Any:
         """See `Memory`."""
@@ -184,7 +184,7 @@ class DeviceMemory:
     def panel(self, name: str, k: int, shape: Shape) -> Panel:
         """See `Memory`."""
         place, count = (name, k % 2), prod(shape)
-        if place not in self._there:  # of the first step, whose panels are the largest
+        if place not in self._there:  # in the first step, whose panels are the largest
             self._there[place] = self._empty(count, self._storage)
         return Panel(self._there[place][:count].reshape(shape), self._message(place, shape))
 
@@ -193,7 +193,7 @@ class DeviceMemory:
         return Panel(block, self._message((name, k % 2), block.shape))
 
     def _message(self, place: tuple[str, int], shape: Shape) -> np.ndarray:
-        """Memory for messages; what was to be taken from it two steps before has been."""
+        """Memory for messages; its contents of two steps before have been read."""
         count, taken = prod(shape), self._taken[place[1]]
         if taken is not None:
             taken.synchronize()
@@ -213,9 +213,9 @@ class DeviceMemory:
         self._updated = self._steady.mark()
 
     def begin(self, k: int, arrived: list[Panel]) -> None:
-        """See `Memory`. The panels come in while the rest of the step before is updated.
+        """See `Memory`. The panels arrive while the rest of the previous step is updated.
 
-        Their room was that of step k − 2, whose rest what is urgent waited for in step k − 1.
+        They reuse the memory of step k − 2; urgent work of step k − 1 has waited for the rest of that step.
         """
         for panel in arrived:
             self.receive(panel)
@@ -260,7 +260,7 @@ class DeviceMemory:
     def _strips(self, shape: Shape) -> Iterator[tuple[slice, np.ndarray]]:
         """Rows of a block, some at a time, with pinned memory for them."""
         height, width = shape
-        step = max(STRIP // max(width * self._storage.itemsize, 1), 1)
+        step = max(STRIP_BYTES // max(width * self._storage.itemsize, 1), 1)
         place = ("strip", 0)
         if place not in self._here or len(self._here[place]) < min(step, height) * width:
             self._here[place] = self._room(min(step, height) * width, self._storage)

@@ -1,8 +1,8 @@
-"""What a schedule does, tile by tile: recorded calls on blocks, cut into operations on cells of one tile each.
+"""Record a schedule as operations on tiles: its calls on blocks are cut into operations on cells of one tile each.
 
-A matrix of order n is cut into tiles of t × t, the last row and column of them ragged. A cell holds the element values
-of one tile of the matrix, or of what replaces it: where a panel is multiplied in place, ``R ← D ⊗ R``, the product is
-made in new cells, strip by strip, which then stand for the panel. So every operation reads cells and writes one.
+A matrix of order n is cut into tiles of t × t, with smaller ones in the last row and column. A cell holds the element
+values of one tile of the matrix, or of its replacement: if a panel is multiplied in place, ``R ← D ⊗ R``, the product
+is made in new cells, strip by strip, which then replace the panel. So every operation reads cells and writes one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Operation(NamedTuple):
     ----------
     kind : {"close", "multiply", "multiply_add"}
     target : int
-        The cell that is written. `multiply` does not read it.
+        The cell that is written; `multiply` does not read it.
     first, second : int
         The factors' cells; −1 for "close".
     tile : (int, int)
-        Where the target stands in the matrix, or will stand.
+        The target's tile in the matrix.
     """
 
     kind: str
@@ -48,12 +48,12 @@ class Program:
     Attributes
     ----------
     n, side, count : int
-        The order of the matrix, of a tile, and how many tiles a row has.
+        The order of the matrix, the order of a tile, and the number of tiles in a row.
     operations : list of Operation
     cells : dict of (int, int) to int
-        Which cell holds a tile of the closure at the end.
+        The cell that holds a tile of the closure at the end.
     used : int
-        How many cells there are.
+        The number of cells.
     """
 
     n: int
@@ -78,7 +78,7 @@ Schedule = Callable[[Any, Kernel[Any], int], None]
 
 
 def program(schedule: Schedule, n: int, side: int, room: int) -> Program:
-    """A schedule on tiles.
+    """Record a schedule on tiles.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def program(schedule: Schedule, n: int, side: int, room: int) -> Program:
     side : int
         Order of a tile.
     room : int
-        Cells that fit in memory together, 3 or more: products go over squares of as many cells, panels over strips.
+        Cells that fit in memory together, 3 or more: products use squares of as many cells, panels use strips.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class _Writer:
 
     def __init__(self, made: Program, room: int):
         self._made, self._square = made, max(1, isqrt(room) - 1)
-        # Counted for 16 to 32 tiles a row and room for 26 to 106: strips that are a little wider than the room itself
+        # Counted for 16 to 32 tiles per row and room for 26 to 106: strips slightly wider than the room
         # move least, 1.7 to 2.05 times 2 n³ / √M; with half of it 2.0 to 3.
         self._strip = max(1, 5 * room // 4)
 
@@ -150,7 +150,7 @@ class _Writer:
                 self._add("multiply_add", cells[i, j], cells[i, k], cells[k, j], (i, j))
 
     def _panel(self, panel: tuple[range, range], inner: range, by_columns: bool) -> None:
-        """A panel multiplied in place: strips of it in new cells, which take its place."""
+        """Multiply a panel in place: strips of it go to new cells, which replace it."""
         rows, columns = panel
         cells, wide = self._made.cells, max(1, self._strip // len(inner))
         across = columns if by_columns else rows
@@ -175,7 +175,7 @@ def _all(rows: range, columns: range) -> Iterator[Tile]:
 
 
 def _squares(rows: range, columns: range, side: int) -> Iterable[list[Tile]]:
-    """The tiles of a block in squares, row by row of these."""
+    """The tiles of a block in squares, which are ordered by rows."""
     for i in range(rows.start, rows.stop, side):
         for j in range(columns.start, columns.stop, side):
             yield list(_all(range(i, min(i + side, rows.stop)), range(j, min(j + side, columns.stop))))

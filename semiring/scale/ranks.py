@@ -1,6 +1,6 @@
-"""Processes that MPI has started: panels to some of them, errors and answers that all agree on.
+"""Processes that MPI has started: panels for some of them, and errors and answers on which all agree.
 
-Communicators are those of mpi4py; nothing here knows a matrix.
+Communicators are those of mpi4py; this module knows nothing about matrices.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import thread_count
 
-PROBE = 4 << 20  # bytes of a message whose rate is measured
+PROBE_BYTES = 4 << 20  # a message whose rate is measured
 TURNS = 3
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-PIECE = 1 << 30  # bytes that one message has at most: counts of older versions of MPI are 32 bits
+PIECE_BYTES = 1 << 30  # the largest message: counts in older versions of MPI have 32 bits
 T = TypeVar("T")
 
 
 class Agreed(Exception):
-    """An error that all processes have been told of; it is the first argument."""
+    """An error that all processes know; it is the first argument."""
 
 
 class Ranks:
@@ -39,7 +39,7 @@ class Ranks:
     ----------
     world : mpi4py.MPI.Comm
     rows, columns : int
-        Of the grid, whose processes are numbered row by row.
+        The size of the grid, whose processes are numbered row by row.
     """
 
     def __init__(self, world: Any, rows: int, columns: int):
@@ -48,47 +48,47 @@ class Ranks:
         self.along_row, self.along_column = world.Split(row, column), world.Split(rows + column, row)
 
     def free(self) -> None:
-        """Give the communicators back."""
+        """Free the communicators."""
         self.along_row.Free()
         self.along_column.Free()
 
 
 def raw(array: np.ndarray) -> np.ndarray:
-    """The bytes of an array whose elements are in a row, of any dtype that is not of Python objects."""
+    """The bytes of a contiguous array, of any dtype but that of Python objects."""
     return array.reshape(-1).view(np.uint8)
 
 
 def pieces(array: np.ndarray) -> list[np.ndarray]:
-    """The bytes of an array, in runs that one message can have."""
+    """The bytes of an array, in ranges that fit one message."""
     found = raw(array)
-    return [found[at : at + PIECE] for at in range(0, len(found), PIECE)]
+    return [found[at : at + PIECE_BYTES] for at in range(0, len(found), PIECE_BYTES)]
 
 
 def broadcast(array: np.ndarray, root: int, among: Any) -> list[Any]:
-    """Begin to send an array from one process to all of a communicator; the requests."""
+    """Start to send an array from one process to all of a communicator; return the requests."""
     return [] if among.size == 1 else [among.Ibcast(part, root=root) for part in pieces(array)]
 
 
 def nudge(requests: list[Any]) -> None:
-    """Let messages that are under way get on: MPI moves them in its own calls only."""
+    """Let messages make progress: MPI moves them only during its own calls."""
     if requests:
         type(requests[0]).Testall(requests)
 
 
 def wait(requests: list[Any]) -> None:
-    """Until all have arrived."""
+    """Wait until all have arrived."""
     if requests:
         type(requests[0]).Waitall(requests)
         requests.clear()
 
 
 def agreed(world: Any, function: Callable[[], T]) -> T:
-    """What a function gives on this process, if it raises nothing on any.
+    """Return a function's result on this process, unless it raises an error on any process.
 
     Raises
     ------
     Agreed
-        On every process with the error of the lowest rank that has one.
+        On every process, with the error of the lowest rank that has one.
     """
     error: Exception | None = None
     try:
@@ -103,7 +103,7 @@ def agreed(world: Any, function: Callable[[], T]) -> T:
 
 @contextmanager
 def ending_together(world: Any) -> Iterator[None]:
-    """What all agree on is raised; anything else would leave the others waiting, and ends the job."""
+    """Raise an error on which all agree; any other error ends the job, because the other processes would wait."""
     try:
         yield
     except Agreed as e:
@@ -119,13 +119,13 @@ def ending_together(world: Any) -> Iterator[None]:
 
 
 def message_rate(world: Any) -> float:
-    """Bytes a second that each process can send to the next one while all do; the same on every process.
+    """Measure the bytes per second that each process sends to the next one while all do; equal on every process.
 
-    Measured on a few MiB; infinite where there is one process.
+    It takes a few MiB; infinite for a single process.
     """
     if world.size == 1:
         return np.inf
-    sent, arrived = np.zeros(PROBE, np.uint8), np.empty(PROBE, np.uint8)
+    sent, arrived = np.zeros(PROBE_BYTES, np.uint8), np.empty(PROBE_BYTES, np.uint8)
     least = np.inf
     for _ in range(TURNS):
         world.Barrier()
@@ -133,13 +133,13 @@ def message_rate(world: Any) -> float:
         world.Sendrecv(sent, dest=(world.rank + 1) % world.size, recvbuf=arrived,
                        source=(world.rank - 1) % world.size)
         least = min(least, max(world.allgather(perf_counter() - begin)))
-    return PROBE / least
+    return PROBE_BYTES / least
 
 
 def threads_of(world: Any) -> int:
-    """How many threads a process has where those of one machine share its processors.
+    """The number of threads of a process if those of one machine share its processors.
 
-    ``SEMIRING_NUM_THREADS``, or a fair share; where the launcher gave each its own processors, these.
+    ``SEMIRING_NUM_THREADS``, or a fair share; if the launcher gave each process its own processors, these.
     """
     from mpi4py import MPI
 

@@ -1,8 +1,8 @@
-"""The folder of an unfinished closure: cells in a file of slots, and commits, from which it goes on after a power cut.
+"""The folder of an unfinished closure: cells in slots of a file, and commits, from which it can continue.
 
-A slot that a commit refers to is not written again before the next commit, so that whatever is lost after a commit,
-what it refers to is whole. A commit is: the slots' data on disk, then a manifest beside the old one, then its name
-exchanged for the old one's.
+A slot that a commit refers to is not written again before the next commit, so whatever is lost after a commit, its own
+data are complete. A commit writes the data of the slots to disk, then a manifest next to the old one, and then renames
+the new manifest to the old name.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Scratch:
     size : int
         Bytes of a slot.
     slots : mapping of int to int, optional
-        Which slot holds a cell, as the last commit has it.
+        The slot of each cell at the last commit.
     """
 
     def __init__(self, folder: Path, size: int, slots: Mapping[int, int] | None = None):
@@ -55,7 +55,7 @@ class Scratch:
         self._free = sorted(set(range(self._top)) - self._committed, reverse=True)
 
     def write(self, cell: int, elements: np.ndarray) -> None:
-        """Put a cell away."""
+        """Store an evicted cell."""
         with self._lock:
             slot = self._slots.get(cell)
             if slot is None or slot in self._committed:
@@ -65,14 +65,14 @@ class Scratch:
         write_at(self._file, elements, slot * self._size)
 
     def read(self, cell: int, out: np.ndarray) -> None:
-        """Bring a cell back."""
+        """Load it again."""
         with self._lock:
             slot = self._slots[cell]
         try:
             read_at(self._file, out, slot * self._size)
         except EOFError:
-            raise SemiringError(f"{shown(self._folder / SLOTS)} is shorter than it was written: something else has cut "
-                                f"it. Remove the folder {shown(self._folder)}, and begin anew") from None
+            raise SemiringError(f"{shown(self._folder / SLOTS)} is shorter than it was written: another program has "
+                                f"cut it. Remove the folder {shown(self._folder)}, and start again") from None
 
     def drop(self, cell: int) -> None:
         """Forget a cell; its slot is free again, unless the last commit refers to it."""
@@ -82,7 +82,7 @@ class Scratch:
                 self._free.append(slot)
 
     def commit(self, about: Mapping[str, Any]) -> None:
-        """Make all that was put away, and what there is to say about it, what a restart finds."""
+        """Make all stored cells, and a description of the state, available to a restart."""
         sync(self._file)
         with self._lock:
             slots = dict(self._slots)
@@ -97,7 +97,7 @@ class Scratch:
 
 
 def write_manifest(folder: Path, about: Mapping[str, Any]) -> None:
-    """Exchange the manifest for a new one, which is on disk before it takes its name."""
+    """Replace the manifest by a new one, which is on disk before it is renamed."""
     draft = folder / f"{MANIFEST}.new"
     with open(draft, "w", encoding="utf-8") as file:
         json.dump(about, file)
@@ -108,7 +108,7 @@ def write_manifest(folder: Path, about: Mapping[str, Any]) -> None:
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """What the last commit says; None where there is none.
+    """The contents of the last commit; None if there is none.
 
     Raises
     ------
@@ -124,14 +124,14 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise SemiringError(f"{shown(folder / MANIFEST)} is damaged: remove the folder, and begin anew")
+        raise SemiringError(f"{shown(folder / MANIFEST)} is damaged: remove the folder, and start again")
     return found
 
 
 def clear(folder: Path, finished: bool = False) -> None:
-    """Remove what a run left, but for the claim: the manifest first, or last where all is done.
+    """Remove the files of a run, except the claim: the manifest first, or last if the run has finished.
 
-    So a kill in between leaves no manifest of what is gone, or one that says that all is done.
+    So after a kill in between there is no manifest of removed files, or one that says that the run has finished.
     """
     manifest = folder / MANIFEST
     if not finished:
@@ -151,12 +151,12 @@ def clear_files(folder: Path) -> None:
 
 
 def unfinished(storing: Storing) -> dict[str, Any] | None:
-    """The manifest of an earlier run, where `resume` asks to go on from it.
+    """The manifest of an earlier run, if `resume` is set.
 
     Raises
     ------
     SemiringError
-        When there is one and `resume` is False, or another version of the library wrote it.
+        If there is one and `resume` is False, or a different version of the library wrote it.
     """
     saved = read_manifest(storing.folder)
     if saved is None:
@@ -169,18 +169,18 @@ def unfinished(storing: Storing) -> dict[str, Any] | None:
 
 
 def refuse_other(storing: Storing, saved: dict[str, Any] | None, about: dict[str, Any]) -> None:
-    """Refuse to go on with what another input, algebra or library began.
+    """Refuse to continue a run with a different input, algebra or library.
 
     Raises
     ------
     SemiringError
-        It names the difference.
+        The message names the difference.
     """
     for name, now in about.items() if saved is not None else ():
         then = saved.get(name)  # type: ignore[union-attr]
         if then != now:
-            raise SemiringError(f"{shown(storing.folder)} was begun with {name} {then!r}, and now it is {now!r}: mend "
-                                "that, or remove the folder and begin anew")
+            raise SemiringError(f"{shown(storing.folder)} was begun with {name} {then!r}, but now it is {now!r}: "
+                                "change it back, or remove the folder and start again")
 
 
 @contextmanager
@@ -205,7 +205,7 @@ def explained(storing: Storing, operations: int) -> Iterator[None]:
 def keep_diagonal(folder: Path, values: np.ndarray) -> None:
     """Keep the diagonal of A⁺, and return when it would survive a power cut.
 
-    It is kept before the first element of it takes its place: whoever goes on needs A*, or all of the new diagonal.
+    It is kept before its first element is written: a restart needs A*, or all of the new diagonal.
     """
     with open(folder / DIAGONAL, "wb") as file:
         np.save(file, values)
@@ -220,15 +220,15 @@ def kept_diagonal(folder: Path) -> np.ndarray:
     Raises
     ------
     SemiringError
-        When it is damaged.
+        If it is damaged.
     """
     path = folder / DIAGONAL
     try:
         return np.asarray(np.load(path))
     except (OSError, ValueError, EOFError):
-        raise SemiringError(f"{shown(path)} is damaged: remove the folder, and begin anew") from None
+        raise SemiringError(f"{shown(path)} is damaged: remove the folder, and start again") from None
 
 
 def fingerprint(low: Lowering) -> str:
-    """What tells an algebra in the form in which it is computed from all others."""
+    """A digest that identifies an algebra in the form in which it is computed."""
     return hashlib.sha256(repr((low.name, str(low.storage), low.key)).encode()).hexdigest()[:32]

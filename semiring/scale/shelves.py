@@ -1,10 +1,10 @@
-"""Where cells of a GPU are while they are not on it: shelves in the host's memory, and on the way to the disk.
+"""Shelves for cells that are not on the GPU: in the host's memory, in a file, or in the matrix itself.
 
-`Held` keeps them in buffers, `Passing` carries them on to a file, and `semiring.scale.eviction.through_memory` says
-which go where. `InPlace` keeps them in the matrix that they belong to. A tile's place in the answer is its home: first
-for what the tile has become, in the end for the tile of the closure. While a panel is multiplied there are two cells of
-one tile, and the second is beside the matrix until the first is done with. So the host holds the matrix that it was
-given, the answer, which may be the same, and little more.
+`Held` keeps them in buffers, `Passing` carries them on to a file, and `semiring.scale.eviction.through_memory` decides
+which. `InPlace` keeps them in the matrix to which they belong. A tile's place in the answer is its home, first for
+intermediate values of the tile, and in the end for the tile of the closure. While a panel is multiplied there are two
+cells for one tile; the second one is kept outside the matrix until the first is finished. So the host holds the matrix
+that was passed, the answer (perhaps the same), and little more.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Held:
     buffers : ndarray of shape (m, t, t)
         Room for m cells, of elements in storage.
     carry : function of a source and a target
-        Copies a matrix between the host and the device, and waits until it is there.
+        Copies a matrix between the host and the device, and waits for the end.
     scratch : Scratch
-        Where cells are saved.
+        Saves cells.
     """
 
     def __init__(self, buffers: np.ndarray, carry: Carry, scratch: Scratch):
@@ -43,7 +43,7 @@ class Held:
         self._lock = threading.Lock()
 
     def write(self, cell: int, elements: Any) -> None:
-        """Put a cell away: all elements of its buffer."""
+        """Store an evicted cell: all elements of its buffer."""
         with self._lock:
             place = self._places.get(cell)
             if place is None:
@@ -52,20 +52,20 @@ class Held:
         self._carry(elements.reshape(buffer.shape), buffer)
 
     def read(self, cell: int, out: Any) -> None:
-        """Bring it back."""
+        """Load it again."""
         with self._lock:
             buffer = self._buffers[self._places[cell]]
         self._carry(buffer, out.reshape(buffer.shape))
 
     def drop(self, cell: int) -> None:
-        """It is not needed again; nothing happens where it is not in memory."""
+        """Forget it; nothing happens if it is not in memory."""
         with self._lock:
             place = self._places.pop(cell, None)
             if place is not None:
                 self._free.append(place)
 
     def save(self, cell: int) -> None:
-        """Put a copy of a cell in the scratch file."""
+        """Save a copy of a cell in the scratch file."""
         self._scratch.write(cell, self._buffers[self._places[cell]].reshape(-1))
 
 
@@ -75,9 +75,9 @@ class Passing:
     Parameters
     ----------
     buffers : ndarray of shape (m, t, t)
-        For as many threads as move cells at a time; others wait.
+        One for each thread that moves cells at the same time; other threads wait.
     carry : function of a source and a target
-        As of `Held`.
+        As for `Held`.
     scratch : Scratch
     """
 
@@ -88,7 +88,7 @@ class Passing:
             self._free.put(buffer)
 
     def write(self, cell: int, elements: Any) -> None:
-        """Put a cell away: all elements of its buffer."""
+        """Store an evicted cell: all elements of its buffer."""
         buffer = self._free.get()
         try:
             self._carry(elements.reshape(buffer.shape), buffer)
@@ -97,7 +97,7 @@ class Passing:
             self._free.put(buffer)
 
     def read(self, cell: int, out: Any) -> None:
-        """Bring it back."""
+        """Load it again."""
         buffer = self._free.get()
         try:
             self._scratch.read(cell, buffer.reshape(-1))
@@ -106,24 +106,24 @@ class Passing:
             self._free.put(buffer)
 
     def drop(self, cell: int) -> None:
-        """It is not needed again."""
+        """Forget it."""
         self._scratch.drop(cell)
 
 
 class InPlace:
-    """Where cells are when they are not on the device; a `semiring.scale.executor.Shelf`.
+    """The places of cells that are not on the device; a `semiring.scale.executor.Shelf`.
 
     Parameters
     ----------
     made : Program
     stored, answer : ndarray of shape (n, n)
-        For elements in storage and for those of the closure; they may share their memory.
+        For elements in storage and for those of the closure; they may share memory.
     carry : function of a source and a target
-        Copies a matrix between the host and the device, and waits until it is there.
+        Copies a matrix between the host and the device, and waits for the end.
     room : function of a number and a dtype
-        An array of so many elements on the host.
+        Allocates an array of so many elements on the host.
     inhabited : bool
-        Whether `answer` holds the matrix that is to be closed, whose tiles are at home until they are done with.
+        Whether `answer` holds the matrix to be closed, whose tiles are at home until they are finished.
     """
 
     def __init__(
@@ -137,8 +137,8 @@ class InPlace:
         first = {i * count + j: (i, j) for i in range(count) for j in range(count)}
         self._tiles |= first
         self._owners = {tile: cell for cell, tile in first.items()} if inhabited else {}  # cells that are at home
-        self._guests: dict[int, np.ndarray] = {}  # and those that are beside the matrix
-        self._whole: dict[Tile, int] = {}  # … by their tile, once they are there
+        self._guests: dict[int, np.ndarray] = {}  # cells outside the matrix
+        self._whole: dict[Tile, int] = {}  # … by their tile, once they are complete
         self._read: dict[int, int] = {}  # cells that are being read, and how often
         self._ready: dict[Tile, np.ndarray] = {}  # tiles of the closure whose home is not free
         self._free: list[np.ndarray] = []
@@ -147,14 +147,14 @@ class InPlace:
 
     @property
     def beside(self) -> int:
-        """The most tiles that there were beside the matrix."""
+        """The most tiles that were outside the matrix at a time."""
         return self._taken
 
     def write(self, cell: int, elements: Any) -> None:
-        """Put a cell away: home, unless another cell of the tile is there."""
+        """Store an evicted cell: at home, unless another cell of the tile is there."""
         tile = self._tiles[cell]
         with self._lock:
-            self._leave(cell)  # nobody reads what is written anew
+            self._leave(cell)  # its old value is not needed, because it is written anew
             if self._owners.setdefault(tile, cell) != cell:
                 self._guests[cell] = self._spare()
             target = self._where(cell)
@@ -165,7 +165,7 @@ class InPlace:
                 self._settle(tile)
 
     def read(self, cell: int, out: Any) -> None:
-        """Bring a cell back."""
+        """Load a cell again."""
         with self._lock:
             source = self._where(cell)
             self._read[cell] = self._read.get(cell, 0) + 1
@@ -174,7 +174,7 @@ class InPlace:
             self._read[cell] -= 1
 
     def drop(self, cell: int) -> None:
-        """A cell is done with, and so is what it took; a tile of the closure that waits for its home gets it."""
+        """Forget a cell; a tile of the closure that waits for its home moves there."""
         tile = self._tiles[cell]
         with self._lock:
             self._leave(cell)
@@ -183,7 +183,7 @@ class InPlace:
                 self._settle(tile)
 
     def finish(self, tile: Tile, elements: Any) -> None:
-        """Put a tile of the closure in its place, now or as soon as nobody needs what is there."""
+        """Put a tile of the closure into its home, now or as soon as that is free."""
         rows, columns = self._made.shape(tile)
         with self._lock:
             guest = self._spare() if self._shared and tile in self._owners else None
@@ -196,7 +196,7 @@ class InPlace:
             self._settle(tile)
 
     def _settle(self, tile: Tile) -> None:
-        """Who waits for a home goes there, if nobody is there: a tile of the closure, or another cell."""
+        """Move a waiting cell or tile of the closure to a home, if it is free."""
         if tile in self._owners:
             return
         if tile in self._ready:
@@ -209,7 +209,7 @@ class InPlace:
             self._leave(cell)
 
     def _leave(self, cell: int) -> None:
-        """A cell is not beside the matrix any more."""
+        """Remove a cell from those outside the matrix."""
         guest = self._guests.pop(cell, None)
         if guest is not None:
             self._free.append(guest)
@@ -222,7 +222,7 @@ class InPlace:
         return self._stored[block(self._made, tile)] if guest is None else self._matrix(guest, tile)
 
     def _matrix(self, elements: Any, tile: Tile) -> Any:
-        """The first of some elements as a tile."""
+        """The first elements as a tile."""
         rows, columns = self._made.shape(tile)
         return elements[: rows * columns].reshape(rows, columns)
 

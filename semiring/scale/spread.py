@@ -1,4 +1,4 @@
-"""A matrix whose tiles are spread over processes, its closure, and how its rows come in and go out.
+"""A matrix whose tiles are distributed over processes: its closure, and its rows in and out.
 
 One step for each pivot tile D, as in blocked Floyd–Warshall:
 
@@ -6,10 +6,10 @@ One step for each pivot tile D, as in blocked Floyd–Warshall:
     A = [ R D R ]     D ← D*,   R ← D R,   X ← X ⊕ C R,   C ← C D
         [ X C X ]
 
-R goes down the columns of the grid of processes, C along its rows. Panels are on their way while products are computed:
-a step first computes the next pivot's row and column, sends these, and then computes the rest. C is sent before it is
-scaled, and each process scales its own part when it has been used, so that nothing needs idempotence (D* D* is not D*).
-Where tiles are on GPUs, the products are asked for before the panels are made, and go on while these travel.
+R is sent down the columns of the grid of processes, C along its rows. Panels are sent while products are computed: a
+step first computes the next pivot's row and column, sends these, and then computes the rest. C is sent before it is
+scaled, and each process scales its own part after use, so that ⊕ need not be idempotent (D* D* is not D*).
+If tiles are on GPUs, the products are started before the panels are made, and run while these are sent.
 
 P. Sao et al., Scalable all-pairs shortest paths for huge graphs on multi-GPU clusters (2021) has the panels and the
 look-ahead for idempotent ⊕; see `semiring.algorithms.blocked` for the order without it.
@@ -31,22 +31,22 @@ from .grid import Grid, without
 from .memories import Memory, Panel
 from .ranks import Ranks, broadcast, nudge, pieces, wait
 
-PARTS = 8  # products that an update is cut into, between which messages get on
-LEAST_PART = 1 << 27  # multiply-adds that such a product has at least
+PARTS = 8  # products into which an update is cut, so that messages make progress in between
+LEAST_PART_WORK = 1 << 27  # multiply-adds of the smallest such product
 
 
 @dataclass
 class Panels:
-    """What a step needs from others: the pivot, its row, its column, and whether all is well; all on their way.
+    """What a step receives from others: the pivot, its row, its column, and a status; all still on their way.
 
     Attributes
     ----------
     D : Panel or None
-        The pivot's star, where this process has part of its row or column.
+        The pivot's star, if this process has part of its row or column.
     R, C : Panel
         This process's columns of the pivot's row, scaled, and its rows of the pivot's column, not scaled.
     told : ndarray of two int64
-        The first pivot without a star or −1, and whether all put away what they have after this step.
+        The first pivot without a star or −1, and whether all processes save their state after this step.
     coming : list of Panel
         Those of R and C that another process sends.
     requests : list
@@ -61,19 +61,19 @@ class Panels:
 
 
 class Spread:
-    """A process's part of a matrix, and its closure together with the others.
+    """A process's part of a matrix, and the closure that all processes compute together.
 
     Parameters
     ----------
     grid : Grid
     ranks : Ranks
     memory : Memory
-        Where this process has its tiles.
+        The memory of this process's tiles.
 
     Attributes
     ----------
     local : block
-        The tiles of this process, side by side, in storage.
+        The tiles of this process, as one block, in storage.
     """
 
     def __init__(self, grid: Grid, ranks: Ranks, memory: Memory):
@@ -91,19 +91,19 @@ class Spread:
         Parameters
         ----------
         kernel : Kernel
-            On arrays of the storage.
+            It works on arrays of the storage.
         start : int
-            The pivot tile to go on with.
+            The first pivot tile to eliminate.
         report : callable, optional
-            Is told the part that is done.
+            Called with the fraction that is done.
         due, put_away : callable, optional
-            The process that has the pivot asks `due` before each step; where it says so all processes call `put_away`
+            The process with the pivot calls `due` before each step; if it returns true, all processes call `put_away`
             after the step, with the number of the next one.
 
         Raises
         ------
         UndefinedStar
-            On all processes, when a pivot has no star.
+            On all processes, if a pivot has no star.
         """
         count, memory = self.grid.count, self.memory
         ahead = self._panels(start, kernel, due) if start < count else None
@@ -141,7 +141,7 @@ class Spread:
                 report((k + 1) / count)
 
     def _panels(self, k: int, kernel: Kernel[Any], due: Callable[[], bool] | None) -> Panels:
-        """Close a pivot, scale its row, and begin to send both panels."""
+        """Close a pivot, scale its row, and start to send both panels."""
         grid, ranks, memory, local = self.grid, self.ranks, self.memory, self.local
         root_row, root_column = k % grid.rows, k % grid.columns
         row, column = grid.local_row(k), grid.local_column(k)
@@ -185,7 +185,7 @@ class Spread:
         self, panels: Panels, rows: list[slice], columns: list[slice], kernel: Kernel[Any],
         under_way: list[Any] | None = None,
     ) -> None:
-        """X ← X ⊕ C R on some rows and columns; messages that are under way get on between products."""
+        """X ← X ⊕ C R on some rows and columns; messages make progress between products."""
         for r in rows:
             for c in columns:
                 if r.start >= r.stop or c.start >= c.stop:
@@ -193,7 +193,7 @@ class Spread:
                 height, width = r.stop - r.start, c.stop - c.start
                 C, R = panels.C.here, panels.R.here
                 work = height * width * R.shape[0]
-                parts = max(1, min(PARTS, work // LEAST_PART)) if under_way else 1
+                parts = max(1, min(PARTS, work // LEAST_PART_WORK)) if under_way else 1
                 step = -(-height // parts)
                 for at in range(r.start, r.stop, step):
                     part = slice(at, min(at + step, r.stop))
@@ -201,7 +201,7 @@ class Spread:
                     nudge(under_way or [])
 
     def _scale(self, panels: Panels, row: slice, column: slice, kernel: Kernel[Any]) -> None:
-        """C ← C D, where this process has part of the pivot's column."""
+        """C ← C D, if this process has part of the pivot's column."""
         if panels.D is not None and column.start < column.stop:
             for part in self._rows_without(row):
                 kernel.right(self.local[part, column], panels.D.here)
@@ -228,13 +228,13 @@ class Spread:
     # Rows in, rows out
 
     def take_rows(self, bounds: list[int], encoded: Callable[[slice], np.ndarray]) -> None:
-        """Fill the matrix from rows, of which process r has those from ``bounds[r]`` to ``bounds[r + 1]``.
+        """Fill the matrix from rows; process r has those from ``bounds[r]`` to ``bounds[r + 1]``.
 
         Parameters
         ----------
         bounds : list of int
         encoded : function of a slice of rows of the whole matrix
-            These rows as `memory` takes them in, of those that this process has.
+            Converts these rows of this process for `memory`.
         """
         grid, memory = self.grid, self.memory
 
@@ -255,20 +255,20 @@ class Spread:
         self, bounds: list[int], given: Callable[[slice], np.ndarray], dtype: np.dtype,
         use: Callable[[int, slice, np.ndarray], None],
     ) -> None:
-        """Show each process, for its columns of tiles, the same rows of another matrix, where it has rows of tiles.
+        """Pass each process, for its columns of tiles, the same rows of another matrix.
 
-        A product's diagonal needs them: ⊕_k a_ik ⊗ x_ki, of which this process has the x_ki of some k and i.
+        The diagonal of a product needs them: ⊕_k a_ik ⊗ x_ki, of which this process has the x_ki for some k and i.
 
         Parameters
         ----------
         bounds : list of int
-            Of the rows of the other matrix, as for `take_rows`.
+            For the rows of the other matrix, as in `take_rows`.
         given : function of a slice of rows
-            These, of those that this process has.
+            Returns these rows of this process.
         dtype : dtype
-            Of its elements.
+            The dtype of its elements.
         use : function of a column of tiles, a slice of rows within it, and their elements
-            Those in the columns that are this process's rows, side by side.
+            Receives those in the columns that are this process's rows, contiguous.
         """
         grid = self.grid
 
@@ -290,7 +290,7 @@ class Spread:
         Parameters
         ----------
         bounds, given
-            As for `take_rows`.
+            As in `take_rows`.
         receivers : function of a row of tiles
             The ranks, and the columns of tiles that each takes.
         room, arrived : function of a row of tiles and a slice of rows in it, and of what came
@@ -317,15 +317,15 @@ class Spread:
                 arrived(i, rows, into)
 
     def give_rows(self, bounds: list[int], found: np.ndarray, out: np.ndarray) -> None:
-        """The opposite of `take_rows`: each process's part, whatever its dtype now is, into rows.
+        """Convert back to rows: the opposite of `take_rows`, for tiles of any dtype.
 
         Parameters
         ----------
         bounds : list of int
         found : ndarray
-            Like `local`.
+            An array like `local`.
         out : ndarray
-            The rows that this process is to have.
+            The rows of this process.
         """
         grid, world = self.grid, self.ranks.world
         for i in range(grid.count):
@@ -355,13 +355,13 @@ class Spread:
                     at += span.stop - span.start
 
     def _within(self, tile: int, rows: slice) -> slice:
-        """Where rows of the matrix, all of one row of tiles, lie in this process's array."""
+        """The rows of this process's array for some rows of the matrix, all in one row of tiles."""
         start = self.grid.local_row(tile).start + rows.start - tile * self.grid.side
         return slice(start, start + rows.stop - rows.start)
 
 
 def _owners(bounds: list[int], span: slice) -> list[tuple[int, slice]]:
-    """Who has rows of a span, and which."""
+    """The processes that have rows of a span, and their rows."""
     found = []
     for r in range(len(bounds) - 1):
         start, stop = max(bounds[r], span.start), min(bounds[r + 1], span.stop)
@@ -371,5 +371,5 @@ def _owners(bounds: list[int], span: slice) -> list[tuple[int, slice]]:
 
 
 def _joined(rows: np.ndarray, spans: list[slice]) -> np.ndarray:
-    """Some columns of rows, side by side in memory of their own."""
+    """Some columns of rows, in contiguous memory of their own."""
     return np.concatenate([rows[:, span] for span in spans] or [rows[:, :0]], axis=1)

@@ -1,6 +1,6 @@
-"""Where tiles come from and where they go: arrays and files that are read, and written, a tile at a time.
+"""Sources and outputs of tiles: arrays and files that are read and written a tile at a time.
 
-An input is never written to. An output grows under another name, and takes its own when it is whole.
+An input is never written. An output is written under a temporary name and renamed when it is complete.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .files import BINARY, Mapped, reserve, sync, sync_file, sync_folder
 from .program import Program, Tile
 
 ENDINGS = (".npy", ".zarr")  # of outputs
-SLAB = 16 << 20  # bytes that are read at once where a whole matrix is looked at
-FORMED = ("zarr.json", ".zarray")  # what a folder holds that is a zarr array
+SLAB_BYTES = 16 << 20  # bytes that are read at once if a whole matrix is checked
+FORMED = ("zarr.json", ".zarray")  # files that show that a folder is a zarr array
 
 
 class Source(Protocol):
@@ -36,41 +36,40 @@ class Source(Protocol):
 
     @property
     def dtype(self) -> np.dtype:
-        """Of the elements."""
+        """The dtype of the elements."""
 
     @property
     def path(self) -> Path | None:
-        """Of the file that it is, if it is one."""
+        """The path of its file, if it is a file."""
 
     def read(self, rows: slice, columns: slice, out: np.ndarray) -> None:
-        """Write a block of it into an array of its dtype, whose elements lie side by side."""
+        """Copy a block to a contiguous array of its dtype."""
 
     def identity(self) -> dict[str, Any]:
-        """What tells it from others, also after a restart."""
+        """An identification that is the same after a restart."""
 
 
 class ArraySource:
-    """Anything with two axes that is cut like an array: NumPy's own, zarr arrays, HDF5 datasets.
+    """Anything with two axes that can be sliced like an array: NumPy arrays, zarr arrays, HDF5 datasets.
 
     Parameters
     ----------
     array : array_like of two axes
     path : Path, optional
-        Of the file or folder that it is, whose sizes and times of change tell it from others; what has none is told by
-        its elements.
+        Its file or folder, whose sizes and times of change identify it; without a path, its elements do.
     """
 
     def __init__(self, array: Any, path: Path | None = None):
         self.array, self.path = array, path
         self.shape, self.dtype = tuple(array.shape), np.dtype(array.dtype)
-        self.chunks: tuple[int, int] | None = getattr(array, "chunks", None)  # rows and columns that lie together
+        self.chunks: tuple[int, int] | None = getattr(array, "chunks", None)  # rows and columns stored together
 
     def read(self, rows: slice, columns: slice, out: np.ndarray) -> None:
-        """Write a block of it into an array."""
+        """Copy a block to an array."""
         out[...] = self.array[rows, columns]
 
     def identity(self) -> dict[str, Any]:
-        """Shape and dtype; of a file also its path, its size and when it was changed, else a digest."""
+        """Shape and dtype; for a file also its path, its size and time of change, else a digest."""
         known = {"shape": list(self.shape), "dtype": self.dtype.str}
         if self.path is None:
             return known | {"digest": self._digest()}
@@ -105,9 +104,9 @@ class FileSource(ArraySource):
         self._mapped = Mapped(self._file, array.offset, shape, self.dtype)
 
     def read(self, rows: slice, columns: slice, out: np.ndarray) -> None:
-        """Write a block of it into an array."""
-        if os.fstat(self._file).st_size < self._end:  # a map of what is gone ends the process
-            raise SemiringError(f"{shown(self.path)} has become shorter than its header says")
+        """Copy a block to an array."""
+        if os.fstat(self._file).st_size < self._end:  # reading a map beyond the end would kill the process
+            raise SemiringError(f"{shown(self.path)} has become shorter than its header says: write it again")
         if self._by_columns:
             self._mapped.read(columns, rows, out.T)
         else:
@@ -115,14 +114,14 @@ class FileSource(ArraySource):
 
 
 class RowsSource:
-    """A sparse matrix, of which a tile is filled as it is read: its elements and the zeros between them.
+    """A sparse matrix; a tile is filled with its elements and zeros when it is read.
 
     Parameters
     ----------
     rows : Rows
         Columns ascend in every row.
     zero : element
-        What is not stored.
+        The value of entries that are not stored.
     """
 
     path = None
@@ -132,7 +131,7 @@ class RowsSource:
         self.shape, self.dtype = (len(rows.offsets) - 1, rows.width), rows.values.dtype
 
     def read(self, rows: slice, columns: slice, out: np.ndarray) -> None:
-        """Write a block of it into an array."""
+        """Copy a block to an array."""
         out[...] = self._zero
         offsets = self._rows.offsets[rows.start : rows.stop + 1]
         here = self._rows.columns[offsets[0] : offsets[-1]]
@@ -149,8 +148,8 @@ class RowsSource:
 
 
 def slabs(source: Source, begin: int = 0, end: int | None = None) -> Iterator[tuple[slice, slice]]:
-    """Blocks that together are some rows of a matrix, or all, along the chunks in which it is stored."""
-    (n, width), most = source.shape, max(SLAB // source.dtype.itemsize, 1)
+    """Blocks that cover some or all rows of a matrix, along the chunks in which it is stored."""
+    (n, width), most = source.shape, max(SLAB_BYTES // source.dtype.itemsize, 1)
     n = n if end is None else end
     tall, wide = getattr(source, "chunks", None) or (1, max(width, 1))
     wide = min(max(most // (tall * wide), 1) * wide, max(width, 1))
@@ -161,17 +160,17 @@ def slabs(source: Source, begin: int = 0, end: int | None = None) -> Iterator[tu
 
 
 def opened(path: Path) -> ArraySource:
-    """The matrix in a file: .npy, or zarr.
+    """Open the matrix in a file: .npy, or zarr.
 
     Raises
     ------
     SemiringError
-        If it holds no matrix, or is of another kind.
+        If it does not hold a matrix, or is of a different format.
     """
     if path.suffix == ".zarr" or path.is_dir():
         return ArraySource(_zarr_array(path), path)
     if path.suffix != ".npy":
-        raise SemiringError(f"{shown(path)}: a matrix is read in parts from a .npy file or a zarr array")
+        raise SemiringError(f"{shown(path)}: only a .npy file or a zarr array can be read in parts")
     with open(path, "rb") as file:
         if file.read(6) != b"\x93NUMPY":
             raise SemiringError(f"{shown(path)} is not a .npy file, which begins with the word NUMPY")
@@ -180,7 +179,7 @@ def opened(path: Path) -> ArraySource:
     except (ValueError, EOFError) as error:
         why = str(error)
         if "Python objects" in why:
-            why = "its elements are Python objects, which are not read from files: save numbers, or pass the array"
+            why = "its elements are Python objects, which cannot be read from files: save numbers, or pass the array"
         raise SemiringError(f"{shown(path)}: {why}") from None
     return FileSource(array, path) if array.ndim == 2 else ArraySource(array, path)
 
@@ -188,16 +187,16 @@ def opened(path: Path) -> ArraySource:
 def _zarr_array(path: Path) -> Any:
     if not any((path / name).is_file() for name in FORMED):
         raise SemiringError(f"{shown(path)} is {'a folder without' if path.is_dir() else 'a file, and no folder of'} a "
-                            "zarr array: a matrix is read in parts from a .npy file or a zarr array")
+                            "zarr array: only a .npy file or a zarr array can be read in parts")
     zarr = _zarr()
     try:
         return zarr.open_array(path, mode="r")
-    except (ValueError, TypeError, KeyError, OSError) as error:  # whichever zarr's version makes of it
-        raise SemiringError(f"{shown(path)} is not read as a zarr array: {shown(error)}") from None
+    except (ValueError, TypeError, KeyError, OSError) as error:  # versions of zarr raise different errors
+        raise SemiringError(f"{shown(path)} cannot be read as a zarr array: {shown(error)}") from None
 
 
 def draft(path: Path, folder: Path, name: str = "output") -> Path:
-    """Where an output grows, which is gone once it has taken its place.
+    """The temporary name of an output, which is renamed in the end.
 
     >>> draft(Path("c.npy"), Path("c.npy.partial")).name
     'output.npy'
@@ -206,24 +205,23 @@ def draft(path: Path, folder: Path, name: str = "output") -> Path:
 
 
 class Output:
-    """A matrix, written a tile at a time beside its place; `finish` puts it there.
+    """A matrix that is written a tile at a time under a temporary name; `finish` renames it.
 
     Parameters
     ----------
     path : Path
         Ends in .npy or .zarr.
     folder : Path
-        Where it grows.
+        The folder of the temporary file.
     made : Program
     dtype : dtype
-        Of the elements that are written and read.
+        The dtype of the elements that are written and read.
     told : dtype
-        What the file says of them: their dtype, or that in another byte order or layout of records, whose vectors may
-        be fields.
+        The dtype in the file: `dtype`, perhaps in another byte order or layout of records, with vectors as fields.
     again : bool
-        Whether part of it is there already.
+        Whether part of it exists already.
     name : str
-        What it is called as long as it grows.
+        The temporary name.
 
     Raises
     ------
@@ -263,7 +261,7 @@ class Output:
         if self._mapped is None:
             self._array[rows, columns] = elements
         else:
-            # NumPy turns numbers as it copies them; of records it would take fields by their places, not by names.
+            # NumPy converts byte orders as it copies; but it would match fields of records by place, not by name.
             self._mapped.write(rows, columns, convert(elements, self._held) if self._by_name else elements)
 
     def read_block(self, rows: slice, columns: slice) -> np.ndarray:
@@ -282,7 +280,7 @@ class Output:
             self.write_block(slice(v, v + 1), slice(v, v + 1), np.full((1, 1), value, self.dtype))
 
     def diagonal(self) -> np.ndarray:
-        """The elements on it."""
+        """The elements of the diagonal."""
         found = np.empty(self._made.n, self.dtype)
         for k in range(self._made.count):
             rows, columns = block(self._made, (k, k))
@@ -290,7 +288,7 @@ class Output:
         return found
 
     def sync(self) -> None:
-        """Return when what was written would survive a power cut."""
+        """Synchronize what was written with the disk, to survive a power cut."""
         if self._mapped is not None:
             self._mapped.sync()
             sync(self._file)
@@ -301,7 +299,7 @@ class Output:
                 sync_folder(Path(folder))
 
     def close(self) -> None:
-        """Close the file; whatever was written stays."""
+        """Close the file, and keep what was written."""
         if self._mapped is not None:
             self._mapped.close()
             self._mapped = None
@@ -310,7 +308,7 @@ class Output:
             self._file = -1
 
     def finish(self) -> None:
-        """Put the whole matrix in its place; an older one makes room for it, and is gone afterwards."""
+        """Rename the complete matrix to its place; an older one is removed."""
         self.sync()
         self.close()
         if self.path.is_dir():
@@ -320,7 +318,7 @@ class Output:
 
 
 def _is_view(told: np.dtype, dtype: np.dtype) -> bool:
-    """Whether elements lie as those of a dtype do, but that fields are vectors whose numbers are fields there."""
+    """Whether two dtypes have the same memory layout, except that vectors in one are single fields in the other."""
     if not told.names or not dtype.names:
         return told == dtype
     starts = [told.fields[f][1] for f in told.names]  # type: ignore[index]
@@ -329,7 +327,7 @@ def _is_view(told: np.dtype, dtype: np.dtype) -> bool:
 
 
 def block(made: Program, tile: Tile) -> tuple[slice, slice]:
-    """Where a tile lies in the matrix."""
+    """The rows and columns of the matrix that a tile covers."""
     rows, columns = (slice(k * made.side, min((k + 1) * made.side, made.n)) for k in tile)
     return rows, columns
 

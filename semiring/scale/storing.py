@@ -1,4 +1,4 @@
-"""What a caller asks of a closure that goes to a file: where to, within how much memory, with which commits."""
+"""Options of a closure that is written to a file: the path, memory for tiles, commits."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from .stores import ENDINGS, FORMED
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 NUMBERS = (int, float, np.integer, np.floating)
-MOST = 1 << 63  # bytes, which no machine has
+MOST_BYTES = 1 << 63  # more than any machine has
 
 
 @dataclass(frozen=True)
 class Storing:
-    """Where a closure goes, and how.
+    """The output of a closure, and how it is computed.
 
     Attributes
     ----------
     out : Path
     memory : int or None
-        Bytes for tiles.
+        For tiles, in bytes.
     checkpoint : float or None
         Seconds between commits.
     resume : bool
     hops : Path or None
-        Where next hops go, of best paths.
+        The file for next hops, for best paths.
     """
 
     out: Path
@@ -44,14 +44,14 @@ class Storing:
 
     @property
     def folder(self) -> Path:
-        """What there is before the closure is whole."""
+        """The temporary path until the closure is complete."""
         return self.out.with_name(f"{self.out.name}.partial")
 
 
 def storing_or_memory(
     out: Any, memory: Any, checkpoint: Any, resume: Any, device: Any, next_hops: Any = None
 ) -> tuple[Storing | None, int | None]:
-    """A file that is written to, or how many bytes of a GPU may be used: `memory` is of one of the two."""
+    """Options for an output file, or the bytes of a GPU that may be used: `memory` belongs to one of these."""
     if out is memory is checkpoint is next_hops is None and resume is False:
         return None, None
     on_gpu = isinstance(device, str) and device in ("gpu", "cuda")
@@ -61,7 +61,7 @@ def storing_or_memory(
 
 
 def storing(out: Any, memory: Any, checkpoint: Any, resume: Any, next_hops: Any = None) -> Storing | None:
-    """What was asked for, checked; None where nothing was.
+    """Check the options; None if none was passed.
 
     Raises
     ------
@@ -72,16 +72,16 @@ def storing(out: Any, memory: Any, checkpoint: Any, resume: Any, next_hops: Any 
             ("memory", memory), ("checkpoint", checkpoint), ("resume", resume or None), ("next_hops", next_hops),
         ):
             if value is not None:
-                raise SemiringError(f"{name}= is of closures that go to a file: give out= too, a path that ends in "
+                raise SemiringError(f"{name}= is for closures that are written to a file: pass out= too, ending in "
                                     f"{' or '.join(ENDINGS)}" + (", or device='gpu'" if name == "memory" else ""))
         return None
     path = _writable(out, "out", ENDINGS)
     hops = None if next_hops is None else _writable(next_hops, "next_hops", ENDINGS[:1])
     if hops is not None and hops.absolute() == path.absolute():
-        raise SemiringError(f"next_hops={shown(hops)} is out, too: give another name")
+        raise SemiringError(f"next_hops={shown(hops)} is out, too: choose another name")
     number = isinstance(checkpoint, NUMBERS) and not isinstance(checkpoint, bool)
     if checkpoint is not None and not (number and 0 < checkpoint < np.inf):
-        raise SemiringError(f"checkpoint is a number of seconds, more than 0, and is {quoted(checkpoint)}")
+        raise SemiringError(f"checkpoint must be a number of seconds, more than 0, and is {quoted(checkpoint)}")
     if resume is not True and resume is not False:
         raise SemiringError(f"resume must be True or False, and is {quoted(resume)}")
     every = None if checkpoint is None else float(checkpoint)
@@ -89,7 +89,7 @@ def storing(out: Any, memory: Any, checkpoint: Any, resume: Any, next_hops: Any 
 
 
 def _writable(given: Any, what: str, endings: tuple[str, ...]) -> Path:
-    """The path of a file that may be written, or overwritten.
+    """Check the path of a file to write, or overwrite.
 
     Raises
     ------
@@ -100,29 +100,29 @@ def _writable(given: Any, what: str, endings: tuple[str, ...]) -> Path:
     except TypeError:
         raise SemiringError(f"{what} must be a path, and is {quoted(given)}") from None
     if path.suffix not in endings:
-        raise SemiringError(f"{what}={shown(path)}: it is written as {' or '.join(endings)}")
+        raise SemiringError(f"{what}={shown(path)}: it must end in {' or '.join(endings)}")
     try:
         os.lstat(path.with_name(f"{path.name}.partial"))  # the longest name that is needed
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as e:
-        raise SemiringError(f"{what}={shown(path)}: no file can be called so: {getattr(e, 'strerror', None) or e}"
+        raise SemiringError(f"{what}={shown(path)} is not a possible name: {getattr(e, 'strerror', None) or e}"
                             ) from None
     folder = path.absolute().parent
     if not folder.is_dir():
-        raise SemiringError(f"{what}={shown(path)}: there is no folder {shown(path.parent)}")
+        raise SemiringError(f"{what}={shown(path)}: the folder {shown(path.parent)} does not exist")
     if path.suffix == ".npy" and path.is_dir():
-        raise SemiringError(f"{what}={shown(path)} is a folder, and a file would take its place: give another name")
+        raise SemiringError(f"{what}={shown(path)} is a folder, which a file would replace: choose another name")
     if path.suffix == ".zarr" and path.exists() and not any((path / name).is_file() for name in FORMED):
-        raise SemiringError(f"{what}={shown(path)} is there and holds something other than a zarr array: give another "
+        raise SemiringError(f"{what}={shown(path)} exists and is not a zarr array: choose another "
                             "name")
     if not os.access(folder, os.W_OK):
-        raise SemiringError(f"{what}={shown(path)}: nothing may be written to the folder {shown(folder)}")
+        raise SemiringError(f"{what}={shown(path)}: the folder {shown(folder)} is not writable")
     return path
 
 
 def bytes_of(text: Any) -> int:
-    """An amount of memory: a number of bytes, or a number with K, M, G or T for powers of 1,024.
+    """Read an amount of memory: a number of bytes, or a number with K, M, G or T for powers of 1,024.
 
     Raises
     ------
@@ -134,10 +134,10 @@ def bytes_of(text: Any) -> int:
     >>> bytes_of("8G") == bytes_of("8 GiB") == bytes_of(8 << 30)
     True
     """
-    if isinstance(text, NUMBERS) and not isinstance(text, bool) and 0 < text <= MOST and int(text) == text:
+    if isinstance(text, NUMBERS) and not isinstance(text, bool) and 0 < text <= MOST_BYTES and int(text) == text:
         return int(text)
     found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([KMGT]?)(i?B)?\s*", text, re.IGNORECASE) if isinstance(text, str) else None
     size = 0 if found is None else float(found[1]) * UNITS[found[2].upper()]
-    if not 1 <= size <= MOST:
-        raise SemiringError(f"memory is a number of bytes, or a text such as '8G' or '500M', and is {quoted(text)}")
+    if not 1 <= size <= MOST_BYTES:
+        raise SemiringError(f"memory must be a number of bytes, or a text such as '8G' or '500M', not {quoted(text)}")
     return int(size)

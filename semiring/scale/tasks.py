@@ -1,7 +1,7 @@
-"""A recorded program as tasks on tiles in a store of objects: each task reads tiles and gives one.
+"""Run a recorded program as tasks on tiles in an object store: each task reads tiles and returns one.
 
-All products that are added to a tile one after the other are one task, since a task costs as much as a small product.
-Nothing here knows whose tasks they are.
+All products that are added to a tile in a row are one task, because a task costs as much as a small product.
+This module does not depend on the system that runs the tasks.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from .program import Program, Tile
 
 
 class Work(NamedTuple):
-    """What a task does to one tile.
+    """What a task does with one tile.
 
     Attributes
     ----------
     kind : {"close", "multiply", "multiply_add"}
-        A product in place of the target first, if at all; further ones are added to it.
+        First a product in place of the target, if any; further products are added to it.
     target : int
         The cell that is written.
     factors : list of (int, int)
@@ -38,9 +38,9 @@ class Work(NamedTuple):
 
 
 def works(made: Program) -> list[Work]:
-    """The operations of a program, with products that follow each other on one tile taken together.
+    """The operations of a program, with consecutive products on one tile combined.
 
-    A product waits for others until its target or one of its factors is asked for again.
+    A product waits for further ones until its target or one of its factors is needed again.
 
     Examples
     --------
@@ -50,12 +50,12 @@ def works(made: Program) -> list[Work]:
     [('close', 0, 0), ('multiply', 4, 1), ('multiply_add', 3, 1)]
     """
     found: list[Work] = []
-    open_: dict[int, Work] = {}  # by target, to which products may still be added
-    written: dict[int, int] = {}  # by cell, the number of the last work that writes it
-    at: dict[int, int] = {}  # by target, the number of its open work
+    open_: dict[int, Work] = {}  # by target: works to which products may still be added
+    written: dict[int, int] = {}  # by cell: the number of the last work that writes it
+    at: dict[int, int] = {}  # by target: the number of its open work
     for o in made.operations:
         read = (o.first, o.second) if o.kind != "close" else ()
-        for cell in read:  # no more may be added to what is read here
+        for cell in read:  # nothing may be added to cells that are read here
             open_.pop(cell, None)
         if o.kind == "multiply_add" and o.target in open_:
             since = at[o.target]
@@ -72,7 +72,7 @@ def works(made: Program) -> list[Work]:
 
 
 def done(work: Work, side: int, kernel: Kernel[Any], tile: np.ndarray, factors: list[np.ndarray]) -> np.ndarray:
-    """The tile that a task gives.
+    """The tile that a task returns.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def done(work: Work, side: int, kernel: Kernel[Any], tile: np.ndarray, factors: 
         Of tiles.
     kernel : Kernel
     tile : ndarray
-        What the target holds, which is not changed; of "multiply" anything of its dtype.
+        The contents of the target, which are not changed; for "multiply" any values of its dtype.
     factors : list of ndarray
         Two for each product.
 
@@ -103,15 +103,15 @@ def done(work: Work, side: int, kernel: Kernel[Any], tile: np.ndarray, factors: 
 def carry_out(
     made: Program, tiles: dict[Tile, Any], start: Callable[[Work, Any, list[Any]], Any],
 ) -> dict[Tile, Any]:
-    """Start all works in order, each on what stands for its tiles; what stands for those of the closure.
+    """Start all works in order, each with references to its tiles; return references to the closure's tiles.
 
     Parameters
     ----------
     made : Program
     tiles : dict of (int, int) to object
-        What stands for each tile of the matrix.
+        A reference to each tile of the matrix.
     start : function of a work, its target and its factors
-        What stands for its result, which need not exist yet.
+        Returns a reference to its result, which need not exist yet.
     """
     cells = {i * made.count + j: held for (i, j), held in tiles.items()}
     for work in works(made):

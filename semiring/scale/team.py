@@ -1,8 +1,8 @@
-"""Block rows on several devices: which device has which, what waits for what, and the pivots' rows on their way.
+"""Block rows on several devices: their distribution, dependencies, and the rows of pivots that are sent.
 
 A device has two streams of work. The urgent one makes pivots and sends their rows; the other updates all other rows.
-Rows are dealt out like cards, block row i to device i modulo their number, so that all have as much to do to the end.
-A device keeps its rows one below the other, and those that need the same products are multiplied together.
+Rows are distributed cyclically, block row i to device i modulo their number, so that all have work to the end.
+A device keeps its rows one below the other, and rows that need the same products are multiplied together.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ class Mark(Protocol):
     """A point in a stream."""
 
     def synchronize(self) -> None:
-        """Wait until the stream has come there."""
+        """Wait until the stream has reached it."""
 
 
 class Stream(Protocol):
-    """Work that a device does in order, while the caller goes on."""
+    """Work that a device does in order, while the caller continues."""
 
     def do(self, work: Callable[..., None], *arguments: Any) -> None:
-        """Call it for this stream; it may wait for an answer of the device, and then so does the caller."""
+        """Call a function in this stream; if it waits for the device, so does the caller."""
 
     def send(self, rows: Rows, target: Rows) -> None:
-        """target ← rows, where the target may be on another device."""
+        """target ← rows; the target may be on another device."""
 
     def mark(self) -> Mark:
-        """The end of all that was asked for."""
+        """A mark after all work that was started."""
 
     def after(self, mark: Mark) -> None:
-        """What comes now waits for a mark, on whichever stream of whichever device."""
+        """Let later work wait for a mark of any stream on any device."""
 
     def wait(self) -> None:
-        """Until all is done."""
+        """Wait until all work is done."""
 
 
 @dataclass
 class Worker:
-    """What one device has.
+    """The part of one device.
 
     Attributes
     ----------
     rows : block
-        The block rows that were dealt to it, one below the other.
+        Its block rows, one below the other.
     spare : pair of blocks
-        Each has room for a pivot's rows that come from another device.
+        Memory for a pivot's rows from another device, in each.
     urgent, steady : Stream
     done : list of Mark
-        Where the rows had been updated by the last two pivots, by the pivots' parity.
+        Marks after the updates by the last two pivots, by the pivots' parity.
     """
 
     rows: Rows
@@ -67,14 +67,14 @@ class Worker:
 
 @dataclass(frozen=True)
 class Deal:
-    """How block rows of a matrix are dealt out.
+    """The distribution of a matrix's block rows.
 
     Attributes
     ----------
     n : int
         Order of the matrix.
     side : int
-        Rows of a block row; the last has fewer if they do not come out even.
+        Rows of a block row; the last has fewer if the order is not a multiple.
     workers : int
 
     Examples
@@ -92,32 +92,32 @@ class Deal:
 
     @property
     def count(self) -> int:
-        """How many block rows there are."""
+        """The number of block rows."""
         return -(-self.n // self.side)
 
     def owner(self, i: int) -> int:
-        """The worker who has a block row."""
+        """The worker of a block row."""
         return i % self.workers
 
     def span(self, i: int) -> slice:
-        """Where it is in the matrix."""
+        """The rows of the matrix in a block row."""
         return slice(i * self.side, min((i + 1) * self.side, self.n))
 
     def place(self, i: int) -> slice:
-        """Where it is among the rows of its worker."""
+        """The rows of its worker's block for a block row."""
         start, span = i // self.workers * self.side, self.span(i)
         return slice(start, start + span.stop - span.start)
 
     def spans(self, worker: int) -> Iterator[slice]:
-        """Where the rows of a worker are in the matrix, one block row after the other."""
+        """The rows of the matrix that a worker has, one block row after the other."""
         return (self.span(i) for i in range(worker, self.count, self.workers))
 
     def rows(self, worker: int) -> int:
-        """How many rows a worker has."""
+        """The number of rows of a worker."""
         return sum(s.stop - s.start for s in self.spans(worker))
 
     def others(self, worker: int, *without: int) -> Iterator[slice]:
-        """Runs of a worker's rows, as long as can be, without some block rows."""
+        """A worker's rows without some block rows, as the longest possible ranges."""
         start = 0
         for i in sorted(i for i in without if i < self.count and self.owner(i) == worker):
             place = self.place(i)
@@ -134,7 +134,7 @@ class Devices:
     Parameters
     ----------
     kernel : Kernel
-        On rows of any of the devices.
+        It works on rows of any of the devices.
     deal : Deal
     workers : sequence of Worker
     report : function of a number from 0 to 1, optional
@@ -149,7 +149,7 @@ class Devices:
         self._sent: dict[int, Mark] = {}
 
     def pivot(self, k: int) -> None:
-        """Row k becomes the pivot's, and goes to all other devices.
+        """Make row k the pivot's row, and send it to all other devices.
 
         Raises
         ------
@@ -160,12 +160,12 @@ class Devices:
         worker.urgent.do(scale_row, rows, span, self._kernel)
         for other in self._workers:
             if other is not worker:
-                _after(worker.urgent, other.done[k % 2])  # pivot k − 2, which the spare held, is used up
+                _after(worker.urgent, other.done[k % 2])  # pivot k − 2, whose rows the spare held, is finished
                 worker.urgent.send(rows, self._spare(other, k))
         self._sent[k] = worker.urgent.mark()
 
     def update(self, i: int, k: int) -> None:
-        """Row i by pivot k, urgently."""
+        """Update row i by pivot k, urgently."""
         worker = self._workers[self._deal.owner(i)]
         worker.urgent.after(self._sent[k])
         _after(worker.urgent, worker.done[(k - 1) % 2])
@@ -173,7 +173,7 @@ class Devices:
         worker.urgent.do(eliminate, rows, self._pivot_of(worker, k), self._deal.span(k), self._kernel)
 
     def update_rest(self, k: int) -> None:
-        """All rows but k and k + 1 by pivot k; no more than two pivots are asked for ahead of what is done."""
+        """Update all rows but k and k + 1 by pivot k; at most two pivots are started ahead of finished work."""
         if (old := self._sent.pop(k - 2, None)) is not None:
             old.synchronize()
             self._report((k - 1) / self.count)
@@ -186,13 +186,13 @@ class Devices:
             worker.done[k % 2] = worker.steady.mark()
 
     def wait(self) -> None:
-        """Until all devices have done what they were asked for."""
+        """Wait until all devices are done."""
         for worker in self._workers:
             worker.urgent.wait()
             worker.steady.wait()
 
     def _pivot_of(self, worker: Worker, k: int) -> Rows:
-        """The rows of pivot k where a worker has them."""
+        """The rows of pivot k on a worker."""
         if self._workers[self._deal.owner(k)] is worker:
             return worker.rows[self._deal.place(k), :]
         return self._spare(worker, k)

@@ -25,7 +25,7 @@ from semiring.operands.convert import as_dense
 from semiring.operands.dense import carried_by
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import COLUMN, OFFSET, Sparse
-from semiring.scale.stores import SLAB, Output, Source
+from semiring.scale.stores import SLAB_BYTES, Output, Source
 
 from .forecasts import StoredPlan
 from .levels import memory_for_tiles
@@ -104,7 +104,7 @@ def _edges(given: Operand, source: Source, closure: Output, plan: StoredPlan) ->
     """
     S, n, dtype = given.S, plan.shape[0], given.dtype
     T, zero, direction = S.over(dtype), S.zero_in(dtype), least_or_greatest(S)
-    step = max(1, SLAB // max(n * dtype.itemsize, 1))
+    step = max(1, SLAB_BYTES // max(n * dtype.itemsize, 1))
 
     def rows(begin: int) -> np.ndarray:
         part = slice(begin, min(begin + step, n))

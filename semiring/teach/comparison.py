@@ -192,7 +192,7 @@ class Comparison:
         return drawing
 
     def _labels(self, edges: Mapping[tuple[int, int], str]) -> Mapping[tuple[int, int], str]:
-        """What is written on edges: nothing where all have the same weight, which is told below the graph."""
+        """The labels of edges: none if all have the same weight, which is then named below the graph."""
         return edges if len({*edges.values()}) > 1 else {}
 
     def _told(self, S: Semiring) -> list[str]:
@@ -204,7 +204,7 @@ class Comparison:
         return [*([S.description] if S.description else []), *same, *walk, *failure]
 
     def _panel(self, S: Semiring) -> Drawing:
-        """Name, graph, what is told of it, and closure, one below the other: graphs beside each other stand in line."""
+        """Name, graph, caption and closure, one below the other, aligned with neighbouring graphs."""
         panel = Drawing("", "")
         panel.text((0, 0), S.name, "sr-strong", "start")
         panel.put(self._draw(S), (0, LINE))

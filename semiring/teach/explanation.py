@@ -32,7 +32,7 @@ from .replay import Failure, Replay, Step
 from .weights import graph_of, weighted
 from .words import Line, line, walks_text
 
-MOST = 12  # vertices that can be told apart in a drawing
+MOST_VERTICES = 12  # that can be distinguished in a drawing
 NAMES = {
     "floyd-warshall": ("Floyd–Warshall", "one pivot vertex after the other"),
     "blocked": ("blocked Floyd–Warshall", "pivots are blocks of vertices: most of the work is matrix products"),
@@ -278,9 +278,9 @@ def explain(
         raise SemiringError(f"tile is a number of vertices of a block, 1 or more, not {tile!r}")
     given = operand(A, S)
     n = order_of_one(given.shape)
-    if not 0 < n <= MOST:
+    if not 0 < n <= MOST_VERTICES:
         hint = "pass some of them, as in M[[\"a\", \"b\"]] of a Matrix" if n else "it has no steps"
-        raise SemiringError(f"explain shows graphs of 1 to {MOST} vertices, and this one has {n}: {hint}")
+        raise SemiringError(f"explain shows graphs of 1 to {MOST_VERTICES} vertices, and this one has {n}: {hint}")
     own = _entries(given, Elements(S))
     others = _others(A, S, weights)
     edges = sorted({*own, *(edge for entries in others.values() for edge in entries or ())})

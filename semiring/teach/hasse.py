@@ -106,7 +106,7 @@ class HasseDiagram:
 
     @cached_property
     def heights(self) -> np.ndarray:
-        """Of each element the length of the longest chain that leads up to it, an array of integers."""
+        """The length of the longest chain up to each element, an array of integers."""
         steps = np.where(self._strict, 1.0, -np.inf)
         longest = np.asarray(closure(steps, max_plus))
         return longest.max(axis=0, initial=0).astype(np.int64)

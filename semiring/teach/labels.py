@@ -1,4 +1,4 @@
-"""Where the labels of edges stand: on their own edges, clear of each other, of vertices and of other edges.
+"""Place the labels of edges on their own edges, clear of each other, of vertices and of other edges.
 
 A label on its edge, with a margin of paper around it, belongs to that edge alone; one beside it may belong to two.
 """

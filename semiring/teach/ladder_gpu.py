@@ -213,7 +213,7 @@ def _three_operands(S: Semiring, dtype: np.dtype, facts: Facts, n: int) -> CudaL
     low = _form_of_data(S, dtype, facts, n)
     if n and dtype.kind == "f" and not low.non_negative:
         raise SemiringError("instructions that compare three floats as integers are for data without numbers below "
-                            "zero, of which none can arise; A is not so. The rung 'registers' takes it")
+                            "zero, and no other can arise; A is not so. The rung 'registers' takes it")
     return low
 
 
@@ -328,15 +328,15 @@ _BULUC = "A. Buluç, J. R. Gilbert, C. Budak, Solving path problems on the GPU, 
 _DENG = "C.-L. Deng's closures by repeated squaring on a GPU"
 _OURS = "semiring, docs/cuda.md"
 _STAR = "The star at the pivot, for any algebra, and columns that are scaled last where ⊕ is not idempotent."
-_DOWN = ("Which threads have which elements is told by what the later versions mend: threads side by side read a "
-         "column, and so have one.")
+_DOWN = ("The later versions show which threads have which elements: adjacent threads read a column, so each has "
+         "one.")
 _SIDE = "Blocks are as large as shared memory and a block of threads allow today: 32 rows for elements of 4 or 8 bytes."
 
 GPU_RUNGS: tuple[Rung, ...] = (
     Rung(
         "harish-narayanan", "Harish and Narayanan: a thread for each vertex", 2007, _HARISH,
         "From one source at a time, every vertex that improved offers its neighbours a walk, all vertices at once; a "
-        "second launch takes what was offered, so that nobody reads what others are writing.",
+        "second launch takes what was offered, so that no thread reads what others are writing.",
         "Two launches and a copied flag a round, and as many rounds as best walks have edges, for each of n sources. "
         "Vertices with many edges keep their warp waiting, and the labels of neighbours lie scattered.",
         "Two vertices may offer a third one walks at the same time: the better is taken by comparing and swapping, for "

@@ -1,4 +1,4 @@
-"""Where to draw the vertices of an acyclic graph whose edges lead from lower to higher levels.
+"""Place the vertices of an acyclic graph whose edges lead from lower to higher levels.
 
 Edges over several levels get a place of their own on each level between, so that no edge runs through a vertex; and the
 places of a level are sorted by the mean place of their neighbours, up and down in turn, so that few edges cross

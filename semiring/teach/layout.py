@@ -1,4 +1,4 @@
-"""Where the vertices of a small graph are drawn: on a circle, in an order in which few edges cross."""
+"""Place the vertices of a small graph on a circle, in an order in which few edges cross."""
 
 from __future__ import annotations
 

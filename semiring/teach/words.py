@@ -21,7 +21,7 @@ ADDING = ("pivot", "product")  # kinds of steps that add to what is there
 
 
 class Words(NamedTuple):
-    """Of a kind of step."""
+    """The words for a kind of step."""
 
     title: str
     blocks: str

@@ -129,7 +129,7 @@ def test_what_complex_numbers_lack_is_named(op: str) -> None:
 def test_powers_and_conversions_that_are_refused() -> None:
     for function, message in (
         (lambda a, b: a**b, "whole constant powers"), (lambda a, b: a**0.5, "whole constant powers"),
-        (lambda a, b: a.astype("f8"), r"write a\.real"),
+        (lambda a, b: a.astype("f8"), r"use a\.real"),
     ):
         with pytest.raises(sr.TraceError, match=message):
             split_complex(trace(function, 2).outputs)

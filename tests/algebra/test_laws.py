@@ -266,4 +266,4 @@ def test_a_zero_that_does_not_absorb_is_named_and_the_sides_are_those_of_the_dec
             left, right = verdict.law.sides(S, *a)
         assert S.mul == S.raw_mul and left[0] != right[0]
     if "associative" not in str(caught.value):
-        assert "does not absorb" in str(caught.value) and "zero= is what a missing edge weighs" in str(caught.value)
+        assert "does not absorb" in str(caught.value) and "zero= is the weight of a missing edge" in str(caught.value)

@@ -41,7 +41,7 @@ def test_pairs_are_a_semiring_exactly_where_the_first_cancels(first: str, cancel
         assert S.selective == sr.catalogue[second].selective
         assert S.bounded == (sr.catalogue[first].bounded and sr.catalogue[second].selective)
         return
-    with pytest.raises(sr.LawError, match=r"⊗ of pairs does not distribute over ⊕, for ⊗ of .* does not cancel"):
+    with pytest.raises(sr.LawError, match=r"⊗ of pairs does not distribute over ⊕, because ⊗ of .* does not cancel"):
         sr.lexicographic(first, second)
 
 
@@ -50,7 +50,7 @@ def test_the_refusal_has_a_witness_and_leads_on() -> None:
         sr.lexicographic(sr.max_min, sr.min_plus)
     message = str(caught.value)
     assert "With a = (1, 0), b = (0, -1), c = (0, 0) is a ⊕ b = a and c ⊗ (a ⊕ b) = (0, 0), but" in message
-    assert "(c ⊗ a) ⊕ (c ⊗ b) = (0, -1): what is worse so far may be missed later" in message
+    assert "(c ⊗ a) ⊕ (c ⊗ b) = (0, -1): a walk that is worse now may be needed later" in message
     assert message.endswith("sr.paths(A, (first, second)) finds best paths in two stages")
     a, b, c = ((1.0, 0.0), (0.0, -1.0), (0.0, 0.0))  # as the message says, by the operations of the pairs themselves
     S = in_order((sr.max_min, sr.min_plus))
@@ -176,7 +176,7 @@ def test_infinities_cannot_be_cancelled() -> None:
 
 
 @pytest.mark.parametrize(("pair", "message"), [
-    (("gf2", "min_plus"), "the first component cannot decide, for in gf2 ⊕ is not selective"),
+    (("gf2", "min_plus"), "the first component cannot decide, because in gf2 ⊕ is not selective"),
     (("min_plus", "regex"), "regex works on Python objects"), (("plus_min", "min_plus"), "plus-min is not a semiring"),
     (("min_plus", "min_pus"), "did you mean 'min_plus'"),
 ])
@@ -193,8 +193,8 @@ def test_in_order() -> None:
     assert S.stages == (sr.max_min, sr.min_plus) and S.product_only and S is in_order((sr.max_min, sr.min_plus))
     assert S.over(S.default_dtype).contains(S.array([(3.0, inf), S.zero, (3.0, 2.0)])).tolist() == [False, True, True]
     for pair, message in (
-        ((sr.max_min, sr.counting), "cannot be taken in two stages, since in counting ⊕ is not selective"),
-        ((sr.widest_shortest, sr.min_plus), "in two stages, since in widest-shortest ⊗ does not select"),
+        ((sr.max_min, sr.counting), "cannot be found in two stages, because in counting ⊕ is not selective"),
+        ((sr.widest_shortest, sr.min_plus), "in two stages, because in widest-shortest ⊗ does not select"),
         ((sr.max_min,), "holds 1 algebras"), ((sr.max_min, sr.min_plus, sr.min_plus), "holds 3 algebras"),
         ((sr.gf2, sr.min_plus), "in gf2 ⊕ is not selective"),
     ):

@@ -113,13 +113,13 @@ def counted(lift: Any, **more: Any) -> sr.Semiring:
 
 @pytest.mark.parametrize(("lift", "message"), [
     (3, "lift must be a function of an array of numbers"),
-    (lambda w: w, "does not make elements of numbers"),
+    (lambda w: w, "does not turn numbers into elements"),
     (lambda w: (w, 1, 1), "needs the 2 components"),
     (lambda w: {"cost": w}, "KeyError: 'edges'"),
     (lambda w: (w, 0) if w < inf else (inf, 0), "ValueError: The truth value"),
     (lambda w: (w, "one"), "could not convert"),
     (lambda w: (w, [1, 2, 3]), "could not be broadcast"),
-    (lambda w: (w, 1), r"lift makes \(∞, 1\) of ∞ and \(0, 1\) of 0, and not zero, \(∞, 0\)"),
+    (lambda w: (w, 1), r"lift returns \(∞, 1\) for ∞ and \(0, 1\) for 0 but never zero, \(∞, 0\)"),
 ])
 def test_lifts_are_checked_where_they_are_declared(lift: Any, message: str) -> None:
     with pytest.raises(sr.SemiringError, match=message):
@@ -135,5 +135,5 @@ def test_a_component_must_hold_what_a_lift_makes() -> None:
         sr.closure(np.array([[1e300]]), S)
     with pytest.raises(sr.SemiringError, match="NaN is not an element"):
         sr.closure(np.array([[np.nan]]), S)
-    with pytest.raises(sr.SemiringError, match="lift= makes records"):
+    with pytest.raises(sr.SemiringError, match="lift= turns numbers into records"):
         sr.Semiring("mine", add=np.minimum, mul=np.add, zero=inf, one=0, lift=lambda w: w)

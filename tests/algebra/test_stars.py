@@ -71,7 +71,7 @@ def test_squaring_needs_cycles_that_do_not_improve() -> None:
 def test_a_sum_too_long_is_no_star() -> None:
     S = capped(1000)  # 1,000 steps of 1, and at most 128 are tried
     assert not S.has_reached_star and S.may_diverge
-    with pytest.raises(sr.SemiringError, match="declare that with star="):
+    with pytest.raises(sr.SemiringError, match="declare it with star="):
         S.star(1.0)
     assert sr.closure(np.array([[1.0]]), S).tolist() == [[1000]]  # by products
 

@@ -55,12 +55,12 @@ def refused(call: Callable[[], Any], message: str, kind: type[Exception] = sr.Se
         ({"add": lambda a, b: np.modf(a)[0] + b}, r"np\.modf has 2 results .* write np\.trunc\(a\)"),
         ({"add": lambda a, b: round(a, 2)}, r"write np\.rint\(a \* 10\*\*n\)"),
         ({"add": lambda a, b: np.clip(a, 0, 1, out=b)}, r"np\.clip cannot be traced with .* \['out'\]"),
-        ({"add": lambda a, b: None if a < b else a}, r"returned None, at least on one way through its conditions"),
+        ({"add": lambda a, b: None if a < b else a}, r"returned None, at least on one path through its conditions"),
         (
             {"add": lambda a, b: np.minimum(a, b, dtype="f4")},
             r"one plain call on its operands, such as np\.minimum\(a, b\)",
         ),
-        ({"add": lambda a, b: np.minimum(a, "b")}, r"'b' \(str\) stands in an operation"),
+        ({"add": lambda a, b: np.minimum(a, "b")}, r"'b' \(str\) is used in an operation"),
     ],
     ids=lambda x: None,
 )
@@ -73,7 +73,7 @@ def test_untraceable_records() -> None:
     options: dict[str, Any] = {"fields": {"a": "f8", "b": "f8"}, "zero": (inf, 0), "one": (0, 1)}
     good = lambda x, y: (np.minimum(x.a, y.a), x.b + y.b)  # noqa: E731
     for add, message in (
-        (np.minimum, r"np\.minimum works on a record's fields, such as x\.a, not on it"),
+        (np.minimum, r"np\.minimum works on a record's fields, such as x\.a, not on x"),
         (lambda x, y: x.c, "the record has no field 'c'; its fields are a, b"),
         (lambda x, y: (x.a,), "2"),
         (lambda x, y: min(x, y), "'<' not supported between instances of 'Record'"),
@@ -119,7 +119,7 @@ def test_what_is_traced_computes_what_numpy_does(function: Callable) -> None:
 
 
 @pytest.mark.parametrize(("function", "message"), [
-    (lambda a, b: float(a), "a is an expression, not a number: functions of the math module"),
+    (lambda a, b: float(a), "a is an expression, not a number, and functions of the math module"),
     (lambda a, b: math.exp(a + b), "a \\+ b is an expression, not a number"),
     (lambda a, b: [0, 1][a], "is an expression, not a number"),
 ])
@@ -134,8 +134,8 @@ def test_what_needs_a_number_is_a_type_error(function: Callable, message: str) -
     (lambda a, b: np.add.reduce(a), r"np\.add was called with method 'reduce'"),
     (lambda a, b: np.frexp(a)[0], r"np\.frexp has 2 results .* write np\.floor\(np\.log2"),
     (lambda a, b: np.where(a < b, a, None), "returned None"),
-    (lambda a, b: a + np.array([1, 2]), r"array\(\[1, 2\]\) \(ndarray\) stands in an operation"),
-    (lambda a, b: a * {1}, r"\{1\} \(set\) stands in an operation; only operands and numbers may"),
+    (lambda a, b: a + np.array([1, 2]), r"array\(\[1, 2\]\) \(ndarray\) is used in an operation"),
+    (lambda a, b: a * {1}, r"\{1\} \(set\) is used in an operation; use only operands and numbers"),
     (lambda a, b: np.where(a), r"np\.where cannot be traced with 1 arguments"),
 ])
 def test_what_cannot_be_traced_says_what_to_write(function: Callable, message: str) -> None:
@@ -171,9 +171,9 @@ def test_a_field_that_there_is_not() -> None:
 
 
 @pytest.mark.parametrize(("fields", "function", "message"), [
-    (RECORD, lambda x, y: x.cost, "returns a record, or its 2 components: cost, hops"),
-    (RECORD, lambda x, y: (x.cost, x.hops, 1), "returns a record, or its 2 components"),
-    (RECORD, lambda x, y: {"cost": x.cost, "lanes": 1}, r"the result has the fields \['cost', 'lanes'\], the element"),
+    (RECORD, lambda x, y: x.cost, "must return a record, or its 2 components: cost, hops"),
+    (RECORD, lambda x, y: (x.cost, x.hops, 1), "must return a record, or its 2 components"),
+    (RECORD, lambda x, y: {"cost": x.cost, "lanes": 1}, r"the result has the fields \['cost', 'lanes'\], but the"),
     (RECORD, lambda x, y: (x.cost, None), "returned None"),
     (RECORD, lambda x, y: np.add(x, y), r"np\.add works on a record's fields, such as x\.cost"),
     (RECORD, lambda x, y: np.sort(x), r"np\.sort works on a record's fields"),
@@ -224,5 +224,5 @@ def test_saturation_is_plain_arithmetic_for_floats() -> None:
     assert sr.saturating_multiply(np.float16(3), np.float16(0.5)) == 1.5
     for function, op in ((sr.saturating_add, "saturating_add"), (sr.saturating_multiply, "saturating_multiply")):
         assert trace(lambda a, b, f=function: f(a, f(2, b)), 2).operations() == {op}
-        with pytest.raises(sr.TraceError, match=r"'x' \(str\) stands in an operation"):
+        with pytest.raises(sr.TraceError, match=r"'x' \(str\) is used in an operation"):
             trace(lambda a, b, f=function: f(a, "x"), 2)

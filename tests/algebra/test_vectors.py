@@ -71,7 +71,7 @@ def test_elements() -> None:
     assert S.add(([1, 5, 2], 1), ([3, 4, 2], 2))["d"].tolist() == [1, 4, 2]
     assert S.mul([([1, 5, 2], 1)], [([3, 4, 2], 2)])["d"].tolist() == [[4, 9, 4]]
     assert S.eye(2)["d"].tolist() == [[[0] * 3, [inf] * 3], [[inf] * 3, [0] * 3]]
-    with pytest.raises(sr.SemiringError, match="another length"):
+    with pytest.raises(sr.SemiringError, match="the wrong length"):
         several(zero=([inf] * 2, inf))
     with pytest.raises(sr.SemiringError, match="has one axis"):
         sr.Semiring("m", fields={"m": ("f8", (2, 2))}, add=max, mul=max, zero=(0,), one=(1,))
@@ -142,13 +142,13 @@ def test_vectors_broadcast_as_arrays_do(mul: Any) -> None:
 
 
 @pytest.mark.parametrize(("mul", "message"), [
-    (lambda x, y: x.w[:2] * y.w, "vectors of 2 and 3 numbers meet"),
-    (lambda x, y: x.w * np.ones(4), "vectors of 3 and 4 numbers meet"),
+    (lambda x, y: x.w[:2] * y.w, "vectors of 2 and 3 numbers are combined"),
+    (lambda x, y: x.w * np.ones(4), "vectors of 3 and 4 numbers are combined"),
     (lambda x, y: x.w[0] * np.ones(4), "w of 3, not 4"),
     (lambda x, y: x.w * np.ones((2, 3)), r"an array of shape \(2, 3\)"),
-    (lambda x, y: x.w[:2] @ y.w, "two vectors of one length, not of 2 and 3"),
-    (lambda x, y: x.w[0] @ y.w, "two vectors of one length, not of no vector and 3"),
-    (lambda x, y: [x.w, y.w[0], 1], "a vector of 3 numbers stands where one number belongs"),
+    (lambda x, y: x.w[:2] @ y.w, "two vectors of the same length, not 2 and 3"),
+    (lambda x, y: x.w[0] @ y.w, "two vectors of the same length, not no vector and 3"),
+    (lambda x, y: [x.w, y.w[0], 1], "a vector of 3 numbers is used as one number"),
     (lambda x, y: x.w[0], "w of 3, not one number"),
 ])
 def test_vectors_that_do_not_fit_say_how_long_they_are(mul: Any, message: str) -> None:

@@ -187,7 +187,7 @@ def test_packed_pairs(call, roads: Path) -> None:
     (["-o", "r.npy", "--dtype", "f4"], "leave out --dtype"),
     (["--from", "Bude"], "did you mean 'Bute'?"),
     (["-o", "r.npy", "--method", "blokced"], "did you mean 'blocked'?"),
-    (["-o", "r.npy", "--algebra", "min-plus"], "algebras of False and True, such as sr.boolean, not for min-plus"),
+    (["-o", "r.npy", "--algebra", "min-plus"], "algebras of False and True, such as sr.boolean, not min-plus"),
     (["-o", "r.npy", "--algebra", "gf2"], "not for gf2"),
 ])
 def test_what_is_not_packed(
@@ -248,7 +248,7 @@ def test_from_file_to_file(call, tmp_path: Path) -> None:
     np.testing.assert_allclose(np.load(tmp_path / "plus.npy"), sr.closure(A, sr.min_plus, reflexive=False))
     assert "give -o OUT.npy" in refused(call(*common, "--memory", "1M"))
     assert "written as .npy or .zarr" in refused(call(*common, "--memory", "1M", "-o", tmp_path / "c.csv"))
-    assert "memory is a number of bytes" in refused(call(*common, "--memory", "much", "-o", tmp_path / "c.npy"))
+    assert "memory must be a number of bytes" in refused(call(*common, "--memory", "much", "-o", tmp_path / "c.npy"))
     assert "leave out --from" in refused(call(*common, "--memory", "1M", "-o", tmp_path / "c.npy", "--from", "1"))
 
 

@@ -35,7 +35,7 @@ def test_npy(tmp_path):
         np.save(file, np.array([*EDGES, (3, 3, 1.0)]))
     assert listed(read_graph(tmp_path / "g.npy.gz")) == [*EDGES, (3, 3, 1.0)]
     np.save(path, np.zeros((4, 5)))
-    with refused("g.npy: an array of shape (4, 5): edges are (m, 2) or (m, 3)"):
+    with refused("g.npy: an array of shape (4, 5): edges need shape (m, 2) or (m, 3)"):
         read_graph(path)
     np.save(path, np.zeros((2, 2), sr.shortest_count.default_dtype))
     with refused("it is not known which element means no edge"):

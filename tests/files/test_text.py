@@ -261,7 +261,7 @@ def test_the_place_of_a_warning_is_the_caller(tmp_path):
 
 def test_a_column_of_weights_is_no_end(tmp_path):
     with refused(
-        "g.csv, line 1: of the columns ['node', 'weight'] one is the weight, and one is left for the two ends"
+        "g.csv, line 1: of the columns ['node', 'weight'] one is the weight, which leaves one for the two ends"
     ):
         read(tmp_path, "g.csv", "node,weight\n0,7\n1,9\n")
     with refused("one is left for the two ends"):
@@ -343,7 +343,7 @@ def test_several_columns_of_weights_are_records(tmp_path: Path) -> None:
     assert list(same.reverse().edges()) == [("a", "b", (4,)), ("b", "c", (6,)), ("a", "c", (1,))]
     assert ("a", "1") in sr.read_graph(file, source="from", target="id", weight=None, names=str).edges()
     assert sr.read_graph(file, source="from", target="to", weight="capacity").weights.tolist() == [9.5, 9, 5]
-    for S, message in ((sr.min_plus, "are records .capacity, latency. and the elements of"),
+    for S, message in ((sr.min_plus, "are records .capacity, latency., but the elements of"),
                        (sr.k_best(3), "weights have the components .capacity, latency., and an element of 3-best")):
         with pytest.raises(sr.GraphError, match=message):
             sr.closure(graph, S)

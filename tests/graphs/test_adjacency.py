@@ -120,7 +120,7 @@ def test_from_dense():
         from_dense(np.array([[0.0, 1.0], [np.nan, 0.0]]), sr.min_plus)
     with refused("entry (0, 1): the weight 2.5 does not fit int64"):
         from_dense([[0, 2.5], [0, 0]], sr.min_plus, dtype=int)
-    with refused("a matrix of edges is square, this array has shape (2, 3)"):
+    with refused("a matrix of edges must be square, but this array has shape (2, 3)"):
         from_dense(np.zeros((2, 3)), sr.min_plus)
 
 
@@ -152,7 +152,7 @@ def test_rows_that_are_too_many(monkeypatch):
         require_rows(2**21 + 1)
     monkeypatch.setattr(memory, "available_bytes", lambda: None)
     require_rows(2**31 - 1)
-    with refused("sparse matrices have up to 2147483647 rows, and the graph has 2147483648 vertices"):
+    with refused("sparse matrices have up to 2147483647 rows, but the graph has 2147483648 vertices"):
         require_rows(2**31)
 
 

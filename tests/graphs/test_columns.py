@@ -66,7 +66,7 @@ def test_every_table_has_its_ends_and_weights_by_name_or_number(library):
     assert M["l", "k"] == 2.5 and M["k", "l"] == np.inf
     with pytest.raises(sr.GraphError, match=r"which of the columns \['lanes', 'km'\] is the weight"):
         sr.as_graph(table)
-    with pytest.raises(sr.GraphError, match=r"no column is called 'form'.* to be the source"):
+    with pytest.raises(sr.GraphError, match=r"no column is called 'form'.* needed as the source"):
         sr.as_graph(table, source="form", target=4)
     for number in (6, -1, True, 1.0):
         with pytest.raises(sr.GraphError, match="no column is called"):
@@ -157,7 +157,7 @@ def test_a_named_index_that_is_an_end():
     assert listed(sr.as_graph(frame.rename_axis("trip"))) == ROWS
     assert listed(sr.as_graph(frame.iloc[::-1]))[::-1] == ROWS
     assert listed(sr.as_graph(frame.set_axis(["x", "y", "z"], axis=1).rename_axis("trip"))) == ROWS
-    with pytest.raises(sr.GraphError, match="two columns or more, this one has"):
+    with pytest.raises(sr.GraphError, match="two columns or more, but this one has"):
         sr.as_graph(frame[["fare"]].rename_axis("trip"))
 
 
@@ -177,7 +177,7 @@ def test_a_column_says_which_edges_go_both_ways(name, one, both):
     assert not chosen.directed and listed(chosen) == ROWS
     loops = pd.DataFrame({"from": ["a", "a"], "to": ["a", "b"], name: [both, one]})
     assert listed(sr.as_graph(loops)) == [("a", "a", None), ("a", "b", None)]
-    with pytest.raises(sr.GraphError, match=r"edge 2: the column .* holds 'perhaps', and elsewhere"):
+    with pytest.raises(sr.GraphError, match=r"edge 2: the column .* holds 'perhaps'; to say whether"):
         sr.as_graph(frame.assign(**{name: [one, both, "perhaps"]}).astype({name: object}))
 
 
@@ -235,7 +235,7 @@ def test_verbs_ask_only_where_weights_matter_and_say_where_to_answer():
         assert sr.closure(edges, sr.boolean).to_numpy().all() and sr.find_cycle(edges) is not None
         with pytest.raises(sr.GraphError, match=r"is the weight\? Pass weight='km', .*: to sr.as_graph, whose graph"):
             sr.closure(edges, sr.min_plus)
-    with pytest.raises(sr.GraphError, match=r"is a matrix.*: give sr.from_dense\(frame, S\) in its place"):
+    with pytest.raises(sr.GraphError, match=r"is a matrix.*: pass sr.from_dense\(frame, S\) instead"):
         sr.find_cycle(pd.DataFrame([[0, 1.0], [0, 0]], ["a", "b"], ["a", "b"]))
 
 

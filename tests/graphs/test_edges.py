@@ -157,7 +157,7 @@ def test_networkx_edges_that_lack_the_attribute():
     assert listed(as_graph(G, default=9)) == [("a", "b", 5), ("b", "c", 9)]
     assert adjacency(nx.DiGraph([("a", "b")]), sr.min_plus, default=3)["a", "b"] == 3
     G["a"]["b"]["weight"] = (1.0, 1)
-    with refused("edge 1 ('b' → 'c') has no 'weight' and others do: give default="):
+    with refused("edge 1 ('b' → 'c') has no 'weight' and others do: pass default="):
         as_graph(G)
     with refused("no edge has the attribute 'wieght'; did you mean 'weight'?"):
         as_graph(G, weight="wieght")
@@ -172,7 +172,7 @@ def test_data_frames():
         as_graph(frame)
     with refused("no column is called 'lane'; did you mean 'lanes'?"):
         as_graph(frame, weight="lane")
-    with refused("a table of edges has two columns or more, this one has ['from']"):
+    with refused("a table of edges needs two columns or more, but this one has ['from']"):
         as_graph(frame[["from"]])
     with refused("edge 1: the target vertex is missing"):
         as_graph(pd.DataFrame({"from": ["x", "y"], "to": ["y", None]}))
@@ -202,14 +202,14 @@ def test_names_given():
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
-        ([(0, 1), (1, -2)], "edge 1: target vertex -2 is negative; integer vertices count from 0"),
+        ([(0, 1), (1, -2)], "edge 1: target vertex -2 is negative, but integer vertices count from 0"),
         ([(0, 1.5)], "edge 0: target vertex 1.5 is not an integer"),
         ([(0, 1), (np.nan, 1)], "edge 1: source vertex nan is not an integer"),
         (np.array([[0, 1.0], [INF, 0], [0, 0]]), "edge 1: source vertex inf is not an integer"),
         ([(0, 2**70)], "edge 0: target vertex 1180591620717411303424 does not fit 64 bits"),
-        ([(0, 2**64)], "edge 0: target vertex 18446744073709551616 does not fit 64 bits: give all vertices as texts"),
+        ([(0, 2**64)], "edge 0: target vertex 18446744073709551616 does not fit 64 bits: pass all vertices as texts"),
         ([(0, 10**5000)], "edge 0: target vertex 0x31e2080103651… does not fit 64 bits"),
-        ([(2**63, -1)], "edge 0: target vertex -1 is negative; integer vertices count from 0: list all vertices in "
+        ([(2**63, -1)], "edge 0: target vertex -1 is negative, but integer vertices count from 0: list all vertices in "
                         "names= to call them by any integers"),
         (np.array([[1.0, 1e19], [0, 2], [3, 4]]), "edge 0: target vertex 1e+19 is a float, and floats of this size"),
         ([("a", "b"), ("a", float("nan"))], "edge 1: the target vertex is missing (nan)"),
@@ -235,18 +235,18 @@ def test_names_given():
             (np.array([0]), np.array([1]), np.ones(2)),
             "1 sources, 1 targets, 2 weights: an edge needs one of each",
         ),
-        ((np.array([0]), np.array([1]), np.ones((1, 2))), "weights of shape (1, 2): give one for each edge"),
+        ((np.array([0]), np.array([1]), np.ones((1, 2))), "weights of shape (1, 2): pass one for each edge"),
         ((np.array([[0]]), np.array([1])), "the source vertices have shape (1, 1)"),
-        (([0, 1], [1, 2]), "a tuple of lists could be columns or edges: give columns as NumPy arrays"),
+        (([0, 1], [1, 2]), "a tuple of lists could be columns or edges: pass columns as NumPy arrays"),
         (
             np.zeros((4, 4)),
-            "an array of shape (4, 4): edges are (m, 2) or (m, 3), one a row; for a dense matrix",
+            "an array of shape (4, 4): edges need shape (m, 2) or (m, 3), one per row; for a dense matrix",
         ),
-        (sp.coo_array((2, 3)), "a graph's matrix is square, this sparse one has shape (2, 3)"),
-        ({0: [1, 2]}, "edges in a dict are {from: {to: weight}} or {(from, to): weight}: give lists of neighbours as"),
+        (sp.coo_array((2, 3)), "a graph's matrix must be square, but this sparse one has shape (2, 3)"),
+        ({0: [1, 2]}, "edges in a dict are {from: {to: weight}} or {(from, to): weight}: pass lists of neighbours as"),
         ({"from": ["a"], "to": ["b"]}, "edges in a dict are {from: {to: weight}} or {(from, to): weight}"),
         ("roads.csv", "str is not a set of edges"),
-        (7, "int is not a set of edges: give tuples (from, to, weight)"),
+        (7, "int is not a set of edges: pass tuples (from, to, weight)"),
     ],
 )
 def test_edges_that_are_refused(edges, message):
@@ -257,7 +257,7 @@ def test_edges_that_are_refused(edges, message):
 @pytest.mark.parametrize("side", [2, 3])
 def test_an_array_that_could_be_a_matrix_or_edges_is_refused(side):
     array = np.zeros((side, side), int)
-    message = f"an array of shape ({side}, {side}) could be {side} edges or a matrix of {side} vertices: give edges as"
+    message = f"an array of shape ({side}, {side}) could be {side} edges or a matrix of {side} vertices: pass edges as"
     with refused(message):
         sr.adjacency(array, sr.min_plus)
     assert len(sr.as_graph(tuple(array.T))) == side and sr.from_dense(array, sr.min_plus).n == side
@@ -278,8 +278,8 @@ def test_which_columns_are_meant(header, weight, columns):
 
 
 @pytest.mark.parametrize(("header", "weight", "message"), [
-    (["a"], None, "has two columns or more, this one has ['a']"),
-    (["a", "weight"], "weight", "one is the weight, and one is left for the two ends"),
+    (["a"], None, "needs two columns or more, but this one has ['a']"),
+    (["a", "weight"], "weight", "one is the weight, which leaves one for the two ends"),
     (["from", "to"], "to", "the column 'to' holds an end of the edges"),
     (["a", "b", "c", "d"], "weight", "which of the columns ['c', 'd'] is the weight? Pass weight='c', say"),
     (["a", "b", "km"], "mk", "no column is called 'mk'; did you mean 'km'?; the columns are ['a', 'b', 'km']"),
@@ -326,15 +326,15 @@ def test_attributes_that_some_edges_lack():
     assert attribute_weights(nothing, None, 9, names).weights is None
     with refused("no edge has the attribute 'kn'; did you mean 'km'?; weight=None leaves weights out"):
         attribute_weights(nothing, "kn", None, names)
-    with refused("edge 0 ('a' → 'b') has no 'km' and others do: give default="):
+    with refused("edge 0 ('a' → 'b') has no 'km' and others do: pass default="):
         attribute_weights(found._replace(weights=[MISSING, (1, 2)]), "km", None, names)
     assert found.weights[0] is MISSING and found.directed and found.n is None
 
 
 def test_what_is_said_of_a_vertex_that_is_none():
     assert bad_vertex(3, "source", -2, 5) == (
-        "edge 3: source vertex -2 is negative; integer vertices count from 0: list all vertices in names= to call them "
-        "by any integers, or give them as texts (of a file names=str)")
+        "edge 3: source vertex -2 is negative, but integer vertices count from 0: list all vertices in names= to call "
+        "them by any integers, or pass them as texts (for a file names=str)")
     assert bad_vertex(0, "target", 5, 5) == "edge 0: target vertex 5 is outside 0 to 4; pass n = 6 or more"
     assert "outside of a graph without vertices" in bad_vertex(0, "target", 0, 0)
 
@@ -347,7 +347,7 @@ def test_several_columns_of_a_frame_are_records():
     with refused("several weights are columns of a data frame or of a file"):
         as_graph([(0, 1, 2.0)], weight=["a", "b"])
     frame["kind"] = ["fast", "slow"]
-    with refused("and a component of a weight is a number"):
+    with refused("but a component of a weight is a number"):
         as_graph(frame, weight=["capacity", "kind"])
 
 
@@ -445,7 +445,7 @@ def test_the_edges_of_a_matrix_are_what_is_not_zero():
     assert (adjacency(M, sr.max_min) == sr.from_dense(M, sr.max_min, absent=INF)).all()
     assert as_graph(M, names=["c", "b", "a"]).names == ["c", "b", "a"]
     assert as_graph(sr.Matrix(np.empty((0, 0)), sr.min_plus)).n == 0
-    with refused("edges is a Table, whose rows and columns are some vertices each"):
+    with refused("edges is a Table, whose rows and columns are different vertices"):
         as_graph(sr.closure_rows(M, sources=["a"], targets=["b"]))
 
 
@@ -502,7 +502,7 @@ def test_ids_of_64_bits_are_names(kind, start):
     if start >= 2**63 and kind not in ("networkx", "a dict"):
         with refused(f"vertex {ids[0]} is outside 0 to 4"):
             sr.as_graph(edges, 5)
-        with refused("is outside 0 to 2; leave n out"):
+        with refused("is outside 0 to 2; leave out n"):
             sr.as_graph(edges, names=["a", "b", "c"])
     if kind == "columns":
         with refused("is outside" if start < 2**63 else "is not a position; as_graph takes such numbers as names"):
@@ -576,7 +576,7 @@ def test_an_index_of_edges():
         graph = sr.as_graph(Data(edge_index=index, num_nodes=5, **weights))
         assert graph.n == 5 and listed(graph) == [(0, 1, 1), (1, 2, 2), (1, 0, 4)]
     assert sr.closure(Data(edge_index=index, num_nodes=3), sr.min_plus)[0, 2] == 2
-    with refused("edge_attr has 2 columns: give the one that is the weight"):
+    with refused("edge_attr has 2 columns: pass the one that is the weight"):
         sr.as_graph(Data(edge_index=index, edge_attr=np.ones((3, 2))))
     with refused("edge_index has shape (3, 2)"):
         sr.as_graph(Data(edge_index=index.T))

@@ -79,7 +79,7 @@ def test_arrays_as_edges(library: str) -> None:
         sr.as_graph(of(ENDS[:, :3].copy()))
     with pytest.raises(sr.GraphError, match="could be 2 edges or a matrix"):
         sr.as_graph(of(ENDS[:, :2].copy()))
-    with pytest.raises(sr.GraphError, match=r"as of an edge_index, if you give tuple\(edges\)"):
+    with pytest.raises(sr.GraphError, match=r"as in an edge_index, pass tuple\(edges\)"):
         sr.as_graph(ends)
     for bare in (of(np.array(3)), (of(np.array(3)), of(np.array(4))), [of(np.array(3))]):
         with pytest.raises(sr.GraphError, match=r"shape|an edge is"):

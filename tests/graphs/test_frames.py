@@ -219,12 +219,12 @@ def test_queries_that_have_not_run() -> None:
     polars = pytest.importorskip("polars")
     lazy = polars.DataFrame(EDGES).lazy()
     for call in (sr.as_graph, lambda f: sr.closure(f, sr.min_plus), lambda f: sr.adjacency(f, sr.min_plus)):
-        with refused("a LazyFrame is a query that has not run: give its .collect()"):
+        with refused("a LazyFrame is a query that has not run: pass its .collect()"):
             call(lazy)
     assert sr.as_graph(lazy.collect()).names == LABELS
     pa = pytest.importorskip("pyarrow")
     reader = pa.table(EDGES).to_reader()
-    with refused("a RecordBatchReader is read once and gone: give its .read_all()"):
+    with refused("a RecordBatchReader can only be read once: pass its .read_all()"):
         sr.closure(reader, sr.min_plus)
     assert sr.as_graph(reader.read_all()).names == LABELS
 

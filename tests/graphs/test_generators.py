@@ -121,7 +121,8 @@ def test_weights_are_whole_or_between() -> None:
 @pytest.mark.parametrize(("arguments", "words"), [
     ({"n": -1, "degree": 1}, "n must be a whole number"), ({"n": 3}, "one of degree=.* and p"),
     ({"n": 3, "degree": 1, "p": 0.5}, "one of degree=.* and p"), ({"n": 3, "kind": "tree"}, "unknown kind .*uniform"),
-    ({"n": 3, "kind": "grid", "degree": 2}, "grid has no degree"), ({"n": 3, "kind": "rmat", "p": 0.1}, "has no p"),
+    ({"n": 3, "kind": "grid", "degree": 2}, "grid does not take degree"),
+    ({"n": 3, "kind": "rmat", "p": 0.1}, "does not take p"),
     ({"n": 3, "degree": (1, 3)}, "at most 2 others"), ({"n": 3, "degree": (2, 1)}, "greatest degree"),
     ({"n": 3, "degree": 1.5}, "least degree must be a whole"), ({"n": 3, "p": 1.5}, "p must be a number, from 0 to 1"),
     ({"n": 3, "p": True}, "p must be"), ({"n": 3, "degree": 1, "weights": 5}, "pair of numbers"),

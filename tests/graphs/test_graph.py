@@ -36,7 +36,7 @@ def test_compact_closes_gaps_and_keeps_names():
 def test_n_that_is_refused():
     with refused("edge 1: source vertex 5 is outside 0 to 3; pass n = 6 or more"):
         as_graph([(0, 1), (5, 1)], 4)
-    with refused("n = -1: a graph has no negative number of vertices"):
+    with refused("n = -1: the number of vertices cannot be negative"):
         as_graph([], -1)
     with refused("outside of a graph without vertices"):
         as_graph([(0, 0)], 0)
@@ -84,7 +84,7 @@ def test_edges_turned_round_and_of_some_vertices(graph, data):
 def test_vertices_of_a_part_that_are_refused():
     graph = as_graph(NAMED)
     for vertices in ("ab", 3, None):
-        with refused("vertices must be a sequence of them"):
+        with refused("vertices must be a sequence"):
             graph.subgraph(vertices)
     with refused("no vertex is called 'd'"):
         graph.subgraph(["d"])
@@ -95,7 +95,7 @@ def test_vertices_of_a_part_that_are_refused():
 def test_edges_come_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = as_graph([(i, i + 1, float(i)) for i in range(7)])
     whole = list(graph.edges())
-    monkeypatch.setattr(module, "TOGETHER", 3)
+    monkeypatch.setattr(module, "EDGES_AT_ONCE", 3)
     assert list(graph.edges()) == whole and len(whole) == 7
 
 

@@ -55,9 +55,9 @@ def test_numpy_takes_a_matrix_as_an_array():
 
 
 def test_a_matrix_is_square_with_a_name_for_each_vertex():
-    with refused("a matrix over vertices is square, this array has shape (2, 3)"):
+    with refused("a matrix over vertices must be square, but this array has shape (2, 3)"):
         Matrix(np.zeros((2, 3)), sr.min_plus)
-    with refused("1 names for 2 vertices: give one for each"):
+    with refused("1 names for 2 vertices: pass one for each"):
         Matrix(np.zeros((2, 2)), sr.min_plus, ["a"])
 
 
@@ -118,9 +118,9 @@ def test_slices_are_of_positions_also_where_vertices_have_names():
         with refused("no vertex is called"):
             M[key]
     for ends in (slice("a", "b"), slice(None, "b"), slice(0, 2, 1.0)):
-        with refused("a slice is of positions"):
+        with refused("a slice needs positions"):
             M[ends]
-        with refused("a slice is of positions"):
+        with refused("a slice needs positions"):
             M["a", ends]
 
 

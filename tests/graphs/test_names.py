@@ -117,7 +117,7 @@ class Town(Named):
 def test_each_vertex_has_one_name_of_its_own() -> None:
     assert Town(2, ["a", "b"]).index("b") == 1 and Town(2, None).index(1) == 1 and Town(0, []).names == []
     for n, names, message in (
-        (3, ["a", "b"], "2 names for 3 vertices: give one for each"),
+        (3, ["a", "b"], "2 names for 3 vertices: pass one for each"),
         (3, ["a", "b", "a"], "two vertices are called 'a' (the second is number 2)"),
         (3, [1, "b", True], "two vertices are called True (the second is number 2)"),
     ):

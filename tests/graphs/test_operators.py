@@ -269,11 +269,11 @@ def test_what_numpy_writes_stays_with_its_vertices():
     assert np.minimum(M, N, out=same) is not None and np.array_equal(same.array, [[0.0, 1.0], [1.0, 0.0]])
     assert np.matmul(M, N, out=same) is same and np.array_equal(same.array, (M @ N).array)
     for call in (np.minimum, np.matmul):
-        with refused("out is a matrix whose vertices stand in another order than those of the answer"):
+        with refused("out is a matrix with its vertices in a different order than the answer's"):
             call(M, M, out=N)
     written = (np.clip, {"a_min": 0, "a_max": 5}), (np.cumsum, {"axis": 0}), (np.round, {})
     for function, options in written:
-        with refused("out is a matrix whose vertices stand in another order than those of the answer"):
+        with refused("out is a matrix with its vertices in a different order than the answer's"):
             function(M, **options, out=N)
         function(M, **options, out=same)
         assert np.array_equal(same.array, function(A, **options)), function.__name__

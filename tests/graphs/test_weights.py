@@ -71,11 +71,11 @@ def test_an_edge_without_weight_counts_one(S, value):
 
 
 def test_an_edge_without_weight_that_has_no_natural_one():
-    with refused("the edges have no weights, and widest-shortest has no natural one: give default="):
+    with refused("the edges have no weights, and widest-shortest has no natural one: pass default="):
         adjacency([(0, 1)], sr.widest_shortest)
     with refused("the edges have no weights, and regex has no natural one"):
         adjacency([(0, 1)], sr.regex)
-    with refused("in saturating-min-plus(1) on uint64 the weight 1 means no edge: give default="):
+    with refused("in saturating-min-plus(1) on uint64 the weight 1 means no edge: pass default="):
         adjacency([(0, 1)], sr.saturating_min_plus(1))
     assert adjacency([(0, 1)], sr.shortest_hops, default=(1.0, 1))[0, 1].tolist() == (1.0, 1.0)
     assert adjacency([(0, 1)], sr.regex, default=sr.letter("x"))[0, 1] == sr.letter("x")
@@ -146,7 +146,7 @@ def test_records():
         adjacency([(0, 1, (1.0, "x"))], S)
     with refused("edge 0 (0 → 1): the weight 1.5 does not fit int32"):
         adjacency([(0, 1, (1.0, 1.5))], S, dtype=[("dist", "f8"), ("count", "i4")])
-    with refused("weights are records (dist, count) and the elements of min-plus are numbers"):
+    with refused("weights are records (dist, count), but the elements of min-plus are numbers"):
         adjacency((np.array([0]), np.array([1]), np.zeros(1, S.default_dtype)), sr.min_plus)
 
 
@@ -175,7 +175,7 @@ def test_a_column_keeps_what_its_numbers_are(column, dtype):
 
 
 def test_a_column_is_one():
-    with refused("weights of shape (2, 2): give one for each edge"):
+    with refused("weights of shape (2, 2): pass one for each edge"):
         as_weights(np.zeros((2, 2)))
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semiring.machine.pieces import ENOUGH, equal_shares, parts_worth, ranges, share
+from semiring.machine.pieces import ENOUGH_STEPS, equal_shares, parts_worth, ranges, share
 
 quick = settings(max_examples=200)
 
@@ -52,8 +52,8 @@ def test_rows_without_work_are_in_some_share() -> None:
 def test_parts_repay_the_threads(steps: int, threads: int) -> None:
     found = parts_worth(steps, threads)
     assert 1 <= found <= 4 * threads
-    assert found == 1 or steps >= found * ENOUGH
-    assert found == 4 * threads or steps < (found + 1) * ENOUGH
+    assert found == 1 or steps >= found * ENOUGH_STEPS
+    assert found == 4 * threads or steps < (found + 1) * ENOUGH_STEPS
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5, None])

@@ -129,7 +129,7 @@ def test_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     assert threads.thread_count(2) == 2
     for wrong in ("0", "-1", "two", "1.5"):
         monkeypatch.setenv("SEMIRING_NUM_THREADS", wrong)
-        message = f"^SEMIRING_NUM_THREADS is '{re.escape(wrong)}', and must be .* leave it unset"
+        message = f"^SEMIRING_NUM_THREADS is '{re.escape(wrong)}', but must be .* leave it unset"
         with pytest.raises(SemiringError, match=message):
             threads.thread_count()
     monkeypatch.delenv("SEMIRING_NUM_THREADS")
@@ -147,8 +147,8 @@ def test_scratch_memory_is_aligned_and_one_for_each_thread() -> None:
     other.start()
     other.join()
     assert found != [address]
-    threads.scratch(threads.KEEP + 1)
-    assert threads.scratch(10)[0].size <= threads.KEEP + threads.ALIGNMENT
+    threads.scratch(threads.KEEP_BYTES + 1)
+    assert threads.scratch(10)[0].size <= threads.KEEP_BYTES + threads.ALIGNMENT
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")

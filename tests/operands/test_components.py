@@ -42,7 +42,7 @@ def test_what_came_in_is_not_changed() -> None:
 
 
 @pytest.mark.parametrize(("A", "message"), [
-    ((LENGTH,), "a tuple of 1 matrices, and an element of widest-shortest has the 2 components dist, width"),
+    ((LENGTH,), "a tuple of 1 matrices, but an element of widest-shortest has the 2 components dist, width"),
     ((LENGTH, WIDTH[:1]), r"A\[0\] has shape \(2, 2\) and A\[1\] \(1, 2\)"),
     ((LENGTH, sparse(WIDTH)), "mixes arrays and sparse matrices"),
     ((LENGTH.astype(complex), WIDTH), r"A\[0\] has elements of dtype complex128"),

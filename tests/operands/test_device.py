@@ -14,7 +14,7 @@ from bridge import same_bits
 import semiring as sr
 from semiring.kernels.facts import DeviceFacts, Facts
 from semiring.operands.dense import Dense
-from semiring.operands.device import PACKED, Device, DeviceSparse, read_dlpack
+from semiring.operands.device import PACKED_SIDE, Device, DeviceSparse, read_dlpack
 
 
 class Tensor:
@@ -107,7 +107,8 @@ def test_data_that_nobody_looks_at_get_the_form_that_is_right_for_all() -> None:
 
 
 @pytest.mark.parametrize(("shape", "kind"), [
-    ((PACKED, PACKED), "packed"), ((PACKED - 1, 9000), "cuda"), ((9000, PACKED - 1), "cuda"), ((0, 0), "cuda"),
+    ((PACKED_SIDE, PACKED_SIDE), "packed"), ((PACKED_SIDE - 1, 9000), "cuda"), ((9000, PACKED_SIDE - 1), "cuda"),
+    ((0, 0), "cuda"),
 ])
 def test_bits_repay_from_a_least_side_on(shape: tuple[int, int], kind: str) -> None:
     given = Device(np.zeros(shape, bool), sr.boolean)

@@ -436,7 +436,7 @@ def test_pack_refuses() -> None:
     holed[2, 1] = np.nan
     for bad in (holed, sp.coo_array(holed), sp.csc_array(holed)):
         refused(r"A\[2, 1\] is NaN", pack, bad)
-    refused("n = 3, and the matrix has shape", pack, np.eye(4), 3)
+    refused("n = 3, but the matrix has shape", pack, np.eye(4), 3)
     refused("an undirected graph has a square matrix", pack, np.zeros((2, 3)), directed=False)
     refused("is not a set of edges", pack, 5)
 
@@ -540,7 +540,7 @@ def test_lists_that_could_be_a_matrix() -> None:
             verb(Z)
             for rows in (Z.tolist(), list(Z), (Z > 0).tolist(), list(Z > 0)):
                 refused(
-                    f"^a list of {n} lists of {n} numbers could be {n} edges or a matrix of {n} vertices: give edges "
+                    f"^a list of {n} lists of {n} numbers could be {n} edges or a matrix of {n} vertices: pass edges "
                     "as tuples, and a matrix as a NumPy array$", verb, rows,
                 )
     path = np.eye(3, k=1, dtype=bool)

@@ -103,7 +103,7 @@ def test_what_has_no_packed_closure() -> None:
     for S in ("min-plus", "shortest-count", "regex", "bitset-must", "gf2", "max-min"):
         refused("enough for algebras of False and True", packed_closure, np.eye(3, dtype=bool), S)
     parity = sr.Semiring("parity", add=np.logical_xor, mul=np.logical_and, zero=False, one=True, dtypes="b")
-    refused("not the algebra of or and and", packed_closure, np.eye(3, dtype=bool), parity)
+    refused("need the algebra of or and and", packed_closure, np.eye(3, dtype=bool), parity)
     fuzzy = sr.Semiring("fuzzy", add=np.maximum, mul=np.minimum, zero=0, one=1, dtypes="bf",
                         carrier=lambda a: (a >= 0) & (a <= 1))
     same(packed_closure(np.eye(3, k=1), fuzzy), np.triu(np.ones((3, 3), bool)))
@@ -121,9 +121,9 @@ def test_who_may_have_a_bit_an_element() -> None:
     check_boolean(sr.boolean)
     parity = sr.Semiring("parity", add=np.logical_xor, mul=np.logical_and, zero=False, one=True, dtypes="b")
     for S in (sr.min_plus, sr.max_min, sr.bitset_may, sr.shortest_hops, sr.regex, sr.gf2):
-        text = f"^a bit for each pair is enough for algebras of False and True, .*, not for {S.name}$"
+        text = f"^one bit per pair is only enough for algebras of False and True, .*, not {S.name}$"
         refused(text, check_boolean, S)
-    text = "^parity is not the algebra of or and and; packed matrices are for that alone$"
+    text = "^packed matrices need the algebra of or and and, sr.boolean, not parity$"
     for call in (check_boolean, partial(read_packed, PackedMatrix.zeros(2, 2), what="A"),
                  partial(read_packed_on_gpu, PackedMatrix.zeros(2, 2), what="A")):
         refused(text, call, S=parity)

@@ -17,7 +17,7 @@ from semiring.operands import sparse as module
 from semiring.operands.convert import as_sparse
 from semiring.operands.read import read
 from semiring.operands.sparse import (
-    MOST,
+    MOST_ROWS,
     Sparse,
     compressed_rows,
     elements_of,
@@ -123,7 +123,7 @@ def test_padding_of_blocks_is_no_edge() -> None:
 def test_fewer_numbers_than_places_are_refused() -> None:
     A = sp.csr_array(np.eye(2))
     A.data = A.data[:1]
-    with pytest.raises(sr.SemiringError, match=r"^B is 2 × 2 and its compressed rows do not fit: indices lie outside"):
+    with pytest.raises(sr.SemiringError, match=r"^B is 2 × 2, but some of its indices are outside"):
         read_scipy(A, sr.min_plus, "B")
 
 
@@ -179,14 +179,14 @@ class Stored:
 def test_shapes_that_no_sparse_matrix_has() -> None:
     with pytest.raises(sr.SemiringError, match=r"^a sparse matrix has two axes, and B has shape \(3,\)"):
         read_scipy(sp.coo_array(np.ones(3)), sr.min_plus, "B")
-    for shape in ((MOST + 1, 1), (1, MOST + 1)):
-        text = f"^B is {shape[0]} × {shape[1]}; a sparse matrix may have {MOST} rows and columns: if"
+    for shape in ((MOST_ROWS + 1, 1), (1, MOST_ROWS + 1)):
+        text = f"^B is {shape[0]} × {shape[1]}; a sparse matrix may have {MOST_ROWS} rows and columns: if"
         with pytest.raises(sr.SemiringError, match=text):
             read_scipy(Stored(*shape), sr.min_plus, "B")
 
 
 @pytest.mark.parametrize("kind", ["coo", "csr", "csc"])
-@pytest.mark.parametrize(("value", "text"), [(np.nan, "NaN: NaN is not an element of any algebra; leave the entry out"),
+@pytest.mark.parametrize(("value", "text"), [(np.nan, "NaN: NaN is not an element of any algebra; remove or correct"),
                                              (3.0, "3: it is outside the carrier of viterbi, ")])
 def test_an_entry_that_is_no_element_is_refused_by_row_and_column(kind: str, value: float, text: str) -> None:
     A = sp.coo_array(([0.5, value, 0.5], ([2, 2, 0], [3, 1, 0])), shape=(4, 5)).asformat(kind)

@@ -165,7 +165,7 @@ def test_means_of_what_is_small_or_named() -> None:
 
 @pytest.mark.parametrize("rows", [0, -1, 2.5, True, "all", None])
 def test_rows_are_a_number_of_them(rows: Any) -> None:
-    with pytest.raises(sr.SemiringError, match="rows must be a whole number from 1 on"):
+    with pytest.raises(sr.SemiringError, match="rows must be a whole number ≥ 1"):
         sr.mean_weight(np.ones((3, 3)), sr.min_plus, rows=rows)
 
 

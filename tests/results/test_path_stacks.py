@@ -39,7 +39,7 @@ def test_places() -> None:
     assert "in 6 matrices: Paths(2 paths" in repr(R)
     assert R[-1, 2][0, 1].vertices == [0, 1]
     for wrong in (0, "a", (0, 3), (0, 1, 0), None, slice(None)):
-        with pytest.raises(sr.GraphError, match=r"2 × 3 matrices are asked for by the place of one matrix"):
+        with pytest.raises(sr.GraphError, match=r"2 × 3 matrices need the index of a matrix"):
             R[wrong]
     with pytest.raises(sr.GraphError, match="there are no matrices in the stack"):
         _ = sr.paths(np.zeros((0, 2, 2)), sr.min_plus).weights

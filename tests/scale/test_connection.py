@@ -38,7 +38,7 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rows_are_arrays() -> None:
     for part in (None, [[1.0]], np.zeros(3), np.zeros((1, 1, 1))):
-        with pytest.raises(sr.SemiringError, match="an array of two axes"):
+        with pytest.raises(sr.SemiringError, match="an array with two axes"):
             Rows(part)
     assert Rows(np.zeros((0, 3))).part.shape == (0, 3)
 

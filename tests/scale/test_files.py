@@ -66,7 +66,7 @@ def test_room_is_reserved_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_zeros_are_written_where_nothing_promises_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "posix_fallocate", raising=False)
-    monkeypatch.setattr(files, "ZEROS", 300)
+    monkeypatch.setattr(files, "ZEROS_BYTES", 300)
     file = os.open(tmp_path / "x", os.O_RDWR | os.O_CREAT | files.BINARY)
     write_at(file, np.full(10, 7, np.uint8), 0)
     reserve(file, 1000)
@@ -96,12 +96,12 @@ def test_blocks_of_a_map(tmp_path: Path, at: int, shape: tuple[int, int]) -> Non
 def test_a_folder_is_for_one_process(tmp_path: Path) -> None:
     folder = tmp_path / "claimed"
     with claimed(folder):
-        with pytest.raises(SemiringError, match="another process is at work"), claimed(folder):
+        with pytest.raises(SemiringError, match="another process is working"), claimed(folder):
             pass
         other = (f"from pathlib import Path; from semiring.scale.files import claimed\n"
                  f"with claimed(Path({str(folder)!r})): pass")
         done = subprocess.run([sys.executable, "-c", other], capture_output=True, text=True, check=False)
-        assert "another process is at work" in done.stderr
+        assert "another process is working" in done.stderr
     assert not folder.exists(), "an empty one goes"
     with pytest.raises(KeyError), claimed(folder):
         (folder / "kept").touch()

@@ -140,7 +140,7 @@ def test_a_pivot_without_a_star_is_the_same_on_all() -> None:
 
 @pytest.mark.parametrize("shape", [(0, 5), (5, 0), (1, 1), (7, 3)])
 def test_tiles_go_to_the_host_and_back_by_strips(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memories, "STRIP", 50)
+    monkeypatch.setattr(memories, "STRIP_BYTES", 50)
     low = general(sr.min_plus, np.dtype("f8")).interpreted
     memory = put_off(low.storage, low, FakedHost(0, 0.3))
     block, A = memory.empty(shape), np.arange(float(shape[0] * shape[1])).reshape(shape)

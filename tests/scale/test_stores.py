@@ -119,7 +119,7 @@ def test_slabs_are_the_matrix_each_element_once(
     source = ArraySource(array)
     source.chunks = chunks
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(stores, "SLAB", 8 * most)
+        patched.setattr(stores, "SLAB_BYTES", 8 * most)
         for rows, columns in stores.slabs(source):
             array[rows, columns] += 1
             size = (rows.stop - rows.start) * (columns.stop - columns.start)
@@ -173,7 +173,7 @@ def test_a_folder_that_is_no_zarr_array(tmp_path: Path) -> None:
     (tmp_path / "cut.zarr" / "zarr.json").write_text("{")
     (tmp_path / "empty.npy").mkdir()
     (tmp_path / "file.zarr").write_text("a")
-    for name, why in (("group.zarr", "is not read as a zarr array"), ("cut.zarr", "is not read as a zarr array"),
+    for name, why in (("group.zarr", "cannot be read as a zarr array"), ("cut.zarr", "cannot be read as a zarr array"),
                       ("empty.npy", "is a folder without a zarr array"), ("file.zarr", "is a file, and no folder of")):
         with pytest.raises(sr.SemiringError, match=f"{name} {why}"):
             opened(tmp_path / name)
@@ -189,5 +189,5 @@ def test_what_is_no_matrix(tmp_path: Path) -> None:
     np.save(tmp_path / "w.npy", np.array([[None]]))
     with pytest.raises(sr.SemiringError, match="Python objects"):
         opened(tmp_path / "w.npy")
-    with pytest.raises(sr.SemiringError, match=r"from a \.npy file or a zarr array"):
+    with pytest.raises(sr.SemiringError, match=r"only a \.npy file or a zarr array"):
         opened(tmp_path / "w.csv")

@@ -26,7 +26,7 @@ def test_amounts_of_memory(text: Any, expected: int) -> None:
     f"{'9' * 400}G", "99999999T",
 ])
 def test_what_is_no_amount(text: Any) -> None:
-    with pytest.raises(sr.SemiringError, match="memory is a number of bytes"):
+    with pytest.raises(sr.SemiringError, match="memory must be a number of bytes"):
         bytes_of(text)
 
 
@@ -38,23 +38,23 @@ def test_what_belongs_together(tmp_path: Path) -> None:
     assert (found.memory, found.checkpoint, found.resume) == (1 << 20, 5, True)
     assert storing(tmp_path / "c.npy", None, np.float32(0.5), False) == storing(tmp_path / "c.npy", None, 0.5, False)
     for arguments, why in (
-        ((None, "1G", None, False), "give out= too"), ((None, None, None, True), "give out= too"),
-        ((tmp_path / "c.txt", None, None, False), "written as .npy or .zarr"),
+        ((None, "1G", None, False), "pass out= too"), ((None, None, None, True), "pass out= too"),
+        ((tmp_path / "c.txt", None, None, False), "must end in .npy or .zarr"),
         ((3, None, None, False), "must be a path"),
-        ((tmp_path / "no" / "c.npy", None, None, False), "there is no folder"),
-        ((tmp_path / "c.npy", None, 0, False), "checkpoint is a number"),
-        ((tmp_path / "c.npy", None, True, False), "checkpoint is a number"),
+        ((tmp_path / "no" / "c.npy", None, None, False), "does not exist"),
+        ((tmp_path / "c.npy", None, 0, False), "checkpoint must be a number"),
+        ((tmp_path / "c.npy", None, True, False), "checkpoint must be a number"),
         ((tmp_path / "c.npy", None, None, "yes"), "resume must be"),
-        ((tmp_path / "c\0.npy", None, None, False), "no file can be called so"),
-        ((tmp_path / f"{'c' * 300}.npy", None, None, False), "no file can be called so"),
-        ((tmp_path / f"{'c' * 245}.npy", None, None, False), "no file can be called so"),  # nor the folder beside it
+        ((tmp_path / "c\0.npy", None, None, False), "is not a possible name"),
+        ((tmp_path / f"{'c' * 300}.npy", None, None, False), "is not a possible name"),
+        ((tmp_path / f"{'c' * 245}.npy", None, None, False), "is not a possible name"),  # nor the folder beside it
     ):
         with pytest.raises(sr.SemiringError, match=why):
             storing(*arguments)
 
 
 def test_what_is_there_and_would_be_lost(tmp_path: Path) -> None:
-    for name, why in (("c.npy", "is a folder"), ("c.zarr", "something other than a zarr array")):
+    for name, why in (("c.npy", "is a folder"), ("c.zarr", "is not a zarr array")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "thesis.txt").touch()
         with pytest.raises(sr.SemiringError, match=why):
@@ -65,5 +65,5 @@ def test_what_is_there_and_would_be_lost(tmp_path: Path) -> None:
 
 def test_a_folder_in_which_nothing_may_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(sr.SemiringError, match="nothing may be written"):
+    with pytest.raises(sr.SemiringError, match="is not writable"):
         storing(tmp_path / "c.npy", None, None, False)

@@ -369,7 +369,7 @@ def test_input_and_output_are_two(tmp_path: Path) -> None:
 def test_the_place_of_what_is_no_element_is_that_in_the_matrix(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stores, "SLAB", 8 * 40 * 7)  # seven rows at once
+    monkeypatch.setattr(stores, "SLAB_BYTES", 8 * 40 * 7)  # seven rows at once
     A = np.zeros((40, 40))
     A[30, 2] = np.nan
     np.save(tmp_path / "w.npy", A)

@@ -183,8 +183,8 @@ def test_the_plan_says_how_many_and_what_each_holds(gpus: FakedHost) -> None:
 
 
 @pytest.mark.parametrize(("given_devices", "said"), [
-    (5, "has 4 GPUs"), ([0, 4], "none with the number 4"), ([1, 1], "twice"), (0, "how many"), (True, "how many"),
-    ([], "how many"), ("two", "how many"), (2.0, "how many"), ([-1], "how many"),
+    (5, "has 4 GPUs"), ([0, 4], "but no number 4"), ([1, 1], "twice"), (0, "number of GPUs"), (True, "number of GPUs"),
+    ([], "number of GPUs"), ("two", "number of GPUs"), (2.0, "number of GPUs"), ([-1], "number of GPUs"),
 ])
 def test_gpus_that_are_not_there(given_devices: Any, said: str, gpus: FakedHost) -> None:
     with pytest.raises(sr.SemiringError, match=said):

@@ -223,7 +223,7 @@ def test_bad_operands() -> None:
         ),
         (lambda: sr.matmul(A, A, sr.viterbi), r"A\[0, 1\] is 2: it is outside"),
         (lambda: sr.matmul(A, A, sr.shortest_hops), "records as elements, which no SciPy"),
-        (lambda: sr.matmul(A, A, sr.why), "Python objects, which no SciPy"),
+        (lambda: sr.matmul(A, A, sr.why), "Python objects, which a SciPy"),
         (lambda: sr.matmul(A.astype(complex), A, sr.min_plus), "cannot live in complex128"),
     ]
     for call, message in refused:

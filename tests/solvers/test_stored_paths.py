@@ -160,7 +160,7 @@ def test_with_a_tolerance_they_go_on_from_the_last_commit(
 @pytest.fixture
 def one_column_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_paths, "LINES", 1 << 40)
-    monkeypatch.setattr(stored_paths, "SLAB", 1)
+    monkeypatch.setattr(stored_paths, "SLAB_BYTES", 1)
     monkeypatch.setattr(os, "fsync", lambda _: None)
     monkeypatch.setattr(os, "fdatasync", lambda _: None, raising=False)
     monkeypatch.setattr(Mapped, "sync", lambda _: None)

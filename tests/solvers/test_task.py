@@ -115,7 +115,7 @@ def test_what_is_accumulated_is_an_array_unless_all_are_bits() -> None:
 def test_bits_are_read_where_bits_are_wanted() -> None:
     assert Task("closure", "boolean", (made("dense"),), options(packed=True)).kind == "packed"
     assert Task("closure", "boolean", (made("sparse"),), options(packed=True)).kind == "sparse"
-    with pytest.raises(sr.SemiringError, match="a bit for each pair is enough"):
+    with pytest.raises(sr.SemiringError, match="one bit per pair is only enough"):
         Task("closure", "min-plus", (A,), options(packed=True))
 
 

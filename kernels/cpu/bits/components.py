@@ -130,7 +130,7 @@ def unite_with(row: int, other: int, words: int) -> None:
 def unite_successors(
     rows: int, stride: int, offsets: int, columns: int, label: Any, members: Any, starts: Any, budget: int
 ) -> bool:
-    """Whom each component reaches, itself included; False where that takes more than `budget` unions of vectors.
+    """The components that each component reaches, with itself; False if it takes more than `budget` vector unions.
 
     An edge to a vertex that is reached already adds nothing. The last one of the successors in topological order comes
     first, since none of the others reaches it, and it may reach many of them.

@@ -313,7 +313,7 @@ class BooleanKernel(BitsKernel):
 
     @property
     def place(self) -> str:
-        """Where it computes, in words."""
+        """The place of the computation, in words."""
         return f"CPU, {self.threads} threads" if self.threads != 1 else "CPU, 1 thread"
 
     def multiply_add(self, C: PackedRows, A: PackedRows, B: PackedRows) -> None:
@@ -358,5 +358,5 @@ def _check_square(matrix: PackedRows) -> int:
 
 
 def _room(size: int) -> int:
-    """Address of scratch memory of this thread, at most `threads.KEEP` bytes, until it asks again."""
+    """Address of scratch memory of this thread, at most `threads.KEEP_BYTES` bytes, until it asks again."""
     return scratch(size)[1]

@@ -29,7 +29,7 @@ def bit_planes(S: Semiring, dtype: np.dtype, facts: Facts) -> Any:
     """The lowering of an algebra of bit sets to planes, or None where ⊕ and ⊗ are not the union and intersection.
 
     Only bits that occur get a plane of their own. Elements below 2ᵇ and the set of all bits, which closures need
-    for 1, are told apart by bits 0 to b: all higher bits are the same as bit b.
+    for 1, are distinguished by bits 0 to b: all higher bits are the same as bit b.
 
     Parameters
     ----------

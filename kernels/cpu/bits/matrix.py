@@ -1,7 +1,7 @@
-"""Boolean matrices with one bit an entry: the block type of the packed Boolean engines.
+"""Boolean matrices with one bit per entry: the block type of the packed Boolean engines.
 
-The compiled code that fills and reads the words lies in `semiring.kernels.cpu` and is imported on first use;
-conversions, indexing and files have modules beside this one, storage and entry-by-entry operations are in
+The compiled code that fills and reads the words is in `semiring.kernels.cpu` and is imported on first use;
+conversions, indexing and files have modules next to this one, storage and entry-by-entry operations are in
 `semiring.kernels.blocks.bits`.
 """
 
@@ -20,17 +20,17 @@ from . import choose, conversions, files, indexing
 
 
 class PackedMatrix(PackedRows):
-    """A Boolean matrix of one bit an entry, rows packed little-endian into 64-bit words.
+    """A Boolean matrix with one bit per entry, in rows of little-endian 64-bit words.
 
-    Made by `from_dense`, `from_edges`, `from_sparse`, `load`, or `semiring.pack` from anything that stands for a graph.
+    `from_dense`, `from_edges`, `from_sparse`, `load` make one, and `semiring.pack` from anything that can be a graph.
     ``A | B``, ``A & B``, ``A ^ B`` and ``~A`` work entry by entry, ``A == B`` is one truth value, and
     ``numpy.asarray(A)`` unpacks.
 
     Parameters
     ----------
     words : ndarray of uint64, shape (rows, at least ceil(columns / 64))
-        The bits; held, not copied. Words of one row must be adjacent in memory. Bits past the last column must be
-        zero (whatever else makes a matrix sees to that).
+        The bits; kept, not copied. Words of one row must be adjacent in memory. Bits past the last column must be
+        zero (all other ways of making a matrix ensure this).
     columns : int
         Number of columns.
 
@@ -44,17 +44,17 @@ class PackedMatrix(PackedRows):
     Raises
     ------
     SemiringError
-        If the words are not as above, or too few for the columns; when matrices of different shapes are combined, or
-        one is written to that is read-only.
+        If the words are not as above, or too few for the columns; if matrices of different shapes are combined, or a
+        read-only matrix is written.
     IndexError
         If a row or a column does not exist.
 
     Notes
     -----
     ``M[i, j]`` is one entry, ``M[i]`` a row and ``M[:, j]`` a column as arrays of bool; with arrays of rows and
-    columns ``M[i, j]`` is an array of entries. ``M[a:b, c:d]`` is a view that shares the words where c is a multiple
-    of 64 and d too or the last column; elsewhere, as for ``M[array]`` and slices with steps, it is a copy that cannot
-    be written to, so that no change is lost unnoticed.
+    columns ``M[i, j]`` is an array of entries. ``M[a:b, c:d]`` is a view that shares the words if c is a multiple
+    of 64, and d is one too or the last column. Otherwise, as for ``M[array]`` and slices with steps, it is a read-only
+    copy, so that no change is lost unnoticed.
 
     Examples
     --------
@@ -73,15 +73,15 @@ class PackedMatrix(PackedRows):
 
     @classmethod
     def from_dense(cls, array: Any, threads: int | None = None) -> PackedMatrix:
-        """Pack a 2-D array; an entry is True where it differs from zero (NaN does).
+        """Pack a 2-D array; an entry is True if it differs from zero (NaN does).
 
         Parameters
         ----------
         array : array_like, shape (rows, columns)
-            bool or numeric, of any strides and order; may be read-only, and may be a CuPy array, of which no more
-            than the packed words leave the GPU.
+            bool or numeric, of any strides and order; may be read-only, and may be a CuPy array, from which only
+            packed words leave the GPU.
         threads : int, optional
-            Threads to use, 1 or more; by default those of the process-wide setting.
+            Threads to use, 1 or more. Default: the process-wide setting.
 
         Returns
         -------
@@ -106,12 +106,12 @@ class PackedMatrix(PackedRows):
 
     @classmethod
     def from_edges(cls, rows: Any, columns: Any, shape: int | tuple[int, int]) -> PackedMatrix:
-        """The matrix that is True at given positions.
+        """Make the matrix that is True at given positions.
 
         Parameters
         ----------
         rows, columns : array_like of int, shape (m,)
-            An entry may be given more than once.
+            Entries may repeat.
         shape : int or (int, int)
             Rows and columns; one number for a square matrix.
 
@@ -137,8 +137,8 @@ class PackedMatrix(PackedRows):
     def from_sparse(cls, matrix: Any) -> PackedMatrix:
         """Pack a SciPy sparse matrix or array of any format.
 
-        Every stored entry is True, an explicit 0 too, as everywhere in this library; in a matrix of bool, and in
-        the formats that store blocks or diagonals, those that differ from zero.
+        Every stored entry is True, even an explicit 0, as everywhere in this library; in a matrix of bool, and in
+        formats that store blocks or diagonals, only entries other than zero.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class PackedMatrix(PackedRows):
         Raises
         ------
         SemiringError
-            If it is not sparse or has not two axes, or the bits do not fit in memory.
+            If it is not sparse or does not have two axes, or the bits do not fit in memory.
 
         Examples
         --------
@@ -164,15 +164,15 @@ class PackedMatrix(PackedRows):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], mmap: bool | str = False) -> PackedMatrix:
-        """Read what `save` wrote.
+        """Read a file that `save` wrote.
 
         Parameters
         ----------
         path : path
         mmap : bool or {"r", "r+", "c"}
             Leave the words on disk and map them into memory: True or "r" to read, "r+" to write through to the
-            file, "c" to change the copy in memory alone. A file that is mapped is not read, so bits that a stranger
-            set past the last column would not be noticed.
+            file, "c" to change only the copy in memory. A mapped file is not read, so bits that another program
+            set past the last column are not noticed.
 
         Returns
         -------
@@ -181,9 +181,9 @@ class PackedMatrix(PackedRows):
         Raises
         ------
         SemiringError
-            The file holds something else, or `mmap` is none of these.
+            If the file holds something else, or `mmap` is not one of these values.
         OSError
-            The file does not exist or cannot be read.
+            If the file does not exist or cannot be read.
 
         Examples
         --------
@@ -199,25 +199,25 @@ class PackedMatrix(PackedRows):
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], rows: int, columns: int) -> PackedMatrix:
-        """A matrix of all False in a new file, laid out as `save` does, mapped for writing block by block.
+        """Make a matrix of all False in a new file, mapped for writing block by block.
 
         Parameters
         ----------
         path : path
-            Taken as it is; a file that is there is overwritten.
+            Used as it is; an existing file is overwritten.
         rows, columns : int
 
         Returns
         -------
         PackedMatrix, shape (rows, columns)
-            What is written to it is written to the file, of 64 ceil(columns / 512) bytes a row and a little more.
+            Changes are written to the file, in the layout of `save`: 64 ceil(columns / 512) bytes per row and a header.
 
         Raises
         ------
         SemiringError
-            There is no such folder.
+            If there is no such folder.
         OSError
-            The file cannot be written.
+            If the file cannot be written.
 
         Examples
         --------
@@ -244,14 +244,14 @@ class PackedMatrix(PackedRows):
         Parameters
         ----------
         path : path
-            Taken as it is; no ending is added.
+            Used as it is; no ending is added.
 
         Raises
         ------
         SemiringError
-            There is no such folder.
+            If there is no such folder.
         OSError
-            The file cannot be written; what was there is as it was.
+            If the file cannot be written; an older file is unchanged.
 
         Examples
         --------
@@ -267,16 +267,16 @@ class PackedMatrix(PackedRows):
         files.save(self, path)
 
     def to_dense(self, dtype: Any = bool, out: np.ndarray | None = None, threads: int | None = None) -> np.ndarray:
-        """The matrix as an ordinary array of zeros and ones.
+        """Unpack the matrix to an ordinary array of zeros and ones.
 
         Parameters
         ----------
         dtype : dtype, optional
-            Of the array that is made; not used where `out` is given.
+            The dtype of the new array; ignored if `out` is given.
         out : ndarray, shape (rows, columns), optional
             Written and returned; any dtype and strides.
         threads : int, optional
-            Threads to use, 1 or more; by default those of the process-wide setting.
+            Threads to use, 1 or more. Default: the process-wide setting.
 
         Returns
         -------
@@ -285,7 +285,7 @@ class PackedMatrix(PackedRows):
         Raises
         ------
         SemiringError
-            If `out` has another shape or cannot be written to.
+            If `out` has a different shape or is read-only.
         ValueError
             If `threads` is less than 1.
 
@@ -309,12 +309,12 @@ class PackedMatrix(PackedRows):
         return self.to_dense(bool if dtype is None else dtype)
 
     def to_sparse(self) -> Any:
-        """The matrix as a SciPy CSR array of bool, built by blocks of rows.
+        """Convert the matrix to a SciPy CSR array of bool, by blocks of rows.
 
         Returns
         -------
         scipy.sparse.csr_array, shape (rows, columns)
-            It takes 5 bytes an entry that is True, 9 where there are 2³¹ or more, and 4 or 8 bytes a row.
+            It takes 5 bytes per True entry, 9 if there are 2³¹ or more, and 4 or 8 bytes per row.
 
         Examples
         --------
@@ -325,12 +325,12 @@ class PackedMatrix(PackedRows):
         return conversions.to_sparse(self)
 
     def neighbours(self, entries: int = 1 << 20) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """The columns that are True in each row, some rows at a time.
+        """Iterate over the columns that are True in each row, some rows at a time.
 
         Parameters
         ----------
         entries : int
-            About how many columns to give at once, 1 or more; a row is never cut.
+            The approximate number of columns to return at once, 1 or more; a row is never cut.
 
         Yields
         ------
@@ -344,7 +344,7 @@ class PackedMatrix(PackedRows):
         Raises
         ------
         SemiringError
-            If `entries` is less than 1, as soon as the first chunk is asked for.
+            If `entries` is less than 1, when the first chunk is requested.
 
         Examples
         --------
@@ -361,7 +361,7 @@ class PackedMatrix(PackedRows):
         Parameters
         ----------
         rows, columns : array_like of int, shape (m,)
-            An entry may be given more than once.
+            Entries may repeat.
 
         Raises
         ------
@@ -380,12 +380,12 @@ class PackedMatrix(PackedRows):
         conversions.set_entries(self, rows, columns)
 
     def transpose(self, threads: int | None = None) -> PackedMatrix:
-        """The transposed matrix, in words of its own.
+        """Return the transposed matrix, in words of its own.
 
         Parameters
         ----------
         threads : int, optional
-            Threads to use, 1 or more; by default those of the process-wide setting.
+            Threads to use, 1 or more. Default: the process-wide setting.
 
         Returns
         -------
@@ -407,7 +407,7 @@ class PackedMatrix(PackedRows):
         return choose.transposed(self, threads)
 
     def column_degrees(self) -> np.ndarray:
-        """How many entries of each column are True: in the matrix of a graph, the in-degrees.
+        """Count the True entries of each column: the in-degrees of a graph.
 
         Returns
         -------

@@ -141,7 +141,7 @@ class PlanesKernel:
 
     @property
     def place(self) -> str:
-        """Where it computes, in words."""
+        """The place of the computation, in words."""
         return f"CPU, {self.threads} threads" if self.threads != 1 else "CPU, 1 thread"
 
     @property

@@ -136,7 +136,7 @@ def _reap(other: subprocess.Popen[bytes]) -> None:
 
 
 def help_along(told: BinaryIO) -> None:
-    """What another process runs, as it is told: first what to do, and then what is being done already."""
+    """The main function of the helper process; it reads its work, and then what this process compiles already."""
     work = pickle.load(told)
     Thread(target=_listen, args=(told,), daemon=True).start()
     do_backwards(*work)

@@ -37,7 +37,7 @@ _modules: dict[str, ModuleType] = {}
 
 
 def cache_directory() -> Path | None:
-    """Where generated modules and their machine code are kept.
+    """The folder for generated modules and their machine code.
 
     ``SEMIRING_CACHE_DIR``, else the platform's cache directory. None where there cannot be one, or where others than
     this user and the administrator can write to it; the latter with a warning.
@@ -222,7 +222,7 @@ class Entries:
 def kept_rents() -> dict[str, float]:
     """Seconds that earlier processes took for the work of functions that they did not compile, by the functions' names.
 
-    Whoever writes this file can make the library compile sooner or later than is best, and nothing else.
+    A program that changes this file can make the library compile too early or too late, and nothing else.
     """
     directory = cache_directory()
     lines = b"" if directory is None else _read(directory / RENTS) or b""
@@ -246,7 +246,7 @@ def keep_rents(rents: dict[str, float]) -> None:
 
 
 def clear_cache() -> int:
-    """Delete the generated modules and the machine code that earlier calls left on disk.
+    """Delete generated modules and machine code of earlier calls from the disk.
 
     What this process has loaded stays in use. Nothing else in the directory is touched.
 

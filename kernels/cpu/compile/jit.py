@@ -80,7 +80,7 @@ def _first_call(dispatcher: Any, *arguments: Any) -> Any:
 
 
 def _made(dispatcher: Any) -> Any:
-    """The function, compiled now: whoever times its calls would time compiling too."""
+    """The function, compiled now, so that timing its calls does not include compiling."""
     _compile_declared(dispatcher)
     return dispatcher
 
@@ -94,7 +94,7 @@ def _compile_declared(dispatcher: Any) -> None:
 
 
 def address_of(dispatcher: Any) -> int:
-    """Where the machine code of a function with one signature lies, for `raw.call`; it stays there."""
+    """The address of the machine code of a function with one signature, for `raw.call`; it stays valid."""
     _compile_declared(dispatcher)
     (compiled,) = dispatcher.overloads.values()
     address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
@@ -132,8 +132,8 @@ def _compile_for_all(compile: Callable[..., Any], signature: tuple[Any, ...]) ->
 def _import_what_compiles() -> None:
     """Let Numba import what it knows of Python and NumPy, but not SciPy, which would take it as long again.
 
-    One of its modules asks at once whether SciPy brings a BLAS, which only linear algebra wants to know. Whoever wants
-    to know it asks then, and linear algebra asks anyway.
+    One of its modules checks on import whether SciPy provides a BLAS, which only linear algebra needs. The check is
+    postponed until then.
     """
     name = "numba.np.arraymath"
     if name not in sys.modules and "scipy.linalg" not in sys.modules:

@@ -1,8 +1,8 @@
-"""Libraries of machine code that are optimised once, as a whole, and functions that are parts of others and no more.
+"""Libraries of machine code that are optimized once, as a whole, and functions that are only parts of others.
 
-Numba optimises every function and makes machine code of it, then links it into each caller and does both again. What
-nobody calls from outside is linked as it stands here, and optimised where it is used, together with its caller: half
-the work for LLVM.
+Numba optimizes every function and makes machine code of it, then links it into each caller and does both again. Here a
+function without outside callers is linked unoptimized, and optimized once together with its caller: half the work for
+LLVM.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Whole(JITCodeLibrary):
 
 
 class Light(Whole):
-    """The same with fewer passes: for loops that wait for memory, whose instructions nobody notices."""
+    """The same with fewer passes: for loops that wait for memory, so that their instructions do not matter."""
 
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)

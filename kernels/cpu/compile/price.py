@@ -1,11 +1,11 @@
-"""Whether compiling repays: what NumPy takes for a piece of work, beside what the compiled code costs first.
+"""Rent or buy: compare the time that NumPy takes for work with the time to compile code for it.
 
-Nobody knows what work is still to come. Whoever rents until the rent comes to the price, and buys then, never spends
-more than twice of what would have been best (A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator, Competitive snoopy
-caching, 1988). Here NumPy is the rent, and compiled code is bought: for large work at once, and for work that comes
-again once NumPy has taken as long as compiling would. What is on disk was worth its price to an earlier process: it is
-used at once. What earlier processes took without compiling is kept there too, so that a program that runs every day
-does not rent for ever.
+The work still to come is unknown. If one rents until the rent has reached the price, and then buys, one never spends
+more than twice the optimum (A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator, Competitive snoopy caching, 1988).
+Here NumPy is the rent, and compiled code is bought: for large work at once, and for repeated work once NumPy has taken
+as long as compiling would. Code on disk was worth its price to an earlier process, so it is used at once. The time that
+earlier processes took without compiling is kept there too, so that a program that runs every day does not rent
+for ever.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .cache import Function, cache_directory, keep_rents, kept_rents, stem
 
 IMPORT = 0.35  # seconds to import Numba
 COMPILE = 0.7  # seconds to compile a function
-NOTED = 0.1  # seconds of rent from which on later processes are told
+NOTED = 0.1  # seconds of rent from which on it is noted for later processes
 CHOICES = ("auto", "always", "never")
 
 Result = TypeVar("Result")
@@ -109,7 +109,7 @@ class Code:
     bought : bool
         Whether this process has the functions, or will have them next.
     spent : float
-        Seconds; `rent` adds what it took, or whoever has NumPy do a piece of the work without it.
+        Seconds; `rent` adds the time it took, and so do callers that let NumPy do the work by themselves.
     """
 
     bought = False

@@ -169,7 +169,7 @@ from semiring.kernels.cpu.compile.raw import (
 
 DECORATORS = '''
 MATRIX = types.Array(from_dtype(np.dtype(FIRST)), 3, "A", readonly=True, aligned=False)
-# Nothing here allocates, so that nobody counts references.
+# Nothing here allocates, so references need not be counted.
 plain = dict(error_model="numpy", no_cfunc_wrapper=True, _nrt=False)
 compiled = njit(no_cpython_wrapper=True, **plain)
 inline = njit(no_cpython_wrapper=True, forceinline=True, **plain)
@@ -259,7 +259,7 @@ def unroll(text: str, **counts: int) -> str:
 
 @functools.cache
 def words_of(components: tuple[np.dtype, ...]) -> tuple[np.dtype, ...]:
-    """Unsigned integers of the same sizes: whoever only moves elements has no need to know what they are."""
+    """Unsigned integers of the same sizes: code that only moves elements does not depend on their meaning."""
     return tuple(np.dtype(f"u{np.dtype(component).itemsize}") for component in components)
 
 

@@ -78,8 +78,8 @@ def share_by_pace(
 ) -> None:
     """Call a function with ranges that cover ``range(count)``, on so many threads.
 
-    A range takes about a round at most, and is as much shorter as threads need to finish together. Nobody waits
-    between two of them. After an interrupt or another error nobody begins another.
+    A range takes about a round at most, and less near the end, so that threads finish together. Threads do not wait
+    between ranges. After an interrupt or another error no further range is started.
 
     Parameters
     ----------

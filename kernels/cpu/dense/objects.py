@@ -29,7 +29,7 @@ class ObjectKernel(ArrayBlocks):
 
     @property
     def place(self) -> str:
-        """Where it computes, in words."""
+        """The place of the computation, in words."""
         return f"CPU, {self.threads} threads" if self.threads != 1 else "CPU, 1 thread"
 
     def add(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:

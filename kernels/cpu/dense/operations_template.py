@@ -7,7 +7,7 @@ whole program: min-plus in float32, one row and one step at a time.
 Tiles, fronts and trees are walked by code that is compiled once for all algebras whose elements have the same sizes
 (template.py, ../sparse/fronts_template.py). It calls these functions by address: all arguments and results
 are 64-bit integers. Packed rows are a multiple of LANES wide (see raw.py). Every entry takes its terms in ascending k,
-whoever computes them, so that a result does not depend on the number of threads.
+in whichever thread, so that a result does not depend on the number of threads.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def lay_out(
     parent: np.ndarray, level: np.ndarray, left: np.ndarray, size: np.ndarray, top: np.ndarray, start: np.ndarray,
     above: np.ndarray, children: np.ndarray,
 ) -> None:
-    """Where each component begins in an order in which all are ranges; nodes of one rank below each other become one.
+    """The beginning of each component in an order in which all are ranges; nested nodes of one rank become one.
 
     `above` takes the node above each that stays, and `children` how many it has; of others, NONE and 0.
     """

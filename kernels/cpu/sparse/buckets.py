@@ -66,7 +66,7 @@ class CpuBucketKernel(CpuSearchKernel):
         return X
 
     def nearest(self, A: Rows, sources: np.ndarray, largest: float) -> np.ndarray | None:
-        """Of every vertex the best of the rows of different sources.
+        """The best element of each column over the rows of different sources.
 
         Parameters
         ----------

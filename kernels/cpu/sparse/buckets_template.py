@@ -19,7 +19,7 @@ from .search_template import ONE, better, bound_of, extend
 
 # Template
 
-NOBODY = np.int32(-1)
+UNREACHED = np.int32(-1)
 APART = np.int32(-2)  # in place of the next one: in no bucket
 VERTEX = 16  # bytes
 
@@ -35,7 +35,7 @@ def push(vertices: int, heads: int, marks: int, slot: int, v: int) -> None:
     """Put a vertex in front of those in a bucket."""
     first = fetch(np.int32, heads, slot)
     put(np.int32, vertices + VERTEX * v, 2, first)
-    put(np.int32, vertices + VERTEX * v, 3, NOBODY)
+    put(np.int32, vertices + VERTEX * v, 3, UNREACHED)
     if first >= 0:
         put(np.int32, vertices + VERTEX * int64(first), 3, np.int32(v))
     else:
@@ -99,7 +99,7 @@ def pass_buckets(
             put(ELEMENT, vertices + VERTEX * v, 0, as_element(ELEMENT, ZERO))
             put(np.int32, vertices + VERTEX * v, 2, APART)
         for i in range(ring):
-            put(np.int32, heads, i, NOBODY)
+            put(np.int32, heads, i, UNREACHED)
         for i in range(words):
             put(np.uint64, marks, i, np.uint64(0))
         bucket, waiting, taken = int64(0), int64(0), int64(0)

@@ -1,7 +1,7 @@
-"""Trees of best walks whose edges are told by number: a byte for each vertex, where its place would take four.
+"""Trees of best walks by edge numbers: a byte for each vertex, instead of the four bytes of a position.
 
-The edge to a vertex is one of those that lead to it, of which most graphs have few: its number among them is known when
-it is chosen. For all pairs that is a quarter of the memory, and of the time in which the system hands it out.
+The edge to a vertex is one of the edges that lead to it; most graphs have few of these, and the number of the edge
+among them is known when it is chosen. For all pairs this takes a quarter of the memory, and of the time to allocate it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from semiring.machine.pieces import parts_worth, ranges, share
 from semiring.machine.threads import thread_count
 
 VERTEX = np.dtype(np.int32)
-NUMBER = np.dtype(np.int8)  # of an edge, by which up to 127 are told apart
+NUMBER = np.dtype(np.int8)  # of an edge: distinguishes up to 127
 MOST = int(np.iinfo(NUMBER).max)
 LOOK = 1.5e-9  # seconds in which NumPy finds a vertex from a number
 STRIP = 1 << 16  # numbers that NumPy looks at together
@@ -52,7 +52,7 @@ class EdgeNumbers:
     axis: int = 1
 
     def kept(self) -> EdgeNumbers:
-        """The same with edges of its own: those of a matrix that came in may be changed by whoever gave it."""
+        """A copy with edges of its own: the caller may change those of a matrix that was passed."""
         return EdgeNumbers(self.numbers, self.offsets.copy(), self.columns.copy(), self.axis)
 
     @property

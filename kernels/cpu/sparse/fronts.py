@@ -131,7 +131,7 @@ def fields(array: np.ndarray) -> list[np.ndarray]:
 
 
 class Layout(NamedTuple):
-    """Where fronts and factors of one structure lie, whatever the weights; places are numbers of elements."""
+    """The layout of fronts and factors of one structure, for any weights; places are numbers of elements."""
 
     sizes: Geometry
     order: np.ndarray  # of each front
@@ -194,7 +194,7 @@ class Fronts:
 
     @functools.cached_property
     def _pace(self) -> Pace:
-        """Of the terms of solutions."""
+        """The time per term of solutions."""
         return Pace()
 
     @property
@@ -212,7 +212,7 @@ class Fronts:
         close : callable
             Eliminates the pivots of a large front by dense operations, with all threads.
         report : callable, optional
-            Is told which part of the elimination is done, before each batch of fronts.
+            Called with the part of the elimination that is done, before each batch of fronts.
         """
         a, at, sizes = self.analysis, self.layout, self._sizes
         self._weights = Planes(self._components, len(values))
@@ -245,7 +245,7 @@ class Fronts:
         return -1
 
     def _batches(self, report: Report | None) -> Iterator[int]:
-        """Where batches of fronts end: of about the same work each where somebody is told, else all in one."""
+        """The ends of batches of fronts: of about equal work if progress is reported, else a single batch."""
         fronts = len(self.analysis.parent)
         if report is None:
             yield fronts

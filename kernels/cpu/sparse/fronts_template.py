@@ -532,7 +532,7 @@ def summarise(
 ) -> None:
     """Total, number, least and most of each row of A* that `solve_rows` would give, the diagonal left out.
 
-    Rows of W that nobody asks for again, those of supernodes without children, never leave the cache.
+    Rows of W that are not needed again, those of supernodes without children, never leave the cache.
     """
     zero = zero_of(constants)
     right, left = buffers, buffers + plane * SIZE

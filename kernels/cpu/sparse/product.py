@@ -72,7 +72,7 @@ class SparseKernel(RowsKernel):
             self.times_dense(C[:, left:right], A, strip, accumulate=accumulate, mirrored=mirrored)
 
     def times_vector(self, c: np.ndarray, A: Rows, b: np.ndarray, *, accumulate: bool = False) -> bool:
-        """c ← A ⊗ b, or c ⊕ A ⊗ b, of rows at which nobody has looked; for numbers, not for records.
+        """c ← A ⊗ b, or c ⊕ A ⊗ b, for unchecked rows; for numbers, not for records.
 
         Parameters
         ----------

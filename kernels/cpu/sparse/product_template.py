@@ -3,7 +3,7 @@
     C[i, :] ← C[i, :] ⊕ a_ip ⊗ B[p, :] for every entry a_ip of row i
 
 Offsets are int64, columns int32, all arrays addresses. Every entry of C takes its terms in the order of A's entries,
-whoever computes it.
+in whichever thread.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def times_vector_looking(
     c: int, offsets: int, columns: int, values: int, b: int, accumulate: int, first: int, last: int, width: int,
     entries: int, failed: int, one: int,
 ) -> None:
-    """`times_vector` of rows at which nobody has looked; `failed` takes a 1 where they or their values are unfit.
+    """`times_vector` for unchecked rows; `failed` becomes 1 if these or their values are invalid.
 
     Offsets that descend or lead behind the last entry, columns outside or not ascending, and NaN are unfit. Nothing
     outside the arrays is read.

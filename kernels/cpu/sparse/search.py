@@ -94,7 +94,7 @@ class CpuSearchKernel(RowsKernel):
 
 
 def address(limit: np.ndarray | None) -> int:
-    """Where an element lies; 0 where there is none."""
+    """The address of an element; 0 if there is none."""
     return 0 if limit is None else limit.ctypes.data
 
 

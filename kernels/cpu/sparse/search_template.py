@@ -290,7 +290,7 @@ def pass_levels(
 @compiled
 def relax(u: int, lanes: int, offsets: int, columns: int, values: int, x: int, plane: int, waiting: int,
           unit: Any) -> None:
-    """The edges from u for all lanes at once; whoever improves in one of them waits."""
+    """Relax all edges of u in every lane; enqueue each head that improved in some lane."""
     stay_apart()
     for p in range(fetch(np.int64, offsets, u), fetch(np.int64, offsets, u + 1)):
         v, a = int64(fetch(np.int32, columns, p)), fetch(ELEMENT, values, p)

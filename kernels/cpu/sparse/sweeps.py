@@ -61,7 +61,7 @@ class CpuSweepKernel(CpuSearchKernel):
         return X
 
     def _renumbered(self, A: Rows) -> tuple[np.ndarray, Rows]:
-        """Where vertices go, in the order in which a search from the one with most edges settles them; their edges."""
+        """New numbers of vertices: the order in which a search from the one with most edges settles them; the edges."""
         n, lengths = A.shape[0], np.diff(A.offsets)
         order, row, hub = np.empty(n, INDEX), np.empty(n, A.values.dtype), np.array([lengths.argmax()])
         spare = n * INDEX.itemsize

@@ -56,7 +56,7 @@ def code(lowering: Lowering) -> list[cache.Function]:
 
 @lru_cache(4)
 def places_of(analysis: Analysis) -> tuple[np.ndarray, np.ndarray]:
-    """Where vertices stand in labels, whatever the weights.
+    """The positions of vertices in labels, for any weights.
 
     Returns
     -------

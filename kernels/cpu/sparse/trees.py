@@ -84,7 +84,7 @@ class TreeKernel(RowsKernel):
 
     @cached_property
     def _rest(self) -> tuple[int, ...]:
-        """Where its functions lie."""
+        """The addresses of its functions."""
         from semiring.kernels.cpu.compile.jit import address_of  # it imports Numba
 
         return tuple(address_of(getattr(self.rounds, name)) for name in REST)

@@ -26,7 +26,7 @@ class BooleanKernel:
 
     @property
     def place(self) -> str:
-        """Where it computes, in words."""
+        """The place of the computation, in words."""
         return device_name()
 
     @property

@@ -258,7 +258,7 @@ class DevicePackedMatrix:
 
     @property
     def bits(self) -> Bits:
-        """Where the matrix lies; this does not keep its memory."""
+        """The address of the matrix; this does not keep its memory alive."""
         rows, columns = self.shape
         width = self.words.shape[1]
         return Bits(self.words.data.ptr, self.words.strides[0] if rows > 1 else 8 * max(width, 1), rows, columns)

@@ -124,7 +124,7 @@ DEVICE void order(
 #pragma unroll
         for (int w = 0; w < WARPGROUPS; w++) o.row[w] = row_of_slab(row * WARPGROUPS + w, s.gap_at, s.gap_size);
         o.column = column * BN;
-        // Asked for now and looked at when the next tile's turn comes: nobody waits for memory then.
+        // Asked for now and looked at when the next tile's turn comes, so that no wait for memory is needed then.
         const int next = o.tile + gridDim.x;
         o.skip = known.settled && next < tiles && known.settled[next];
     }

@@ -327,7 +327,7 @@ def _weight(low: CudaLowering, rules: Rules) -> float:
 
 
 def _instructions(rules: Rules, e: Expression) -> int:
-    """Of one operation; signs are turned by the one that reads them, and a sum takes in one product."""
+    """The instructions of one operation; its reader changes signs, and a sum includes one product."""
     products = [a for a in e.args if a.op == "multiply"]
     if e.op in rules.fused and len(products) == 1 and rules.fuses(e, products[0]):
         return 0
@@ -431,5 +431,5 @@ def is_linear(low: CudaLowering) -> bool:
 
 
 def always_defined(low: CudaLowering) -> bool:
-    """Whether every star exists, so that nobody need ask the device."""
+    """Whether every star exists, so that the device need not be synchronized."""
     return low.defined is constant(True)

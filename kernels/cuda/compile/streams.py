@@ -1,4 +1,4 @@
-"""Streams of work on several GPUs of one host, with copies from one to another that nobody waits for."""
+"""Streams of work on several GPUs of one host, with asynchronous copies between them."""
 
 from __future__ import annotations
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 class Pinned:
     """Memory of the host that the system does not page out as long as this is open: copies run at the bus's rate.
 
-    A thread pins it, while the caller does other work. Pages that nobody has touched are first touched by several
-    threads: mapping them is most of the time of pinning, and CUDA maps them one after another. While CUDA pins, other
-    copies are slow, so that this begins when the caller says so. Where the system does not allow it, copies are slower
-    and as right.
+    A thread pins it, while the caller does other work. Several threads first touch pages that are not mapped yet,
+    because mapping them is most of the time of pinning, and CUDA maps them one after another. While CUDA pins, other
+    copies are slow, so this begins when the caller says so. If the system does not allow it, copies are slower, but
+    still right.
     """
 
     def __init__(self) -> None:

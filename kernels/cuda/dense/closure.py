@@ -14,8 +14,8 @@ finished, and the pivot closed, on a second stream while the rest of X is still 
 A stack of matrices is closed by halves, all of its matrices in the same launches: there are enough of them to fill the
 device, so nothing needs to be ahead of anything else.
 
-Small matrices over log-sum-exp are closed by their powers, in a thirtieth of the time, and those for which that is too
-narrow by their logarithms after all: the device tells which, and nobody waits for it.
+Small matrices over log-sum-exp are closed by their powers, in a thirtieth of the time, and if that is too narrow, by
+their logarithms after all: the device decides, without synchronization.
 """
 
 from __future__ import annotations
@@ -269,7 +269,7 @@ def outer_block(n: int) -> int:
 
 
 def half(n: int, side: int) -> int:
-    """Where a matrix of a stack is cut: near the middle, so that the first part is closed in whole blocks."""
+    """The cut of a matrix of a stack: near the middle, so that the first part is closed in whole blocks."""
     step = LARGEST_STACKED if n >= 2 * LARGEST_STACKED else side
     return -(-n // 2 // step) * step
 

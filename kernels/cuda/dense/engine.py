@@ -280,7 +280,7 @@ class CudaKernel:
 
     @property
     def place(self) -> str:
-        """Where it computes, in words."""
+        """The place of the computation, in words."""
         return device_name()
 
     @cached_property

@@ -79,7 +79,7 @@ _free: dict[int, list[Report]] = {}  # one that an exception leaves half used is
 
 
 def report() -> Report:
-    """A report that nobody else uses."""
+    """A report of its own for this call."""
     try:
         return _free[current_device()].pop()
     except (KeyError, IndexError):
@@ -171,7 +171,7 @@ def _scrap(device: int) -> Any:
 
 
 def _nowhere() -> int:
-    """A tally that nobody reads."""
+    """A tally that is not read."""
     return _scrap(current_device()).data.ptr
 
 

@@ -1,7 +1,7 @@
 """Closures along the edges of a graph on the GPU, a thread for each vertex; edges.cu has the kernels.
 
 Labels that several threads improve at once are words of 4 or 8 bytes, which the hardware compares and swaps; narrower
-elements have a word of 4. ⊕ as one atomic step is then a loop: read, compute, and swap if nobody else has meanwhile.
+elements have a word of 4. ⊕ as one atomic step is then a loop: read, compute, and swap if the word is unchanged.
 """
 
 from __future__ import annotations

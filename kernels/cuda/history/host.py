@@ -62,7 +62,7 @@ class HostMatrix:
         return min(self.side, self.n - i * self.side)
 
     def _place(self, i: int, j: int) -> tuple[int, int]:
-        """Where a block begins, and bytes from row to row."""
+        """The address of a block, and the bytes from row to row."""
         ld = self.n * self.dtype.itemsize
         return self._memory.ptr + i * self.side * ld + j * self.side * self.dtype.itemsize, ld
 

@@ -12,7 +12,7 @@ DEVICE long long row() { return (long long)blockIdx.y * TILE + threadIdx.x / TIL
 DEVICE long long column() { return (long long)blockIdx.x * TILE + threadIdx.x % TILE; }
 
 // B ← A after pivot k. Where every star is 1 and the diagonal of A holds ones, the pivot's row and column stay as they are,
-// and B may be A. Otherwise B is another matrix, so that nobody reads what others have written.
+// and B may be A. Otherwise B is another matrix, so that no thread reads what others have written.
 extern "C" __global__ void __launch_bounds__(THREADS) pivot_step(
     const char* A, char* B, long long ld, long long n, long long k, int* failed) {
     const long long i = row(), j = column();

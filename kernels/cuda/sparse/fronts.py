@@ -116,7 +116,7 @@ class Structure:
 
     @property
     def elements(self) -> int:
-        """Of both panels of all fronts."""
+        """The number of elements in both panels of all fronts."""
         return int(self.low_at[-1])
 
     @cached_property
@@ -194,7 +194,7 @@ class DeviceFronts:
         close : callable
             Eliminates the pivots of a front that does not fit in shared memory by dense operations.
         report : callable, optional
-            Is told which part of the elimination is launched.
+            Called with the part of the elimination that has been launched.
         """
         import cupy
 
@@ -358,7 +358,7 @@ class DeviceFronts:
         return -(-count // unit) * unit
 
     def _threads(self, chunk: Chunk) -> int:
-        """Of a block."""
+        """The threads of a block."""
         return min(LONGEST, chunk.width // self._lanes)
 
     def _climb(self, chunk: Chunk, W: Any, X: Any) -> None:

@@ -27,7 +27,7 @@ class Pieces(NamedTuple):
 
     @property
     def levels(self) -> list[tuple[int, int]]:
-        """Where each level begins and ends."""
+        """The beginning and the end of each level."""
         return list(pairwise(self.bounds.tolist()))
 
 

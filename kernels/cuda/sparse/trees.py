@@ -136,7 +136,7 @@ class CudaTreeKernel:
 
 
 def blocks(count: int) -> int:
-    """Of a grid in which so many threads, or as many as the device takes at once, have an element each."""
+    """The blocks of a grid with a thread for each element, or with as many as the device runs at once."""
     return max(1, min(-(-count // THREADS), RESIDENT * multiprocessors()))
 
 
