@@ -278,7 +278,7 @@ def test_what_is_prepared_is_packed_by_the_zero_of_its_algebra() -> None:
         assert sr.pack(Q).count() == 2 and repr(sr.reach(Q)) == "Reachability(3 vertices, 6 pairs)"
         assert sr.find_cycle(Q) is None and sr.topological_order(Q).tolist() == [0, 1, 2]
     assert sr.longest_path(sr.prepare(sp.csr_array(TRIPLES, (3, 3)), sr.max_plus)) == (10.0, [0, 2])
-    with pytest.raises(sr.SemiringError, match="A was prepared for min-plus, and is used with max-plus"):
+    with pytest.raises(sr.SemiringError, match="A was prepared for min-plus, but is used with max-plus"):
         sr.longest_path(P)
     edges = sr.as_graph([("a", "b"), ("b", "c"), ("a", "c")])
     assert sr.transitive_reduction(sr.prepare(edges, "boolean")).names == ["a", "b", "c"]

@@ -286,7 +286,7 @@ def test_edges_that_are_none() -> None:
     refused(
         lambda: sr.adjacency([(0, 1, 2.0)], sr.viterbi),
         r"edge 0 \(0 → 1\): the weight 2 is outside the carrier of viterbi, "
-        r"\(\[0, 1\].*mend the edge",
+        r"\(\[0, 1\].*correct the edge",
         sr.GraphError,
     )
     refused(
