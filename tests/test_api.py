@@ -260,7 +260,7 @@ def test_a_matrix_is_prepared_for_one_algebra() -> None:
     for matrix in (np.zeros((2, 2)), rows):
         A = sr.prepare(matrix, sr.min_plus)
         for name, use in uses:
-            with pytest.raises(sr.SemiringError, match=rf"^{name} was prepared for min-plus, and .* max-min"):
+            with pytest.raises(sr.SemiringError, match=rf"^{name} was prepared for min-plus, but .* max-min"):
                 use(A)
     with pytest.raises(sr.SemiringError, match=r"A\[0, 1\] is NaN"):
         sr.prepare(sp.csr_array(([np.nan], ([0], [1])), (2, 2)), sr.min_plus)
