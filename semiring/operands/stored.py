@@ -154,7 +154,7 @@ class Loosened:
         out[...] = worse_by(self._S.over(self.dtype), carried_by(elements, self._S), self._tol, self._relative)
 
     def identity(self) -> dict[str, Any]:
-        """That of the matrix; the tolerance is told beside it."""
+        """The identity of the matrix; the tolerance is recorded separately."""
         return self._source.identity()
 
 

@@ -1,7 +1,7 @@
-"""Processes with a GPU each: which one a process has, and its tiles there.
+"""Processes with a GPU each: the choice of a process's GPU, and its tiles there.
 
-Processes of one machine take its GPUs in turn, so that several may share one. Where the launcher shows each process a
-GPU of its own, that is the only one it can take.
+Processes of one machine take its GPUs in turn, so several may share one. If the launcher shows each process a GPU of
+its own, the process takes that one.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from semiring.machine.memory import require
 from .memories import DeviceMemory
 from .ranks import agreed
 
-STRIP = 256 << 20  # bytes of elements that leave a GPU at once
+STRIP_BYTES = 256 << 20  # bytes of elements that are copied from a GPU at once
 NAMED = 4  # processes without a GPU that an error names
 
 
 class Gpu(NamedTuple):
-    """What a process knows of its GPU.
+    """The GPU of a process.
 
     Attributes
     ----------
     number : int
-        Among those that the process sees.
+        Its number among those that the process sees.
     sharing : int
-        How many processes have this one.
+        The number of processes that have this one.
     total : int
-        How many GPUs all processes have together.
+        The number of GPUs that all processes have together.
     """
 
     number: int
@@ -78,7 +78,7 @@ def gpu_of(world: Any, count: Callable[[], int]) -> Gpu:
 
 
 def _address(number: int) -> str:
-    """Where a GPU is on the machine's bus: processes that are shown one each may all call it 0."""
+    """The address of a GPU on the machine's bus: its number may be 0 in every process that sees only one."""
     import cupy
 
     return str(cupy.cuda.Device(number).pci_bus_id)
@@ -144,6 +144,6 @@ def decoded(low: Any, stored: Any) -> np.ndarray:
 
     found = np.empty(stored.shape, low.dtype)
     if found.size:
-        for rows in spans(len(found), max(STRIP // (found.shape[1] * low.dtype.itemsize), 1)):
+        for rows in spans(len(found), max(STRIP_BYTES // (found.shape[1] * low.dtype.itemsize), 1)):
             put(low.decode(stored[rows]), found[rows])
     return found
