@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from engines import by_both
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -126,8 +127,7 @@ def test_an_answer_is_exact_or_refused(case: Case) -> None:
         assert got.dtype == case.dtype and got.tolist() == [[top if x == inf else x for x in row] for row in wanted]
 
 
-@pytest.mark.parametrize("compiled", ["always", "never"])
-@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize(("dtype", "compiled"), by_both(([dtype] for dtype in INTEGERS), 0, len(INTEGERS) - 1))
 def test_both_engines_refuse_alike(dtype: str, compiled: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", compiled)
     top = int(np.iinfo(dtype).max)

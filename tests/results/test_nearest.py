@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from engines import by_both
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
@@ -17,10 +18,8 @@ from semiring.solvers.nearest import origins
 inf = np.inf
 
 
-@pytest.mark.parametrize("compile", ["always", "never"])
-@pytest.mark.parametrize(
-    ("name", "dtype"), [("min_plus", "f8"), ("min_plus", "i4"), ("max_min", "f4"), ("max_plus", "f8")]
-)
+@pytest.mark.parametrize(("name", "dtype", "compile"), by_both([
+    ("min_plus", "f8"), ("min_plus", "i4"), ("max_min", "f4"), ("max_plus", "f8")], 1))
 def test_they_are_the_best_of_the_rows(name: str, dtype: str, compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", compile)
     S = sr.catalogue[name]

@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 import strategies
 from bridge import ours
+from engines import by_both
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -69,8 +70,7 @@ def check_all(S: sr.Semiring, A: np.ndarray, R: Paths, exact: bool = True) -> No
             assert before >= 0 and steps < n
 
 
-@pytest.mark.parametrize("compile", ["always", "never"])
-@pytest.mark.parametrize(("name", "dtype"), CASES)
+@pytest.mark.parametrize(("name", "dtype", "compile"), by_both(CASES, 1, 3, 9))
 def test_every_walk_of_every_pair(name: str, dtype: str, compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", compile)
     S = oracle.for_dtype(oracle.ALGEBRAS[name], np.dtype(dtype))
@@ -100,8 +100,7 @@ def test_every_walk_of_every_pair(name: str, dtype: str, compile: str, monkeypat
     check()
 
 
-@pytest.mark.parametrize("compile", ["always", "never"])
-@pytest.mark.parametrize(("name", "which"), RECORDS)
+@pytest.mark.parametrize(("name", "which", "compile"), by_both(RECORDS, 0))
 def test_walks_of_records(name: str, which: int, compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", compile)
     S = oracle.ALGEBRAS[name]
@@ -322,9 +321,8 @@ def longest_walks(edges: dict[tuple[int, int], int], n: int) -> list[list[float]
     return d
 
 
-@pytest.mark.parametrize("compiled", ["always", "never"])
 @pytest.mark.parametrize("kind", ["array", "stack", "csr", "Graph"])
-@pytest.mark.parametrize(("name", "dtype", "weights", "most"), HELD)
+@pytest.mark.parametrize(("name", "dtype", "weights", "most", "compiled"), by_both(HELD, 0, 4))
 def test_pairs_that_are_not_asked_for_are_no_reason_to_refuse(
     name: str, dtype: str, weights: tuple[int, ...], most: int, kind: str, compiled: str,
     monkeypatch: pytest.MonkeyPatch,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from engines import by_both
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,8 +70,7 @@ def graphs(data: Any, dtype: str, least: int) -> sp.csr_array:
     return sp.csr_array((np.array(weights, dtype), (i, j)), shape=(n, n))
 
 
-@pytest.mark.parametrize("compile", ["always", "never"])
-@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize(("dtype", "compile"), by_both(([dtype] for dtype in INTEGERS), 0, len(INTEGERS) - 1))
 def test_paths_are_those_of_decoded_values(dtype: str, compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", compile)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from engines import by_both
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,8 +41,7 @@ def method(A: Any, S: sr.Semiring, **options: Any) -> str:
 
 
 @pytest.mark.usefixtures("always")
-@pytest.mark.parametrize("compile", ["always", "never"])
-@pytest.mark.parametrize(("name", "dtype", "weight"), ALIKE)
+@pytest.mark.parametrize(("name", "dtype", "weight", "compile"), by_both(ALIKE, 0, 5))
 def test_fewest_edges_are_the_paths_of_edges_that_weigh_the_same(
     name: str, dtype: str, weight: Any, compile: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
