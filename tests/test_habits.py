@@ -253,6 +253,7 @@ def test_slow_tests_are_listed_by_what_they_find() -> None:
     """In the table of CONTRIBUTING.md, by file."""
     tests = ROOT / "tests"
     table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Slow tests")[2].partition("\n## ")[0]
+    marks = re.compile(r"pytest\.mark\.slow|from engines import")
     marked = {file.relative_to(tests).as_posix() for file in tests.rglob("test_*.py")
-              if re.search(r"pytest\.mark\.slow|from engines import", file.read_text(encoding="utf-8")) and file != Path(__file__)}
+              if marks.search(file.read_text(encoding="utf-8")) and file != Path(__file__)}
     assert marked and set(re.findall(r"`([\w/]+\.py)`", table)) == marked
