@@ -23,11 +23,11 @@ from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse, compressed_rows
 
-from .cycles import improving
+from .cycles import graph_of, improving
 from .factors import of_closure
 from .forms import as_python
-from .one_path import graph_of, spelt, wide_graph
 from .search import answered, ends_of, positions
+from .searches import spelt, wide_graph
 from .task import Task, compute, options
 from .walks import no_tree
 

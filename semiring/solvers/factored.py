@@ -20,10 +20,11 @@ from semiring.operands.convert import as_sparse
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 
+from .cycles import graph_of
 from .forms import fits, right_hand_side
-from .one_path import graph_of, spelt
 from .plan import Plan
 from .search import answered, ends_of, positions
+from .searches import spelt
 from .task import Declined, Task, compute, options
 from .trees import best_trees
 from .walks import is_bounded, may_be_lost, reached_from

@@ -133,7 +133,7 @@ WAYS = (
 
     way("path", "tolerance", answers="tol"),
     way("path", "factored"),
-    way("path", "one_path"),
+    way("path", "searches"),
 
     way("paths", "stored_paths", "method device progress tol", "storing"),
     way("paths", "tolerance", "method device progress sources", "tol"),
@@ -143,7 +143,7 @@ WAYS = (
     way("paths", "fewest_edges", "method device progress", kinds=SPARSE),
     way("paths", "paths", "method device progress"),
 
-    way("nearest", "nearest"),
+    way("nearest", "searches"),
     way("power", "powers", "device check"),
     way("cycle_mean", "cycle_means"),
 )

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 import semiring as sr
 from semiring.kernels.cpu.sparse.buckets import CpuBucketKernel
 from semiring.operands.read import read
-from semiring.solvers import nearest, search
-from semiring.solvers.nearest import origins, with_a_root
+from semiring.solvers import search, searches
+from semiring.solvers.searches import origins, with_a_root
 
 inf = np.inf
 ROADS = sp.csr_array(np.array([[0, 2.0, 0, 0], [0, 0, 3.0, 0], [0, 0, 0, 0], [0, 0, 1.0, 0]]))
@@ -19,7 +19,7 @@ ROADS = sp.csr_array(np.array([[0, 2.0, 0, 0], [0, 0, 3.0, 0], [0, 0, 0, 0], [0,
 @pytest.mark.parametrize(("compiled", "method"), [(True, "labels in buckets"), (False, "label setting")])
 def test_buckets_where_they_are_compiled(compiled: bool, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", "always" if compiled else "never")
-    monkeypatch.setattr(nearest, "affordable", lambda low, *_: low if compiled else low.interpreted)
+    monkeypatch.setattr(searches, "affordable", lambda low, *_: low if compiled else low.interpreted)
     monkeypatch.setattr(search, "affordable", lambda low, *_: low if compiled else low.interpreted)
     assert sr.plan("nearest", ROADS, sr.min_plus, places=[0, 3]).method == method
     assert sr.plan("nearest", ROADS, sr.max_min, places=[0, 3]).method == "label setting"

@@ -18,7 +18,7 @@ from semiring.kernels.lowering.general import general
 from semiring.machine import memory
 from semiring.operands.operand import Operand
 from semiring.operands.read import read
-from semiring.solvers import nearest, search
+from semiring.solvers import search, searches
 from semiring.solvers import task as module
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import (
@@ -221,7 +221,7 @@ def test_a_plan_runs_as_it_says_whatever_is_compiled_meanwhile(
         return values(self, *arguments)
 
     monkeypatch.setattr(search.Search, "_values", watched)
-    for user in (search, nearest):
+    for user in (search, searches):
         monkeypatch.setattr(user, "affordable", lambda low, *_: low if there[0] else low.interpreted)
     A = sp.csr_array(np.array([[0, 2.0, 0], [0, 0, 3.0], [0.5, 0, 0]]))
     made = sr.plan(verb, A, sr.min_plus, **more)

@@ -19,7 +19,7 @@ from semiring.kernels.cpu.sparse import bottleneck
 from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
-from semiring.solvers import nearest, search, trees
+from semiring.solvers import search, searches, trees
 from semiring.solvers.forms import plain_form
 from semiring.solvers.trees import best_trees, least_or_greatest, loses_nothing, takes_the_worse
 
@@ -289,7 +289,7 @@ def test_ties_break_alike_whatever_searches(
     S = sr.catalogue[name]
     dtype = S.dtypes[0] if spelt == "home" else np.dtype(spelt)
     T, zero = S.over(dtype), S.zero_in(dtype)
-    for module in (trees, search, nearest):
+    for module in (trees, search, searches):
         monkeypatch.setattr(module, "affordable", lambda low, *_: low if compiled else low.interpreted)
 
     @settings(max_examples=40)
@@ -311,7 +311,7 @@ def test_ties_break_alike_whatever_searches(
         with monkeypatch.context() as patch:
             if heap:
                 patch.setattr(search, "sums_numbers", lambda low: False)
-                patch.setattr(nearest, "sums_numbers", lambda low: False)
+                patch.setattr(searches, "sums_numbers", lambda low: False)
             expected = [tree_by_the_rule(A, T, X[s], s, bounded) for s in sources]
             rows, before = sr.closure_rows(G, S, sources, predecessors=True)
             assert rows.tolist() == shown(X)[sources].tolist() and before.tolist() == expected
