@@ -1,4 +1,4 @@
-"""Cases for both engines, of which few are compiled in `make test`."""
+"""Cases of which few are compiled in `make test`, since compiling is slow."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import pytest
 
 
 def by_both(cases: Iterable[Sequence[Any]], *compiled: int) -> list[Any]:
-    """Each case followed by "never" and by "always", for `SEMIRING_COMPILE`.
-
-    Compiling is slow, but for the cases with these numbers.
-    """
+    """Each case with "never" and with "always" for `SEMIRING_COMPILE`; the cases with these numbers are not slow."""
     return [
         pytest.param(*case, said, marks=pytest.mark.slow if said == "always" and i not in compiled else ())
         for i, case in enumerate(cases) for said in ("never", "always")
     ]
+
+
+def compiled(cases: Iterable[Sequence[Any]], *numbers: int) -> list[Any]:
+    """Each case, marked as slow but for those with these numbers."""
+    return [pytest.param(*case, marks=() if i in numbers else pytest.mark.slow) for i, case in enumerate(cases)]

@@ -183,7 +183,7 @@ def test_weights_of_pairs_by_name(compiled: bool, monkeypatch: pytest.MonkeyPatc
     assert tuples.weight((0, 0), (0, 1)) == 2
 
 
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_path_whose_weight_leaves_the_dtype_is_not_absent(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", "always" if compiled else "never")
     far = Graph(np.arange(3), np.arange(1, 4), 4, np.full(3, 6e4, "f2"))

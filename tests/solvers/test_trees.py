@@ -96,7 +96,7 @@ def test_where_values_only_compare_trees_are_those_of_the_general_way(
     check()
 
 
-@pytest.mark.parametrize("name", ["max_min", "min_max"])
+@pytest.mark.parametrize("name", ["max_min", pytest.param("min_max", marks=pytest.mark.slow)])
 def test_next_hops_by_components_are_those_of_the_general_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Undirected graphs with plateaus, infinities, loops and parallel edges; and some with one edge that goes one way.
     """
