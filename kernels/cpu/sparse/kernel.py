@@ -74,7 +74,8 @@ class RowsKernel:
 
         `exchange`: with the operands of ⊗ exchanged.
         """
-        kernel: Self = _of(cls, lowering, exchange)
+        kind: Any = cls  # a type checker doubts that classes are hashable
+        kernel: Self = _of(kind, lowering, exchange)
         return kernel
 
     @classmethod
@@ -108,13 +109,13 @@ class RowsKernel:
 
 
 @lru_cache(1024)
-def _of(kind: type[RowsKernel], lowering: Lowering, exchange: bool) -> Any:
+def _of(kind: Any, lowering: Lowering, exchange: bool) -> Any:
     text = kind.program_of(lowering)
     return _made(kind, exchanged(text) if exchange else text)
 
 
 @lru_cache(1024)
-def _made(kind: type[RowsKernel], text: Program) -> RowsKernel:
+def _made(kind: Any, text: Program) -> Any:
     return kind(text)
 
 

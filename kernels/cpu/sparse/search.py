@@ -8,6 +8,7 @@ for sums, levels.py for edges of one value, and sweeps.py for many sources at on
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,7 +24,8 @@ PASSES = 8  # times that an edge is looked at where labels are corrected, about
 class CpuSearchKernel(RowsKernel):
     """Best walks from many sources, for one semiring in one storage type; see `RowsKernel`."""
 
-    template, needs = Path(__file__).with_name("search_template.py"), ("settle",)
+    template = Path(__file__).with_name("search_template.py")
+    needs: ClassVar[tuple[str, ...]] = ("settle",)
 
     def settle(self, A: Rows, sources: np.ndarray, limit: np.ndarray | None = None) -> np.ndarray:
         """The rows of A* for the sources; no edge may be better than 1.
