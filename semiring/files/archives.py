@@ -51,11 +51,8 @@ def read_npz(path: Path, data: bytes, options: Options) -> Graph:
         return _from_scipy(archive, options)
     names = archive.names()
     if "matrix" in archive.members:
-        matrix = archive.array("matrix")
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise GraphError(f"{shown(path)} holds a matrix of shape {matrix.shape}: a graph needs a square matrix")
         zero = archive.array("zero") if "zero" in archive.members else None
-        return from_matrix(path, matrix, options, zero=zero, names=names)
+        return from_matrix(path, archive.matrix(), options, zero=zero, names=names)
     ends = next((pair for pair in NPZ_ENDS if set(pair) <= set(archive.members)), None)
     if ends is None:
         if len(archive.members) == 1:
@@ -75,10 +72,7 @@ def matrix_of_npz(path: Path, data: bytes, S: Semiring, dtype: np.dtype | None, 
     archive = _Archive(path, data)
     if not {"matrix", "zero"} <= set(archive.members):
         return None
-    matrix = archive.array("matrix")
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise GraphError(f"{shown(path)} holds a matrix of shape {matrix.shape}: a graph needs a square matrix")
-    return literal(path, matrix, archive.array("zero"), archive.names(), S, dtype, options)
+    return literal(path, archive.matrix(), archive.array("zero"), archive.names(), S, dtype, options)
 
 
 class _Archive:
@@ -113,6 +107,14 @@ class _Archive:
         if end < len(data):
             raise GraphError(f"{what} has {len(data) - end} extra bytes after its elements")
         return array
+
+    def matrix(self) -> np.ndarray:
+        """The array `matrix`, which must be square."""
+        matrix = self.array("matrix")
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise GraphError(f"{shown(self.path)} holds a matrix of shape {matrix.shape}: a graph needs a square "
+                             "matrix")
+        return matrix
 
     def column(self, name: str, kinds: str, dimensions: int = 1) -> np.ndarray:
         """An array, checked to have this many dimensions and elements of one of these kinds."""

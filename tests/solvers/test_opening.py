@@ -228,7 +228,7 @@ def test_another_algebra(tmp_path: Path) -> None:
     sr.factor(graph(S, dtype, "none", True), S).save_factors(tmp_path / "c")
     with pytest.raises(sr.SemiringError, match="the longer of two, which is not in the catalogue: pass the algebra"):
         sr.open_factors(tmp_path / "c")
-    with pytest.raises(sr.SemiringError, match="it holds sparse factors and not labels"):
+    with pytest.raises(sr.SemiringError, match="it holds sparse factors, not labels"):
         sr.open_labels(tmp_path / "f")
 
 
