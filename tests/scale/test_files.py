@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import subprocess
 import sys
@@ -91,6 +92,27 @@ def test_blocks_of_a_map(tmp_path: Path, at: int, shape: tuple[int, int]) -> Non
     mapped.close()
     os.close(file)
     assert (tmp_path / "x").read_bytes() == bytes(at) + A.tobytes()
+
+
+def test_a_map_is_flushed_before_its_file_is_made_safe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is lost with the power only: nothing else would show it."""
+    flushed = []
+
+    class Noting(mmap.mmap):
+        def flush(self, *part: int) -> None:
+            flushed.append(bytes(self[:8]))
+            super().flush(*part)
+
+    monkeypatch.setattr(files.mmap, "mmap", Noting)
+    file = os.open(tmp_path / "x", os.O_RDWR | os.O_CREAT | files.BINARY)
+    reserve(file, 8)
+    mapped = Mapped(file, 0, (1, 1), np.dtype("f8"), writable=True)
+    mapped.write(slice(0, 1), slice(0, 1), np.array([[2.5]]))
+    assert flushed == []
+    mapped.sync()
+    assert flushed == [np.float64(2.5).tobytes()]
+    mapped.close()
+    os.close(file)
 
 
 def test_a_folder_is_for_one_process(tmp_path: Path) -> None:
