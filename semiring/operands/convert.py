@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from semiring.algebra.constants import outside
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.graphs.texts import EXACT, with_infinities
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
 from .dense import Dense
@@ -45,6 +48,23 @@ def as_sparse(given: Operand) -> Sparse:
     dense = as_dense(given)
     _ = dense.facts  # refuses anything that is not an element, with its place in the array
     return entries_of(to_host(dense.array), given.S, given.what, given.names).of_library(given.library)
+
+
+def of_floats(given: Operand) -> Operand:
+    """Convert a graph's integers to float64, as NumPy does if floats meet them; unchanged if one would be rounded."""
+    if not isinstance(given, (Dense, Sparse)) or not given.of_graph or given.dtype.kind not in "iu":
+        return given
+    values = with_infinities(given.array if isinstance(given, Dense) else given.values, given.S)
+    if values.dtype.kind in "iu" and not outside(values, -EXACT, EXACT).any():
+        values = values.astype(np.float64)
+    if values.dtype != np.float64:
+        return given
+    made: Dense | Sparse
+    if isinstance(given, Dense):
+        made = Dense(values, given.S, given.what, given.wrap, given.names, True)
+    else:
+        made = Sparse(replace(given.rows, values=values), given.S, given.what, given.names, True)
+    return made.changed(labels=given.labels).of_library(given.library)
 
 
 def _from_places(given: Packed, rows: np.ndarray, columns: np.ndarray) -> Sparse:

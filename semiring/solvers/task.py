@@ -24,7 +24,7 @@ from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.graphs.texts import clip_repr
 from semiring.machine.memory import require
 from semiring.operands.align import aligned, by_label
-from semiring.operands.convert import as_bits, as_dense
+from semiring.operands.convert import as_bits, as_dense, of_floats
 from semiring.operands.devices import LEAST_WORK, device_numbers, exceeds_gpu
 from semiring.operands.operand import Operand
 from semiring.operands.place import place
@@ -262,6 +262,8 @@ class Task:
             operands.append(operand)
             kinds.add(operand.kind)
             on_gpu += operand.on_gpu
+        if verb in ("matmul", "solve") and {A.dtype for A in operands if not A.of_graph} == {np.dtype(np.float64)}:
+            operands = [of_floats(A) for A in operands]
         graph = next((A for A in operands if A.of_graph), None) if labelled else None
         if graph is not None:
             operands = [A if A.labels is None else by_label(A, graph, A.what) for A in operands]

@@ -139,3 +139,32 @@ def test_answers_go_back_to_where_the_operand_came_from(monkeypatch: pytest.Monk
     assert not home.on_gpu and isinstance(home, Dense) and way == ["there", "back", "back"]
     home.wrap(home.array)
     assert way[3:] == ["there", "back"], "back to the GPU, and from there to the caller"
+
+
+WHOLE = [("a", "b", 3), ("b", "c", 4)]
+AS_NUMPY: dict[str, Any] = {
+    "Graph": lambda: sr.as_graph(WHOLE), "Matrix": lambda: sr.adjacency(WHOLE, sr.min_plus),
+    "prepared": lambda: sr.prepare(sr.as_graph(WHOLE), sr.min_plus),
+}
+
+
+@pytest.mark.parametrize("make", AS_NUMPY)
+def test_integers_of_graphs_meet_floats_as_in_numpy(make: str) -> None:
+    """Rows of their closure are floats where there is ∞, and may be multiplied with them."""
+    G, S = AS_NUMPY[make](), sr.min_plus
+    A = np.array([[np.inf, 3.0, np.inf], [np.inf, np.inf, 4.0], [np.inf] * 3])
+    rows = sr.closure_rows(G, S, ["a", "b", "c"])
+    for x in (np.array([0.0, np.inf, 0.5]), np.array([1.0, 2.0, 3.0]), np.eye(3), rows):
+        for found, wanted in ((sr.matmul(G, x, S), sr.matmul(A, x, S)), (sr.matmul(x, G, S), sr.matmul(x, A, S)),
+                              (sr.matmul(G, x, S, accumulate=x), sr.matmul(A, x, S, accumulate=x)),
+                              (sr.solve(G, x, S), sr.solve(A, x, S))):
+            assert np.asarray(found).dtype == np.float64
+            np.testing.assert_array_equal(np.asarray(found), wanted)
+
+
+def test_integers_that_floats_would_round_are_not_converted() -> None:
+    G = sr.as_graph([("a", "b", 2**53 + 1)])
+    for x in (np.array([0.0, np.inf]), np.zeros(2, np.float32)):
+        with pytest.raises(sr.SemiringError, match=r"convert one with \.astype"):
+            sr.matmul(G, x, sr.min_plus)
+    assert sr.matmul(G, np.array([0, 1]), sr.min_plus).dtype == np.int64
