@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import cached_property, partial
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -43,6 +43,12 @@ class Factored:
     plan: Any
     _came: Operand  # as the caller gave it, with its names
     _edges: Operand  # the matrix, in memory of its own where best paths can be asked for
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
 
     @property
     def semiring(self) -> Semiring:

@@ -374,12 +374,6 @@ class Factors(Factored):
         found = settled(self._S, found, starts, None)
         return found if ends is None else found[:, ends]
 
-    def __copy__(self) -> Factors:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Factors:
-        return self
-
     def __reduce__(self) -> tuple[Callable[..., Factors], tuple[Any, ...]]:
         low = self.plan.lowering
         if low.on_gpu:

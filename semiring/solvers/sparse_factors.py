@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -67,12 +67,6 @@ class SparseFactors(Factored, Pairs, Saving):
         A = substitution.A
         self._by, self._A, self._S, self._edges, self._came = substitution, A, A.S, A, A
         self.n, self.names = A.n, None if A.names is None else list(A.names)
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._by,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -300,6 +301,7 @@ def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole:
     return Sparse(Rows(offsets, columns, A[kept], len(A)), S, given.what, given.names)
 
 
+@lru_cache(1024)
 def least_or_greatest(S: Semiring) -> int:
     """−1 where ⊕ is the lesser of two numbers, 1 where it is the greater, else 0."""
     add = S.traced.add if S.traced is not None and not S.fields else None
@@ -308,6 +310,7 @@ def least_or_greatest(S: Semiring) -> int:
     return -1 if add.is_plain("minimum") else 1 if add.is_plain("maximum") else 0
 
 
+@lru_cache(1024)
 def takes_the_worse(S: Semiring) -> bool:
     """Whether ⊗ is the worse of two numbers, of which ⊕ is the better: a walk is as good as its worst edge.
 
@@ -321,6 +324,7 @@ def takes_the_worse(S: Semiring) -> bool:
     return bool(mul is not None and better and mul.is_plain("minimum" if better > 0 else "maximum"))
 
 
+@lru_cache(1024)
 def rounds_once(S: Semiring, dtype: np.dtype) -> bool:
     """Whether ⊗ of elements of a dtype is exact, or one operation whose result is rounded."""
     mul = S.traced.raw_mul if S.traced is not None else None
