@@ -47,7 +47,7 @@ ALIGNED = 16  # of what the side of a tile is a multiple
 SIDES_ON_GPU = (2048, 1024, 512, 256, 128)  # the same for tiles on GPUs, where products need larger ones
 ALIGNED_ON_GPU = 128
 WAYS = {"whole": "passes a matrix", "rows": "its rows of one", "stored": "a path or a stored array", "nothing": "None"}
-SAME = ("rows", "stored")  # of which every process passes one
+SAME = ("rows", "stored")  # ways that all processes share
 T = TypeVar("T")
 
 
@@ -218,7 +218,7 @@ class Setup:
     about : dict
         What a manifest tells.
     saved : dict or None
-        What an earlier run told, where this one goes on.
+        The manifest of an earlier run, if this one goes on from it.
     loosened : bool
         Whether edges are worse by `tol`.
     """

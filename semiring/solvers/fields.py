@@ -410,14 +410,11 @@ def endless(low: Lowering, X: Any) -> Any:
     X : array, shape (…, n, n)
         In storage, NumPy's or CuPy's.
     """
-    n, form = X.shape[-1], low.log_sum
-    if not X.size or form is None:
+    n = X.shape[-1]
+    if not X.size or low.log_sum is None or not may_be_endless(low, X.diagonal(0, -2, -1)):
         return X
-    limit = 1 / float(library.doubt(1.0, n, low.storage, precision(low)))
-    scale = (natural(2) if form.binary else 1.0) * (-1.0 if form.negated else 1.0)  # to natural logarithms
+    limit, scale = _believed(low, n)
     own = X.diagonal(0, -2, -1) * scale
-    if not bool(((own > natural(limit / n)) & (own < np.inf)).any()):
-        return X  # a vertex on such walks has at least the n-th part of them
     top, nothing = low.storage.type(np.inf * scale), low.storage.type(-np.inf * scale)
     for place in np.ndindex(X.shape[:-2]):
         x = X[place] * scale
@@ -431,6 +428,21 @@ def endless(low: Lowering, X: Any) -> Any:
     return X
 
 
+def may_be_endless(low: Lowering, diagonal: Any) -> bool:
+    """Whether `endless` may find something, by the diagonals of A*: some vertex on such walks has 1/n of them."""
+    limit, scale = _believed(low, diagonal.shape[-1])
+    own = diagonal * scale
+    return bool(((own > natural(limit / diagonal.shape[-1])) & (own < np.inf)).any())
+
+
+def _believed(low: Lowering, n: int) -> tuple[float, float]:
+    """How many vertices of a walk are believed, and what makes natural logarithms of elements."""
+    form = low.log_sum
+    assert form is not None
+    scale = (natural(2) if form.binary else 1.0) * (-1.0 if form.negated else 1.0)
+    return 1 / float(library.doubt(1.0, n, low.storage, precision(low))), scale
+
+
 def is_endless(low: Lowering, n: int, apply: Callable[[Any], Any]) -> bool:
     """Whether `endless` finds something in the closure by factors, X ← A* X in storage.
 
@@ -441,11 +453,9 @@ def is_endless(low: Lowering, n: int, apply: Callable[[Any], Any]) -> bool:
     n : int
     apply : callable
     """
-    form = low.log_sum
-    if form is None or not n:
+    if low.log_sum is None or not n:
         return False
-    limit = 1 / library.doubt(1.0, n, low.storage, precision(low))
-    scale = (natural(2) if form.binary else 1.0) * (-1.0 if form.negated else 1.0)
+    limit, scale = _believed(low, n)
     once: Any = np.zeros((n, 1), low.storage)
     if low.on_gpu:
         once = upload(once)

@@ -62,7 +62,7 @@ class StoredPlan(Plan):
     read, written : int
         Bytes of tiles that are moved, from the input and to the output too.
     output, scratch : int
-        Bytes on the disk: of the answer, and of what is put away at most, without what commits keep besides.
+        Bytes on the disk: of the answer, and of evicted tiles at most, without what commits keep besides.
     kept : int
         Bytes that commits may keep besides.
     done : float
@@ -143,7 +143,7 @@ class StoredPlan(Plan):
             rows["bus"] = (f"{in_words(self.bus)} between the host's memory and the GPU: {self.bus / matrix:.1f} times "
                            "the matrix")
         free = shutil.disk_usage(self.storing.out.absolute().parent).free
-        rows["disk"] = f"{in_words(self.output)} for the answer, {in_words(self.scratch)} for tiles put away"
+        rows["disk"] = f"{in_words(self.output)} for the answer, {in_words(self.scratch)} for evicted tiles"
         rows["disk"] += f", up to {in_words(self.kept)} for commits" if self.storing.checkpoint is not None else ""
         rows["disk"] += f"; {in_words(free)} is free"
         rows["commits"] = "none: a power cut loses all, unless checkpoint= says how often"
@@ -171,7 +171,7 @@ class StoredPlan(Plan):
         if needed > free:
             raise SemiringError(
                 f"{shown(place)} needs {in_words(needed)} more: for the closure {in_words(self.output)}, for "
-                f"tiles put away {in_words(self.scratch)}, and {in_words(free)} is free: make room, take a narrower "
+                f"evicted tiles {in_words(self.scratch)}, and {in_words(free)} is free: make room, take a narrower "
                 "dtype, give more memory=, or write to another disk")
 
 

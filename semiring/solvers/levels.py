@@ -119,7 +119,7 @@ def memory_for_tiles(storing: Storing) -> int:
 
 
 def planned(n: int, low: Lowering, storing: Storing, tile: int | None, schedule: Schedule) -> Planned:
-    """A schedule on the largest tiles of which enough fit in memory.
+    """A schedule on the largest tiles such that enough of them fit in memory.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def fitted(
 
 
 def sides_on_gpu(n: int, tile: int | None) -> list[int]:
-    """Orders of tiles for a GPU: those of which the matrix has enough in a row, or as asked."""
+    """Orders of tiles for a GPU, the largest first, such that the matrix has enough in a row; or as asked."""
     if tile is not None:
         return [tile]
     return [min(side, max(n, 1)) for side in SIDES_ON_GPU if side * ACROSS <= n or side == SIDES_ON_GPU[-1]]

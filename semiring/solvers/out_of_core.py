@@ -58,7 +58,7 @@ from .task import Task
 from .tolerance import loosened, refuse_without_tolerance, weights_as_given
 
 METHODS = ("r-kleene", "blocked", "elimination")  # which are products of tiles
-LAYOUT = ("side", "room", "order", "beside")  # of what is told of a layout in a manifest
+LAYOUT = ("side", "room", "order", "beside")  # what a manifest holds of a layout
 BESIDE = "beside"  # how the draft of another matrix is called
 
 
@@ -73,7 +73,7 @@ class Stage(NamedTuple):
         Of its elements.
     run : callable
         Of the operand, its source, the closure, the other matrix, the plan, the column to begin with, what commits
-        columns that are done (or None), and what is told the part that is done.
+        columns that are done (or None), and the progress report.
     """
 
     path: Path
@@ -243,7 +243,7 @@ def _run(
     plan.loosened = attempt.loosened
     if attempt.low.on_gpu:  # whose memory was looked at before
         require(attempt.host, *plan.shortage)
-    if storing.checkpoint is not None or saved is not None:  # else nobody asks
+    if storing.checkpoint is not None or saved is not None:  # else it is not compared
         about = {**about, "input": attempt.source.identity()}
     with explained(storing, len(attempt.made.operations)), claimed(folder):
         if read_manifest(folder) != saved:
@@ -399,7 +399,7 @@ class FileHome(Home):
         return np.asarray(carried_by(self.output.read_block(rows, columns), self.S))
 
     def mend(self, sound: bool) -> None:
-        """See `Home`: by LAPACK in memory, where elimination is not right or did not come to its end.
+        """See `Home`: in memory, but only where something is to be corrected.
 
         Raises
         ------
@@ -408,9 +408,17 @@ class FileHome(Home):
             When there is no room for that.
         """
         n, every = self.made.n, slice(0, self.made.n)
-        if self.replaced or not n or not (self.low.inverts or self.low.dual):
+        if self.replaced or not n or not (self.low.inverts or self.low.dual or self.low.log_sum):
             return
         low = fields.host_form(self.S, self.low.dtype)
+        if low.log_sum:
+            own = low.encode(carried_by(self.output.diagonal(), self.S), False)
+            if fields.may_be_endless(low, own):
+                require(3 * low.matrix_bytes(n), f"the closure, {n} × {n}, in which walks may have no sum,",
+                        "solve for the columns that you need, with sr.solve(A, B, S)")
+                X = fields.endless(low, np.array(low.encode(self.walks(every, every), False)))
+                self.output.write_block(every, every, low.decode(X))
+            return
 
         def rows_of(part: Callable[[slice, slice], np.ndarray]) -> Callable[[slice], np.ndarray]:
             return lambda rows: np.asarray(low.encode(part(rows, every), False))

@@ -128,7 +128,7 @@ def warm(kernel: Kernel[Any], low: Lowering, side: int) -> None:
 
 
 class Processes(Home):
-    """A matrix that is spread over processes, all of which agree on what is to be done."""
+    """A matrix that is spread over processes, which agree on each step."""
 
     def __init__(self, world: Any, setup: Setup, asked: Options, spread: Spread, kernel: Kernel[Any]):
         self.S, self.check, self.reflexive = setup.low.algebra, asked.check, asked.reflexive
@@ -407,6 +407,6 @@ class Processes(Home):
             shutil.rmtree(storing.folder)
 
         agreed(self.world, write)
-        agreed(self.world, output.sync)  # when nobody writes any more
+        agreed(self.world, output.sync)  # after all have written
         agreed(self.world, partial(self._first_only, finish))
         return opened(storing.out).array

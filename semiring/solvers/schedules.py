@@ -40,7 +40,7 @@ KEPT = 1 << 20  # bytes up to which a matrix that may be overwritten is copied a
 
 
 def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
-    """Any closure; where `exists` is given it is told which matrices of a stack have none, and nothing is raised."""
+    """Any closure. `exists`, if given, becomes False for matrices of a stack without one, and nothing is raised."""
     o, given = task.options, task.operands[0]
     n = order_of(given.shape)
     if o.packed:
@@ -256,7 +256,7 @@ def close_each(work: np.ndarray, kernel: Kernel[Any], plan: Plan, exists: np.nda
     Raises
     ------
     UndefinedStar
-        Unless `exists` is there to be told.
+        Unless `exists` is given.
     """
     n = work.shape[-1]
     stack = stacked(work)
@@ -334,7 +334,7 @@ def closure_memory(method: str, low: Lowering, n: int, batch: int, copies: int) 
     """Bytes that a closure takes beyond its operand: working matrices and panels."""
     one = low.matrix_bytes(n)
     extra = {"floyd-warshall": one if low.kind == "numba" else 0, "squaring": one}.get(method, 0)
-    if low.log_sum and method == "r-kleene":  # of halves, of which one is copied to be multiplied by its pivot block
+    if low.log_sum and method == "r-kleene":  # a half is copied when it is multiplied by its pivot block
         extra += low.matrix_bytes(-(-n // 2)) + logsum.memory(low, 1, *[-(-n // 2)] * 3)
     elif low.log_sum:
         extra += logsum.memory(low, 1, n, n, n)

@@ -236,7 +236,7 @@ def _close(
         try:
             block_rows(team)
         finally:
-            team.wait()  # also where a pivot has no star: memory is free again only when nobody uses it
+            team.wait()  # also if a pivot has no star: memory may be freed only after its last use
 
 
 def _like(stored: Any, side: int) -> Any:
@@ -260,7 +260,7 @@ def _empty_like(array: Any) -> Any:
 
 @contextmanager
 def _mapped(array: Any) -> Iterator[None]:
-    """Meanwhile a thread has the pages of an array in the host's memory mapped, which nobody else uses yet."""
+    """Meanwhile a thread maps the pages of an array in host memory that is not used yet."""
     from semiring.kernels.cuda.compile.staging import touch
 
     if not isinstance(array, np.ndarray):

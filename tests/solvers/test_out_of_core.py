@@ -357,6 +357,17 @@ def test_a_cycle_that_only_rounding_improves_is_none(tmp_path: Path) -> None:
     assert (found.diagonal() == 0).all()
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_walks_over_log_whose_sum_rounding_hides_are_endless(dtype: str, tmp_path: Path) -> None:
+    """As in memory: all walks within the first part, and from it on; others have a sum."""
+    with np.errstate(divide="ignore"):
+        A = np.log(np.array([[0.7, 0.3, 0.5, 0], [0.9, 0.1, 0, 0], [0, 0, 0.25, 0], [0, 0, 0, 0.5]])).astype(dtype)
+    for reflexive in (True, False):
+        found = np.array(sr.closure(A, sr.log, out=tmp_path / "c.npy", reflexive=reflexive))
+        np.testing.assert_allclose(found, sr.closure(A, sr.log, reflexive=reflexive), rtol=1e-5)
+        assert np.isinf(found[:2, :3]).all() and np.isfinite(found.diagonal()[2:]).all()
+
+
 def test_input_and_output_are_two(tmp_path: Path) -> None:
     np.save(tmp_path / "w.npy", np.zeros((4, 4)))
     (tmp_path / "link.npy").symlink_to(tmp_path / "w.npy")
