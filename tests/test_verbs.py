@@ -21,8 +21,8 @@ from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.devices import gpu_name
 from semiring.operands.read import READERS
 from semiring.solvers import sparse_substitution
-from semiring.solvers import task as tasks
 from semiring.solvers.costs import factoring_share
+from semiring.solvers.ways import VERBS, Way
 
 pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass")
 inf = np.inf
@@ -268,7 +268,7 @@ def told(cell: Cell) -> str:
 def test_the_pairs_are_complete() -> None:
     """Each verb meets all representations, each option of a verb some of them, and each of these both sizes."""
     pairs = [cell for cell, met in cells() if met]
-    assert set(OPTIONS) == {row.partition(", ")[0] for row in tasks.SOLVERS}
+    assert set(OPTIONS) == set(VERBS)
     met = {(verb, name, made) for _, name, made, verb, options in pairs if not options}
     assert met == {(verb, name, made) for verb in OPTIONS for name, all_ in MADE.items() for made in all_}
     assert {(n, made) for n, _, made, *_ in pairs} == {(n, made) for n in SIZES for made in MAKE | BITS}
@@ -299,17 +299,14 @@ def refusal(S: sr.Semiring, verb: str, by_entries: bool, options: dict[str, Any]
 def plans(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The plans that were offered, in order."""
     offered: list[Any] = []
-    solvers = tasks.solvers
+    offer = Way.offer
 
-    def watched(*row: str) -> Iterator[Any]:
-        for offer in solvers(*row):
-            yield lambda task, offer=offer: kept(offer(task))
-
-    def kept(plan: Any) -> Any:
+    def watched(way: Way, task: Any) -> Any:
+        plan = offer(way, task)
         offered.extend([plan] if plan is not None else [])
         return plan
 
-    monkeypatch.setattr(tasks, "solvers", watched)
+    monkeypatch.setattr(Way, "offer", watched)
     return offered
 
 
