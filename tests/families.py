@@ -262,7 +262,7 @@ def whole_algebras() -> Iterator[Generated]:
 
 
 def residue_sets() -> Iterator[Generated]:
-    """Sets of residues, whose stars nobody declares."""
+    """Sets of residues, without declared stars."""
     for n in (4, 6):
         base = bases.sums_of_residues(n)
         code = declaration(

@@ -299,7 +299,7 @@ def test_memory_is_written_where_it_is_asked_for() -> None:
 
 
 def test_small_work_is_scipys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the same answers, whoever does it; negative edges are never given away."""
+    """With the same answers by either library; negative edges are never given away."""
     A = np.array([[0, 2.0, 9.0], [0, 0, 3.0], [0, 0, 0]])
     here = ours.floyd_warshall(A, return_predecessors=True)
     assert "closure over min-plus" in ours.plan(A) and "rows over min-plus" in ours.plan(A, indices=[0])

@@ -1,4 +1,4 @@
-"""Every public name says what it takes, gives and raises, and shows it: numpydoc, held against signatures and code."""
+"""Every public name says what it takes, gives and raises, and shows it: numpydoc, compared with signatures and code."""
 
 from __future__ import annotations
 

@@ -18,9 +18,6 @@ TO_DO = (
     "semiring/solvers/",
     "semiring/files/",
     "semiring/cli/",
-    "semiring/teach/",
-    "semiring/networkx_backend/",
-    "tests/",
 )
 
 # Words that stand in sentences without an actor, or in no dialect but our own, and what to write in place of them.

@@ -274,7 +274,7 @@ def planned(here: Any) -> None:
     begin = spread.broadcast
 
     def counted(array: np.ndarray, root: int, among: Any) -> Any:
-        if array.shape != (2,) and among.rank != root:  # all but what is told of each step
+        if array.shape != (2,) and among.rank != root:  # everything but the status of each step
             sent.append(array.nbytes)
         return begin(array, root, among)
 
@@ -296,7 +296,7 @@ def planned(here: Any) -> None:
 
 
 def lost(here: Any, way: str, note: str) -> None:
-    """One process is killed, or raises what nobody foresaw, while all compute; who is left would wait for ever.
+    """One process is killed, or raises an unforeseen error, while all compute; who is left would wait for ever.
 
     The time goes to a file: a launcher that ends a job may drop what its processes printed last.
     """

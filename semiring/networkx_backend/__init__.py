@@ -1,1 +1,1 @@
-"""NetworkX's functions with this library behind them: what NetworkX loads when a call has `backend="semiring"`."""
+"""NetworkX's functions computed by this library: the backend that `backend="semiring"` selects."""

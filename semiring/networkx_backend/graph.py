@@ -1,9 +1,9 @@
-"""A NetworkX graph as the backend keeps it: vertices by position, edges in the order of the adjacency, and lengths.
+"""The backend's form of a NetworkX graph: vertices by position, edges in the order of the adjacency, and lengths.
 
-NetworkX keeps what `convert_from_nx` returns with the graph, and drops it when a method of the graph changes that.
-Vertices and edges are kept so. Attributes are read anew by each call, because NetworkX does not see
-``G[u][v]["weight"] = 3``. A view is read anew by each call too: what changes it is a method of its parent, or what its
-filters look at, and neither drops what is kept with the view.
+NetworkX caches the result of `convert_from_nx` with the graph, and drops it when a method of the graph changes the
+graph. So vertices and edges are cached. Attributes are read by each call, because NetworkX does not notice
+``G[u][v]["weight"] = 3``. A view is read by each call, too: it changes by methods of its parent, or by what its filters
+read, and neither drops the cache of the view.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-EXACT = 2.0**53  # integers up to which are floats
-PLAIN = (int, float, np.float64)  # types of lengths; what others add up to is NetworkX's to say
+EXACT = 2.0**53  # up to here integers are exact as floats
+PLAIN = (int, float, np.float64)  # types of lengths; sums of other types are left to NetworkX
 REAL = (int, float, np.integer, np.floating, np.bool_)
 
 
 class Lengths(NamedTuple):
-    """Lengths of edges, and of which type NetworkX's sums of them are."""
+    """Lengths of edges, and the type of NetworkX's sums of them."""
 
-    matrix: Any  # compressed rows in the order of the adjacency; an edge that is hidden is left out
+    matrix: Any  # compressed rows in the order of the adjacency, without hidden edges
     kind: type
     negative: bool
 
@@ -38,12 +38,12 @@ class Lengths(NamedTuple):
 
 
 class BackendGraph:
-    """A graph of NetworkX, with its vertices by position.
+    """A NetworkX graph, with its vertices by position.
 
     Parameters
     ----------
     graph : networkx.Graph
-        Or of a class of its kind; held, not copied.
+        Or an object of a similar class; kept, not copied.
 
     Attributes
     ----------
@@ -63,9 +63,9 @@ class BackendGraph:
         return list(self.graph._adj)
 
     def as_it_is(self) -> BackendGraph:
-        """Itself while NetworkX keeps it with its graph; else, and for a view, the graph read anew."""
+        """The graph itself while NetworkX caches it; otherwise, and for a view, the graph read again."""
         kept = (getattr(self.graph, "__networkx_cache__", None) or {}).get("backends", {}).get("semiring", {})
-        changed = "names" in vars(self) and len(self.names) != len(self.graph._adj)  # not by NetworkX's methods
+        changed = "names" in vars(self) and len(self.names) != len(self.graph._adj)  # without NetworkX's methods
         if changed or is_view(self.graph) or not any(found is self for found in kept.values()):
             return BackendGraph(self.graph)
         return self
@@ -92,9 +92,9 @@ class BackendGraph:
 
     @cached_property
     def objects(self) -> np.ndarray:
-        """The vertices as an array of objects, to choose many of them at once."""
+        """The vertices as an array of objects, to select many of them at once."""
         found = np.empty(len(self.names), object)
-        for i, name in enumerate(self.names):  # an assignment of the list would spread vertices that are tuples
+        for i, name in enumerate(self.names):  # assigning the list would spread vertices that are tuples
             found[i] = name
         return found
 
@@ -115,9 +115,9 @@ class BackendGraph:
         return Lengths(self.structure.copy(), int, False)
 
     def lengths(self, weight: Any, default: Any = 1, longest: bool = False, as_floats: bool = False) -> Lengths:
-        """What an attribute, or a function, says of the edges; of parallel ones the shortest, or the longest.
+        """The lengths of the edges by an attribute, or a function; of parallel edges the shortest, or the longest.
 
-        With `as_floats` real numbers of any types are floats, for functions in which NetworkX makes them such.
+        With `as_floats` real numbers of any type become floats, for functions in which NetworkX converts them.
 
         Raises
         ------
@@ -136,10 +136,10 @@ class BackendGraph:
             kinds = {float}
         if len(kinds) > 1:
             raise NotImplementedError(f"weights are of several types ({', '.join(sorted(k.__name__ for k in kinds))}): "
-                                      "so are NetworkX's sums, by the edges that are in them")
+                                      "the type of NetworkX's sums depends on their edges")
         kind = kinds.pop() if kinds else int
         if kind not in PLAIN:
-            raise NotImplementedError(f"weights are {kind.__name__}, and lengths here are int or float")
+            raise NotImplementedError(f"weights are {kind.__name__}, but lengths here are int or float")
         try:
             data = np.fromiter(found, np.float64, len(found))
         except OverflowError:
@@ -150,7 +150,7 @@ class BackendGraph:
         if np.abs(data).max(initial=0.0) > most / (len(self) + 1):
             raise NotImplementedError("sums of such weights are too large to be exact here")
         structure = self.structure
-        if len(found if hidden is None else hidden) != len(structure.indices):  # changed, not by NetworkX's methods
+        if len(found if hidden is None else hidden) != len(structure.indices):  # changed without NetworkX's methods
             del self.structure
             structure = self.structure
         if hidden is None:
@@ -162,7 +162,7 @@ class BackendGraph:
         return Lengths(matrix, kind, bool((data < 0).any()))
 
     def _data(self) -> Iterator[Any]:
-        """What the adjacency holds of each edge, in its order."""
+        """The attribute of each edge, in the order of the adjacency."""
         return chain.from_iterable(row.values() for row in self.graph._adj.values())
 
     def _values(self, weight: Any, default: Any, choose: Callable[..., Any], as_floats: bool) -> list[Any]:
@@ -170,7 +170,7 @@ class BackendGraph:
         if callable(weight):
             return [weight(u, v, d) for u, row in adjacency.items() for v, d in row.items()]
         if not self.is_multigraph():
-            if self.graph.edge_attr_dict_factory is dict:  # whose look-up changes nothing
+            if self.graph.edge_attr_dict_factory is dict:  # looking up a key changes nothing
                 try:
                     return list(map(itemgetter(weight), self._data()))
                 except KeyError:
@@ -181,7 +181,7 @@ class BackendGraph:
             raise NotImplementedError("one of several parallel edges has the weight None")
         kinds = {type(w) for weights in parallel for w in weights}
         if len(kinds) > 1 and not (as_floats and all(issubclass(kind, REAL) for kind in kinds)):
-            # as above: min(1, 1.0) is whichever came first
+            # as above: min(1, 1.0) is the one that came first
             raise NotImplementedError("weights of parallel edges are of several types")
         if kinds - {int} and any(w != w for weights in parallel for w in weights):
             raise NotImplementedError("a weight is NaN")
@@ -189,7 +189,7 @@ class BackendGraph:
 
 
 def is_view(graph: Any) -> bool:
-    """Whether a graph shows another one: a subgraph, a filtered, reversed, directed or undirected one.
+    """Whether a graph is a view of another one: a subgraph, a filtered, reversed, directed or undirected one.
 
     >>> import networkx as nx
     >>> G = nx.path_graph(3)
@@ -200,7 +200,7 @@ def is_view(graph: Any) -> bool:
 
 
 def of_now(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, asked of its graph as that is now; see `BackendGraph.as_it_is`."""
+    """Call the function on the current graph; see `BackendGraph.as_it_is`."""
 
     @wraps(function)
     def asked(*args: Any, **kwargs: Any) -> Any:
@@ -212,14 +212,14 @@ def of_now(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def convert_from_nx(graph: Any, **wanted: Any) -> BackendGraph:
-    """A graph of NetworkX as the backend keeps it.
+    """Convert a NetworkX graph for the backend.
 
     Parameters
     ----------
     graph : networkx.Graph
-        Or of a class of its kind.
+        Or an object of a similar class.
     **wanted
-        What NetworkX says of attributes, which are read when they are needed.
+        NetworkX's requests for attributes, which are read when they are needed.
 
     Returns
     -------
@@ -236,13 +236,13 @@ def convert_from_nx(graph: Any, **wanted: Any) -> BackendGraph:
 
 
 def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
-    """The graph of NetworkX that was converted; what is another object is returned as it is.
+    """Return the NetworkX graph that was converted; other objects are returned unchanged.
 
     Parameters
     ----------
     obj : object
     name : str, optional
-        Of the function that gave it.
+        The name of the function that returned it.
 
     Returns
     -------

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-# Each function that runs here, and what differs or is left to NetworkX.
+# Each function that runs here, with its differences, and what it leaves to NetworkX.
 _LENGTHS = "Lengths to the bit, in the order of distance."
-_TIES = "Where several paths are shortest, NetworkX's own search finds those from that vertex."
+_TIES = "If there are several shortest paths, NetworkX's own search finds those from that vertex."
 _FLOYD = "Negative cycles raise NetworkXUnbounded; sums of floats may be rounded in another order."
 _HOPS = "Breadth first, in NetworkX's order."
 _NO_E = "Without given eccentricities and bounds."
 FUNCTIONS = {
     "floyd_warshall": _FLOYD,
     "floyd_warshall_numpy": f"{_FLOYD} Weights are floats.",
-    "floyd_warshall_predecessor_and_distance": "Where each shortest path is the only one.",
+    "floyd_warshall_predecessor_and_distance": "Only if each shortest path is unique.",
     "johnson": _TIES,
     "all_pairs_dijkstra": f"{_LENGTHS} {_TIES}",
     "all_pairs_dijkstra_path": _TIES,
@@ -23,35 +23,35 @@ FUNCTIONS = {
     "all_pairs_shortest_path": _HOPS,
     "all_pairs_shortest_path_length": _HOPS,
     "average_shortest_path_length": "By hops, dijkstra and bellman-ford, whose sums may be rounded in another order.",
-    "eccentricity": "Of all vertices, without given lengths.",
+    "eccentricity": "For all vertices, without given lengths.",
     "diameter": _NO_E,
     "radius": _NO_E,
-    "center": f"{_NO_E} Not of trees by hops.",
+    "center": f"{_NO_E} Not for trees by hops.",
     "periphery": _NO_E,
-    "barycenter": "Without an attribute to write to and given lengths. Not of trees by hops.",
+    "barycenter": "Without an attribute to write to, and without given lengths. Not for trees by hops.",
     "wiener_index": "All arguments.",
-    "closeness_centrality": "Of all vertices.",
+    "closeness_centrality": "For all vertices.",
     "harmonic_centrality": "Sums of reciprocals may be rounded in another order.",
     "global_efficiency": "All arguments.",
     "betweenness_centrality": "By hops from all vertices; sums may be rounded in another order.",
     "katz_centrality_numpy": "By sparse factors, which round differently from dense ones.",
-    "transitive_closure": "Of directed graphs; edges that are added come in the order of the vertices.",
-    "transitive_closure_dag": "In an order that is not given; edges that are added come in the order of the vertices.",
+    "transitive_closure": "For directed graphs; added edges are in the order of the vertices.",
+    "transitive_closure_dag": "In an unspecified order; added edges are in the order of the vertices.",
     "transitive_reduction": "Edges in the order of the graph.",
     "ancestors": "All arguments.",
     "descendants": "All arguments.",
-    "dag_longest_path": "In an order that is not given.",
+    "dag_longest_path": "Among equally long paths any one.",
     "dag_longest_path_length": "All arguments.",
 }
 
 
 def get_info() -> dict[str, Any]:
-    """The backend's name, its page and its functions, as NetworkX wants to know them.
+    """Return the backend's name, its page and its functions, as NetworkX needs them.
 
     Returns
     -------
     dict
-        With `functions`: the name of each, and what its documentation is to add.
+        With `functions`: the name of each, and a note for its documentation.
 
     Examples
     --------

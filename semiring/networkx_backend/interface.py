@@ -1,4 +1,4 @@
-"""What NetworkX calls: each function under its name there, conversions, and when a call comes here."""
+"""The interface that NetworkX calls: functions under its names, conversions, and the choice of calls to accept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NetworkX's functions that say one number of each vertex, or of the graph, from the lengths of all shortest paths."""
+"""NetworkX's functions that compute a number for each vertex, or for the graph, from the lengths of shortest paths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from semiring.api import matmul, solve
 from .graph import BackendGraph, Lengths
 from .rows import blocks, is_connected, refuse_negative
 
-DEEPEST = 48  # levels of a search, each of which takes a product of all: beyond 56 NetworkX takes about as long
+DEEPEST = 48  # levels of a search, each one product of all: beyond 56 NetworkX takes about as long
 
 
 def _lengths(G: BackendGraph, weight: Any) -> Lengths:
@@ -24,7 +24,7 @@ def _lengths(G: BackendGraph, weight: Any) -> Lengths:
 
 
 def _sums(lengths: Lengths, rows: np.ndarray) -> list[Any]:
-    """Sums of rows, ∞ left out, to the bit those of NetworkX: which adds from near to far, from the integer 0 on."""
+    """Sums of rows without ∞, bit by bit those of NetworkX: it adds from near to far, from the integer 0 on."""
     if lengths.kind is int:
         return np.where(np.isfinite(rows), rows, 0).astype(np.int64).sum(axis=1).tolist()
     return [sum(chain((0,), lengths.boxed(row)[1:])) for row in _near_to_far(rows)]
@@ -50,7 +50,7 @@ def average_shortest_path_length(G: BackendGraph, weight: Any = None, method: st
     if method not in ("unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-warshall-numpy"):
         raise ValueError(f"method not supported: {method}")
     if method.startswith("floyd"):
-        raise NotImplementedError("with Floyd and Warshall's algorithm floats are added in another order")
+        raise NotImplementedError("with Floyd and Warshall's algorithm floats are added in a different order")
     n = len(G)
     if n == 0:
         raise nx.NetworkXPointlessConcept(
@@ -73,7 +73,7 @@ def _refuse_hidden(G: BackendGraph, lengths: Lengths) -> None:
 
 def eccentricity(G: BackendGraph, v: Any = None, sp: Any = None, weight: Any = None) -> dict[Any, Any]:
     if v is not None or sp is not None:
-        raise NotImplementedError("one vertex, or given lengths: NetworkX is done as soon")
+        raise NotImplementedError("one vertex, or given lengths: NetworkX is as fast")
     lengths, found = _lengths(G, weight), []
     for _, rows in blocks(lengths):
         most = rows.max(axis=1)
@@ -109,13 +109,13 @@ def periphery(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: A
 
 def _eccentricities(G: BackendGraph, e: Any, usebounds: bool, weight: Any) -> dict[Any, Any]:
     if e is not None or (usebounds and not G.is_directed()):
-        raise NotImplementedError("with given eccentricities or bounds NetworkX is done as soon")
+        raise NotImplementedError("with given eccentricities or bounds NetworkX is as fast")
     return eccentricity(G, weight=weight)
 
 
 def _refuse_trees(G: BackendGraph) -> None:
     if not G.is_directed() and (not len(G) or G.graph.number_of_edges() == len(G) - 1):
-        raise NotImplementedError("whether it is a tree NetworkX asks, and finds it without lengths")
+        raise NotImplementedError("NetworkX treats trees separately, without lengths")
 
 
 def barycenter(G: BackendGraph, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
@@ -149,7 +149,7 @@ def closeness_centrality(
     G: BackendGraph, u: Any = None, distance: Any = None, wf_improved: bool = True
 ) -> dict[Any, float]:
     if u is not None:
-        raise NotImplementedError("one vertex: NetworkX is done as soon")
+        raise NotImplementedError("one vertex: NetworkX is as fast")
     if callable(distance) and G.is_directed():
         raise NotImplementedError("NetworkX calls the function with the ends of each edge exchanged")
     lengths, n, found = _towards(G, _lengths(G, distance)), len(G), {}
@@ -166,7 +166,7 @@ def closeness_centrality(
 
 
 def _towards(G: BackendGraph, lengths: Lengths) -> Lengths:
-    """Lengths of the edges turned round."""
+    """Lengths of the reversed edges."""
     return lengths._replace(matrix=lengths.matrix.T.tocsr()) if G.is_directed() else lengths
 
 
@@ -189,7 +189,7 @@ def harmonic_centrality(
         else:
             sums[near] += inverse.sum(axis=0)
     values = list(sums) if lengths.kind is np.float64 else sums.tolist()  # reciprocals have the type of the lengths
-    return {v: values[G.index[v]] or 0 for v in wanted}  # nothing is added to the integer 0 where nothing is reached
+    return {v: values[G.index[v]] or 0 for v in wanted}  # if nothing is reached, the sum stays the integer 0
 
 
 def global_efficiency(G: BackendGraph) -> Any:
@@ -199,7 +199,7 @@ def global_efficiency(G: BackendGraph) -> Any:
     total = np.zeros(1)
     for _, rows in blocks(G.hops):
         for row in _near_to_far(rows):
-            if len(row) > 1:  # one after another, as NetworkX adds them
+            if len(row) > 1:  # one by one, as NetworkX adds them
                 total = np.add.accumulate(np.concatenate([total, 1 / row[1:]]))[-1:]
     return float(total[0]) / (n * (n - 1))
 
@@ -208,7 +208,7 @@ def betweenness_centrality(
     G: BackendGraph, k: Any = None, normalized: bool = True, weight: Any = None, endpoints: bool = False,
     seed: Any = None,
 ) -> dict[Any, float]:
-    """U. Brandes, A faster algorithm for betweenness centrality (2001), a level of many searches at a time."""
+    """U. Brandes, A faster algorithm for betweenness centrality (2001), one level of many searches at a time."""
     n = len(G)
     if weight is not None or k is not None:
         raise NotImplementedError("with weights, or from some vertices, NetworkX's own search runs")
@@ -220,14 +220,14 @@ def betweenness_centrality(
         counts[sources, np.arange(len(sources))] = 1
         deepest = int(level.max(initial=0))
         if deepest > DEEPEST:
-            raise NotImplementedError("paths are so long that NetworkX's search is done as soon")
+            raise NotImplementedError("paths are so long that NetworkX's search is as fast")
         for depth in range(1, deepest + 1):
             # σ(w) = Σ σ(v) for edges v → w from the level before
             ahead = matmul(back, np.where(level == depth - 1, counts, 0.0), plus_times)
             counts = np.where(level == depth, ahead, counts)
         share = np.zeros(level.shape)
         for depth in range(deepest, 0, -1):
-            # δ(v) = Σ σ(v) / σ(w) (1 + δ(w)) for edges v → w to the level behind
+            # δ(v) = Σ σ(v) / σ(w) (1 + δ(w)) for edges v → w to the level after
             behind = level == depth
             each = np.divide(1.0 + share, counts, out=np.zeros(level.shape), where=behind)
             share = np.where(level == depth - 1, counts * matmul(hops.matrix, each, plus_times), share)
@@ -250,9 +250,9 @@ def katz_centrality_numpy(
     if not n:
         return {}
     if type(alpha) not in (int, float) or n == 1:
-        raise NotImplementedError("NetworkX's own equations: of one vertex, or a factor that is not a float")
+        raise NotImplementedError("NetworkX's own equations: for one vertex, or a factor that is not a float")
     if callable(weight):
-        raise NotImplementedError("NetworkX takes a function for the name of an attribute")
+        raise NotImplementedError("NetworkX treats a function as the name of an attribute")
     if hasattr(beta, "keys"):
         if set(beta) != set(G):
             raise nx.NetworkXError("beta dictionary must have a value for every node")

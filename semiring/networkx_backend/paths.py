@@ -46,7 +46,7 @@ def floyd_warshall_predecessor_and_distance(G: BackendGraph, weight: Any = "weig
     for sources, rows in _in_parts(lengths):
         before, only = find(sources, rows)
         if not only.all():
-            raise NotImplementedError("between some vertices several paths are shortest")
+            raise NotImplementedError("there are several shortest paths between some vertices")
         for s, row, prior in zip(sources.tolist(), rows, before, strict=True):
             name = G.names[s]
             dist[name] = _completed(G, lengths, s, row)
@@ -61,7 +61,7 @@ def floyd_warshall_predecessor_and_distance(G: BackendGraph, weight: Any = "weig
 
 def _for_all(G: BackendGraph, weight: Any, default: Any = 1, as_floats: bool = False) -> Lengths:
     if callable(weight):
-        raise NotImplementedError("what becomes of a function depends on NetworkX's release")
+        raise NotImplementedError("the meaning of a function depends on NetworkX's release")
     lengths = G.lengths(weight, default, as_floats=as_floats)
     if lengths.matrix.nnz != G.structure.nnz:
         raise NotImplementedError("an edge has the weight None")
@@ -69,7 +69,7 @@ def _for_all(G: BackendGraph, weight: Any, default: Any = 1, as_floats: bool = F
 
 
 def _loops(matrix: Any) -> np.ndarray:
-    """Which vertices have an edge to themselves."""
+    """Test which vertices have a loop."""
     edges = matrix.tocoo()
     found = np.zeros(matrix.shape[0], bool)
     found[edges.row[edges.row == edges.col]] = True
@@ -77,13 +77,13 @@ def _loops(matrix: Any) -> np.ndarray:
 
 
 def _without_loops(matrix: Any) -> Any:
-    """The lengths without those of loops, which the diagonal of zeros replaces."""
+    """The lengths without those of loops, because the diagonal becomes zero."""
     edges = matrix.tocoo()
     return without(matrix, edges.row != edges.col)
 
 
 def _completed(G: BackendGraph, lengths: Lengths, source: int, row: np.ndarray) -> dict[Any, Any]:
-    """One row with ∞ for the vertices that are not reached."""
+    """One row with ∞ for unreached vertices."""
     reached = np.isfinite(row)
     if reached.all():
         values = lengths.boxed(row)
@@ -93,7 +93,7 @@ def _completed(G: BackendGraph, lengths: Lengths, source: int, row: np.ndarray) 
             values[i] = value
     loops = lengths.matrix.data[(part := slice(*lengths.matrix.indptr[source:source + 2]))]
     if not (loops[lengths.matrix.indices[part] == source] == 0).any():
-        values[source] = 0  # else the zero of a loop
+        values[source] = 0  # otherwise the zero of a loop
     return defaultdict(_infinity, zip(G.names, values, strict=True))
 
 
@@ -131,13 +131,13 @@ def all_pairs_bellman_ford_path_length(G: BackendGraph, weight: Any = "weight") 
 def johnson(G: BackendGraph, weight: Any = "weight") -> dict[Any, Any]:
     lengths, anew = _visible(G, weight), _dijkstra(G, None, weight)
     if lengths.negative:
-        unbounded(lambda: csgraph.johnson(lengths.matrix, indices=[0]))  # a cycle anywhere, before any search
+        unbounded(lambda: csgraph.johnson(lengths.matrix, indices=[0]))  # finds negative cycles before any search
         anew = _refuse_ties
     return {name: paths for name, (_, paths) in _paths(G, lengths, inf, anew, False)}
 
 
 def _refuse_ties(source: Any) -> Any:
-    raise NotImplementedError("between some vertices several paths are shortest, and a weight is negative")
+    raise NotImplementedError("there are several shortest paths between some vertices, and a weight is negative")
 
 
 def _visible(G: BackendGraph, weight: Any) -> Lengths:
@@ -157,7 +157,7 @@ def _limit(cutoff: Any) -> float:
 
 
 def _dijkstra(G: BackendGraph, cutoff: Any, weight: Any) -> Callable[[Any], Any]:
-    """NetworkX's own search, where a choice among paths depends on its heap."""
+    """NetworkX's own search, if a choice among paths depends on its heap."""
     return lambda source: nx.single_source_dijkstra.orig_func(G.graph, source, cutoff=cutoff, weight=weight)
 
 
@@ -168,7 +168,7 @@ def _distances(G: BackendGraph, lengths: Lengths, limit: float) -> Iterator[Any]
 
 
 def _ordered(G: BackendGraph, lengths: Lengths, source: int, row: np.ndarray, limit: float) -> tuple[np.ndarray, Any]:
-    """Positions of what is within the limit, from near to far, the source first; and lengths by name."""
+    """The positions of vertices within the limit, from near to far, the source first; and lengths by name."""
     order = np.argsort(row, kind="stable" if lengths.kind is int else None)  # ties are rare among floats
     near = row[order]
     if near[-1] > limit or near[-1] == inf:

@@ -47,7 +47,7 @@ def offer(task: Task) -> Plan:
     """Any product over an algebra whose ⊕ selects."""
     S = task.S
     if not S.selective:
-        raise LawError(f"argmax needs a selective ⊕, for else no term of a sum is the sum; in {S.name} "
+        raise LawError(f"argmax needs a selective ⊕ (one whose result is always one of its operands); in {S.name} "
                        f"{S._law_report.flags['selective']}")
     if len(task.given) > 2 or task.arguments[0] is not None:
         raise SemiringError("argmax=True gives the product and the terms that won: leave out accumulate and out")

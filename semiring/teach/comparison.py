@@ -1,4 +1,4 @@
-"""One graph under several algebras: the same edges, other questions, other answers."""
+"""Compare one graph under several algebras: the same edges, other questions, other answers."""
 
 from __future__ import annotations
 
@@ -27,35 +27,34 @@ from .svg import HEIGHT, LINE, Drawing, Point, control_of, half_width, width_of
 from .tables import WIDTH, abreast, beside, texts
 from .weights import given_weights, graph_of, weighted
 
-DRAWN = 16  # vertices of a graph that is drawn
+DRAWN = 16  # the most vertices of a graph that is drawn
 WRAPPED = 40  # characters of a line of prose above or below a table
-PAGE = 1120  # pixels of a drawing; panels that do not fit go below the others
-BEND = 12  # pixels by which an edge bends that has one back
+PAGE = 1120  # pixels of a drawing; further panels go below the others
+BEND = 12  # pixels by which an edge bends if there is one back
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """The closures of one graph under several algebras; `semiring.compare` makes it.
+    """Closures of one graph under several algebras; `semiring.compare` makes it.
 
-    Printed, it is text: a row for each algebra if one vertex is asked about, else matrices side by side. A notebook
-    shows a panel for each algebra: the graph with the weights that this algebra takes, and the closure. The vertices
-    have the same places in all panels, and a best walk stands out where one is asked for. `C[S]` is the closure under
-    S.
+    It prints as text: one row per algebra if a source or target is given, else matrices side by side. A notebook
+    shows a panel for each algebra: the graph with the weights for this algebra, and the closure. Vertices have the same
+    places in all panels, and a best walk is highlighted if source and target are given. `C[S]` is the closure under S.
 
     Attributes
     ----------
     graph : Graph
     algebras : list of Semiring
     matrices : dict of Semiring to Matrix
-        The edges with the weights of each algebra.
+        The edges with the weights for each algebra.
     closures : dict of Semiring to Matrix
-        Of those under which the closure exists.
+        The closures that exist.
     failures : dict of Semiring to SemiringError
-        Why it does not exist, of the others.
+        The errors of the other algebras.
     walks : dict of Semiring to list
-        The vertices of a best walk from `source` to `target`, where both are given, ⊕ selects and there is a walk.
+        The vertices of a best walk from `source` to `target`, if both are given, ⊕ selects and there is a walk.
     source, target : hashable or None
-        The vertices that are shown; all where there is none.
+        The vertices that are shown; None: all.
 
     Examples
     --------
@@ -89,7 +88,7 @@ class Comparison:
         if S in self.failures:
             raise self.failures[S]
         if S not in self.closures:
-            raise SemiringError(f"{S.name} was not compared: there are {', '.join(x.name for x in self.algebras)}")
+            raise SemiringError(f"{S.name} was not compared, only {', '.join(x.name for x in self.algebras)}")
         return self.closures[S]
 
     @property
@@ -123,7 +122,7 @@ class Comparison:
         return blocks
 
     def _rows(self) -> list[str]:
-        """A row for each algebra that has a closure, of the elements from the source, or to the target."""
+        """A row of elements from the source, or to the target, for each algebra that has a closure."""
         found = [S for S in self.algebras if S in self.closures]
         columns: list[list[str]] = [["", *(S.name for S in found)]]
         for S in found:
@@ -163,7 +162,7 @@ class Comparison:
         best = f" The walk {_spelled(self.walks[S])} stands out." if walk else ""
         drawing = Drawing(f"The graph under {S.name}", (f"Edges: {told}." if n <= DRAWN else "") + best)
         if n > DRAWN:
-            drawing.text((0, 0), f"{n} vertices, of which at most {DRAWN} are drawn", anchor="start")
+            drawing.text((0, 0), f"{n} vertices are too many to draw (at most {DRAWN})", anchor="start")
             return drawing
         radius = max(76.0, 16.0 * n) if n > 1 else 0.0
         around: list[Point] = [(2 * x - 1, 2 * y - 1) for x, y in circle(n, edges)]
@@ -196,7 +195,7 @@ class Comparison:
         return edges if len({*edges.values()}) > 1 else {}
 
     def _told(self, S: Semiring) -> list[str]:
-        """What stands below the name of an algebra."""
+        """The caption below the name of an algebra."""
         weights = {*self._edges(S).values()}
         same = [f"every edge has the weight {next(iter(weights))}"] if len(weights) == 1 else []
         walk = [f"by {_spelled(self.walks[S])}"] if S in self.walks else []
@@ -257,39 +256,39 @@ def compare(
     A: Any, algebras: Sequence[Semiring | str], *, weights: Mapping[Any, Any] | None = None, source: Any = None,
     target: Any = None,
 ) -> Comparison:
-    """The closures of one graph under several algebras, side by side.
+    """Compute the closures of one graph under several algebras, side by side.
 
     Parameters
     ----------
     A : Graph, Matrix, array, SciPy sparse or NetworkX graph
-        Of an array, of shape (n, n), what is True is an edge, or what is not the zero of the first algebra.
+        In an array of shape (n, n), True is an edge, or an element other than the first algebra's zero.
     algebras : sequence of Semiring or str
     weights : mapping of Semiring or str to weights, optional
-        For an algebra other weights than those that A brings: a matrix of shape (n, n) with an element for each edge
+        Weights for some algebras, instead of those of A: a matrix of shape (n, n) with an element for each edge
         and zeros elsewhere, a mapping of edges (from, to) to elements, or a sequence of one element for each edge of
-        A, in their order. Algebras that are not in it take what A brings.
+        A, in their order. All other algebras use the weights of A.
     source, target : vertex, optional
-        Show the elements from, or to, one vertex only. The closures are whole. With both, a best walk is shown too,
+        Show only elements from, or to, one vertex; whole closures are computed. With both, a best walk is shown too,
         under algebras whose ⊕ selects.
 
     Returns
     -------
     Comparison
-        With `closures`, `failures` and `walks` by algebra; it prints side by side, and is a panel for each algebra in
-        notebooks.
+        With `closures`, `failures` and `walks` by algebra; it prints side by side, and a notebook shows a panel for
+        each algebra.
 
     Raises
     ------
     GraphError
-        If an algebra lacks weights, because those of A are not in its carrier, say; when weights are not one for each
-        edge; when a vertex is unknown, or A is neither a square matrix nor a graph.
+        If an algebra lacks weights (for example, because those of A are not in its carrier), weights are not one for
+        each edge, a vertex is unknown, or A is neither a square matrix nor a graph.
     SemiringError
         If `algebras` is not a sequence of algebras, an algebra of `weights` is not among them, or a closure does not
         fit in memory.
 
     Notes
     -----
-    An algebra under which the closure does not exist, or that is good for bare products only, says so in its column.
+    The column of an algebra says if the closure does not exist, or if the algebra has products only.
 
     Examples
     --------
@@ -334,8 +333,8 @@ def _algebras(given: Any) -> list[Semiring]:
     Raises
     ------
     SemiringError
-        If this is not a sequence of them, or there is none.
+        If this is not a sequence of algebras, or is empty.
     """
     if not isinstance(given, (list, tuple)) or not given:
-        raise SemiringError(f"algebras must be a list of them, such as [sr.min_plus, sr.max_min], not {quoted(given)}")
+        raise SemiringError(f"algebras must be a list, such as [sr.min_plus, sr.max_min], not {quoted(given)}")
     return list(dict.fromkeys(map(algebra, given)))

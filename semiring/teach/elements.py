@@ -1,4 +1,4 @@
-"""One algebra on single elements, as people step through it: its operations, and how its elements are written."""
+"""An algebra on single elements, for people who step through a closure: its operations, and elements as text."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from semiring.errors import SemiringError
 
 from .javascript import components_in_page
 
-ROUNDING = 1e-12  # of the largest weight: what a cycle may seem to improve by rounding alone
+ROUNDING = 1e-12  # of the largest weight: an improvement that may be rounding alone
 
 
 class Elements:
     """The operations of an algebra on single elements.
 
-    Numbers and records are in the dtype in which pages compute too: doubles where the algebra lives in floats.
+    Numbers and records are in the dtype of pages: doubles if the algebra lives in floats.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ class Elements:
     ----------
     zero, one : element
     diverges, unit : bool
-        Whether improving cycles are refused, and whether every star is 1; cycles that a declared star sums are not.
+        Whether improving cycles are refused, and whether every star is 1; cycles that a declared star sums are allowed.
     live : bool
-        Whether pages can compute with it; else what Python computed is shown there.
+        Whether pages can compute with it; otherwise they show the results of Python.
     """
 
     def __init__(self, S: Semiring):
@@ -60,7 +60,7 @@ class Elements:
         return self._call("mul", x, y)
 
     def star(self, a: Any) -> Any:
-        """a*; None where it does not exist."""
+        """a*; None if it does not exist."""
         if self.unit:
             return self.one
         return self._call("star", a) if self._call("defined", a) else None
@@ -71,13 +71,13 @@ class Elements:
         return found if self.dtype.kind == "O" else found[()]
 
     def same(self, x: Any, y: Any) -> bool:
-        """Whether two elements are equal; regular expressions are where they are written alike."""
+        """Whether two elements are equal; regular expressions are equal if their texts are."""
         if isinstance(x, Regex) and isinstance(y, Regex):
             return x.text == y.text
         return x is y or bool(np.all((x == y) | ((x != x) & (y != y)))) if self.dtype.kind == "f" else bool(x == y)
 
     def improves(self, a: Any) -> bool:
-        """Whether a cycle of weight a is better than to stay, so that more and more rounds of it are better still."""
+        """Whether a cycle of weight a is better than to stay, so that each further round is better still."""
         if not self.diverges:
             return False
         best = self.add(self.one, a)
@@ -87,12 +87,12 @@ class Elements:
         return not (finite and abs(float(best) - float(self.one)) <= ROUNDING * self.scale)
 
     def element(self, value: Any) -> Any:
-        """A value of another dtype as an element: of integers the limits that stand for ∞ as ∞.
+        """A value of another dtype as an element: limits of integers that stand for ∞ become ∞.
 
         Raises
         ------
         SemiringError
-            If it is not in the carrier, is complex, or no such element is as large.
+            If it is not in the carrier, is complex, or is too large.
         """
         if self.dtype.kind == "O":
             found = value
@@ -101,12 +101,12 @@ class Elements:
             if isinstance(value, (np.void, np.generic)):
                 value = value.item()
             if isinstance(value, complex):
-                raise SemiringError(f"{self.S.name}: {written(value)} is complex, and pages compute with real numbers")
+                raise SemiringError(f"{self.S.name}: {written(value)} is complex, but pages compute with real numbers")
             if self.S.lift is not None and isinstance(value, (int, float)):
                 value = self.S.lift(np.array([float(value)]))[0].item()
             try:
                 if isinstance(value, int) and self.dtype.kind == "f" and int(float(value)) != value:
-                    raise SemiringError(f"{self.S.name}: {value} has more digits than a page computes with")
+                    raise SemiringError(f"{self.S.name}: {value} has too many digits for a page")
                 found = self._arithmetic.element(value)
             except OverflowError:
                 raise SemiringError(f"{self.S.name}: {value} does not fit {self.dtype}, a page's dtype") from None

@@ -1,4 +1,4 @@
-"""`explain`: a closure as steps that people can read, iterate, and go through in a page."""
+"""`explain`: a closure as steps that people can read, iterate over, and click through in a page."""
 
 from __future__ import annotations
 
@@ -45,25 +45,25 @@ NAMES = {
 class Explanation:
     """The steps of a closure over a small graph; `semiring.explain` makes it.
 
-    It iterates over its steps, prints those that change an entry, and shows in a notebook as the page that `save`
-    writes: there the reader steps through it, changes edges, algebra and method, and tries an algebra of their own.
+    It iterates over its steps, prints those that change an entry, and a notebook shows it as the page that `save`
+    writes. There the reader clicks through the steps, changes edges, algebra and method, and can enter an algebra.
 
     Attributes
     ----------
     semiring : Semiring
     method : str
     names : list of str
-        Of the vertices.
+        The names of the vertices.
     edges : list of (int, int)
     calls : list of Call
-        What the schedule asks of a kernel, recorded: an operation, and the blocks that it is on.
+        The recorded calls of the schedule to a kernel: an operation, and its blocks.
     steps : list of Step
-        Each entry that is written: the call, the kind of step, the entries read, the old and the new value, and the
-        walks that each stands for.
+        Every write to an entry: the call, the kind of step, the entries read, the old and the new value, and the
+        walks that each combines.
     closure : list of lists, or None
-        A*, where it exists.
+        A*, if it exists.
     failure : Failure or None
-        Why there is none.
+        Why it does not exist.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class Explanation:
 
     @property
     def closure(self) -> list[list[Any]] | None:
-        """A*, where it exists."""
+        """A*, if it exists."""
         return None if self.failure else self._replay.values["A"]
 
     @property
@@ -130,7 +130,9 @@ class Explanation:
         return self.steps[at]
 
     def words(self, step: Step) -> Line:
-        """A step in words: title, the equation over blocks, the rule of the entry, its numbers, and its walks.
+        """Describe a step in words.
+
+        The words are a title, the equation over blocks, the rule of the entry, its numbers, and its walks.
 
         Parameters
         ----------
@@ -173,7 +175,7 @@ class Explanation:
                 f'style="width: 100%; height: {height}px; border: 0"></iframe>')
 
     def save(self, path: str | Path) -> None:
-        """Write the page: one HTML file that needs nothing else, neither a network nor a server.
+        """Write the page: one HTML file that needs no network and no server.
 
         Parameters
         ----------
@@ -214,37 +216,37 @@ def explain(
     positions: Any = None,
     title: str | None = None,
 ) -> Explanation:
-    """How a closure is computed, step by step: for one's own understanding, for a class, as a page to click through.
+    """Compute a closure step by step, to read, to teach with, or to click through.
 
     Parameters
     ----------
     A : array_like, sparse matrix or graph, shape (n, n)
         As for `closure`, of 1 to 12 vertices.
     S : Semiring or str, optional
-        Default: that of A, if it is a `Matrix`.
+        Default: the algebra of A, if it is a `Matrix`.
     method : str
-        "floyd-warshall", "blocked", "r-kleene", "squaring" or "elimination". A page has all that the laws allow.
+        "floyd-warshall", "blocked", "r-kleene", "squaring" or "elimination". A page offers all that the laws allow.
     tile : int
-        Vertices of a block, for the methods that have blocks.
+        Vertices of a block, for methods with blocks.
     weights : mapping of Semiring or str, optional
-        The algebras that the page offers beside S, each with its weights as for `compare`: a matrix, a mapping of edges
-        to elements, or a sequence of one element for each edge of A, in their order. Where a value is None, or the
-        mapping is absent, weights are made of those of A: lengths where the algebra's carrier has them, chances and
-        shares where it does not.
+        Further algebras for the page, each with its weights as for `compare`: a matrix, a mapping of edges
+        to elements, or a sequence of one element for each edge of A, in their order. If a value is None, or the
+        mapping is missing, weights are made from those of A: lengths if the algebra's carrier has them, otherwise
+        probabilities and shares.
     positions : mapping or sequence of pairs, optional
-        Where the vertices stand, y pointing up; on a circle with few crossings when absent.
+        Coordinates of the vertices, with y pointing up. Default: on a circle with few crossings.
     title : str, optional
-        Of the page.
+        The title of the page.
 
     Returns
     -------
     Explanation
-        Its `steps` are data; it prints, shows in notebooks, and `save` writes the page.
+        Its `steps` are data; it prints, notebooks show it, and `save` writes the page.
 
     Raises
     ------
     SemiringError
-        If there are more than 12 vertices or none, or the method is none of the five.
+        If there are more than 12 vertices or none, or the method is unknown.
     GraphError
         If weights do not fit the edges or the carrier, or a vertex is unknown.
     LawError
@@ -252,10 +254,10 @@ def explain(
 
     Notes
     -----
-    The method is the library's own, recorded as it stands. Floats are computed in double precision: records in that of
-    their fields. What a value is over, its walks, comes from the free algebra, which runs beside S: of a selective ⊕
-    the one walk that won, else the union, of which the four shortest are kept. A cycle counts as improving where it
-    does by more than 10⁻¹² of the largest weight.
+    The library's own method runs, and its calls are recorded. Floats are computed in double precision, records in the
+    precision of their fields. The walks of a value come from the free algebra, which runs in parallel to S: if ⊕
+    selects, the one walk that won, else the union, cut to the four shortest. A cycle counts as improving if it improves
+    by more than 10⁻¹² of the largest weight.
 
     Examples
     --------
@@ -273,14 +275,14 @@ def explain(
         refuse_closures(S)
     method = resolve_method(method, S)
     if method not in SCHEDULES:
-        raise SemiringError(f"explain steps through {', '.join(SCHEDULES)}; method={method!r} has no such steps")
+        raise SemiringError(f"explain can step through {', '.join(SCHEDULES)}, but not through method={method!r}")
     if not isinstance(tile, int) or isinstance(tile, bool) or tile < 1:
-        raise SemiringError(f"tile is a number of vertices of a block, 1 or more, not {tile!r}")
+        raise SemiringError(f"tile must be a number of vertices, 1 or more, not {tile!r}")
     given = operand(A, S)
     n = order_of_one(given.shape)
     if not 0 < n <= MOST_VERTICES:
         hint = "pass some of them, as in M[[\"a\", \"b\"]] of a Matrix" if n else "it has no steps"
-        raise SemiringError(f"explain shows graphs of 1 to {MOST_VERTICES} vertices, and this one has {n}: {hint}")
+        raise SemiringError(f"explain shows graphs of 1 to {MOST_VERTICES} vertices, but this one has {n}: {hint}")
     own = _entries(given, Elements(S))
     others = _others(A, S, weights)
     edges = sorted({*own, *(edge for entries in others.values() for edge in entries or ())})
@@ -303,7 +305,7 @@ Entries = dict[tuple[int, int], Any]  # elements by rows and columns
 def _entries(given: Operand, elements: Elements) -> Entries:
     """The entries that are not zero, as elements of a page."""
     dense = as_dense(on_host(given))
-    _ = dense.facts  # what is not an element is refused by its place
+    _ = dense.facts  # refuses anything that is not an element, with its place
     array = np.asarray(dense.array)
     zero = given.S.zero_in(array.dtype)
     infinite = infinities(given.S, array.dtype)
@@ -317,7 +319,7 @@ def _entries(given: Operand, elements: Elements) -> Entries:
 
 
 def _with_infinities(x: Any, infinite: Mapping[Any, Any]) -> Any:
-    """An element of integers with ∞ in place of the limits that stand for it; of a record each component."""
+    """An element with ∞ for the limits of integers that stand for it; in a record for each component."""
     if isinstance(x, np.void):
         return tuple(_with_infinities(x[f], infinite.get(f, {})) for f in x.dtype.names or ())
     return infinite.get(x, x)
@@ -326,7 +328,7 @@ def _with_infinities(x: Any, infinite: Mapping[Any, Any]) -> Any:
 def _others(
     A: Any, S: Semiring, asked: Mapping[Semiring | str, Any] | None
 ) -> dict[Semiring, Entries | None]:
-    """The entries of the other algebras; None where they are to be made of lengths."""
+    """The entries under the other algebras; None if they are to be made from lengths."""
     if asked is None:
         return {T: None for T in map(catalogue.__getitem__, OFFERED) if T is not S}
     if not isinstance(asked, Mapping):
@@ -346,7 +348,7 @@ def _others(
 
 
 def _made(elements: Elements, lengths: Sequence[float], edges: Edges) -> list[Any] | None:
-    """Weights where only lengths are known: as OFFERED says, else the lengths, else ones; None where nothing fits."""
+    """Weights made from lengths: as OFFERED says, else the lengths, else ones; None if none fits."""
     maker = next((m for name, m in OFFERED.items() if catalogue[name] is elements.S), None)
     tried = [maker(lengths, edges)] if maker else [list(lengths), [elements.one] * len(edges)]
     for weights in tried:
@@ -358,7 +360,7 @@ def _made(elements: Elements, lengths: Sequence[float], edges: Edges) -> list[An
 
 
 def _length(value: Any, at: int) -> float:
-    """A number that stands for the weight of an edge: the first of a record; its place where it is not a number."""
+    """A number for the weight of an edge: the first number of a record; its position if it is not a number."""
     if isinstance(value, np.void):
         value = value[0]
     if isinstance(value, (bool, np.bool_)):
@@ -369,7 +371,7 @@ def _length(value: Any, at: int) -> float:
 
 
 def _key(S: Semiring, at: int) -> str:
-    """What an algebra is called in links: its name in Python, if it is of the catalogue."""
+    """The name of an algebra in links: its Python name, if it is built in."""
     return next((name for name in OFFERED if S.origin and catalogue[name] is S), f"algebra-{at}")
 
 
@@ -379,9 +381,9 @@ def _places(places: Any, given: Operand) -> list[Sequence[float]]:
         found = dict(zip(positions_of(list(places), given.names, n)[1].tolist(), places.values(), strict=True))
         missing = [v for v in range(n) if v not in found]
         if missing:
-            raise SemiringError(f"positions lacks {given.position(missing[0])!r}")
+            raise SemiringError(f"positions lacks the vertex {given.position(missing[0])!r}")
         places = [found[v] for v in range(n)]
     places = [tuple(place) for place in places]
     if len(places) != n or any(len(place) != 2 or not np.isfinite(np.array(place, float)).all() for place in places):
-        raise SemiringError(f"positions are {n} pairs of finite numbers, one for each vertex")
+        raise SemiringError(f"positions must be {n} pairs of finite numbers, one for each vertex")
     return places

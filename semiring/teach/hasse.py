@@ -1,4 +1,4 @@
-"""Hasse diagrams: the natural order of an algebra whose ⊕ is idempotent, by what covers what."""
+"""Hasse diagrams: the natural order of an algebra whose ⊕ is idempotent, drawn by neighbours."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from .layers import layers
 from .svg import HEIGHT, Drawing, width_of
 from .tables import some_elements, texts
 
-STOREY = 64  # pixels from level to level
+STOREY_PIXELS = 64  # from level to level
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HasseDiagram:
-    """The natural order a ≤ b ⇔ a ⊕ b = b on some elements, by the pairs of neighbours; `Semiring.hasse` makes it.
+    """The natural order a ≤ b ⇔ a ⊕ b = b on some elements; `Semiring.hasse` makes it.
 
-    Printed, it is text: the levels, highest first, and what covers what. A notebook shows it as a drawing.
+    It prints as text: the levels, highest first, and the pairs of neighbours. A notebook shows a drawing.
 
     Attributes
     ----------
     semiring : Semiring
     elements : ndarray, shape (k,)
     below : ndarray of bool, shape (k, k)
-        Where the element of the row is at most that of the column.
+        True if the row's element is at most the column's.
 
     Notes
     -----
@@ -63,7 +63,7 @@ class HasseDiagram:
 
     @classmethod
     def of(cls, semiring: Semiring, elements: Any = None, dtype: Any = None) -> HasseDiagram:
-        """The natural order on elements of an algebra.
+        """Make the natural order on elements of an algebra.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class HasseDiagram:
         """
         verdict = semiring._law_report.flags["idempotent"]
         if not semiring.idempotent:
-            raise LawError(f"{semiring.name} has no natural order, for which ⊕ has to be idempotent: {verdict}",
+            raise LawError(f"{semiring.name} has no natural order, which needs an idempotent ⊕: {verdict}",
                            failures=[] if verdict.holds else [verdict])
         chosen = some_elements(semiring, elements, dtype)
         A = semiring.over(chosen.dtype)
@@ -100,7 +100,7 @@ class HasseDiagram:
 
     @cached_property
     def covers(self) -> list[tuple[Any, Any]]:
-        """Pairs (a, b) of elements where a < b and nothing is between them; records are tuples."""
+        """Pairs (a, b) of neighbours: a < b with nothing between; records are tuples."""
         items = self._items
         return [(items[i], items[j]) for i, j in self._edges]
 
@@ -118,13 +118,13 @@ class HasseDiagram:
         Raises
         ------
         SemiringError
-            If elements are Python objects that cannot be keys; `heights` has them by position.
+            If elements are Python objects that cannot be keys; use `heights`, which has them by position.
         """
         try:
             return dict(zip(self._items, self.heights.tolist(), strict=True))
         except TypeError as e:
-            raise SemiringError(f"elements of {self.semiring.name} cannot be keys ({e}): use heights, which is in the "
-                                "order of elements") from None
+            raise SemiringError(f"elements of {self.semiring.name} cannot be keys ({e}): use heights, in the order of "
+                                "the elements") from None
 
     @property
     def _strict(self) -> np.ndarray:
@@ -144,7 +144,7 @@ class HasseDiagram:
         return f"Natural order of {self.semiring.name} on {count}: a ≤ b where a ⊕ b = b"
 
     def _covered(self) -> list[str]:
-        """For each element that is covered a text of what covers it."""
+        """A text for each element that is covered, with the elements that cover it."""
         names = texts(self.semiring, self.elements)
         above: dict[int, list[str]] = {}
         for low, high in self._edges:
@@ -165,10 +165,10 @@ class HasseDiagram:
         drawing = Drawing(f"Hasse diagram of {self.semiring.name}",
                           f"Lines lead up from an element to those that cover it: {told}.")
         for route in routes:
-            drawing.line([(x * step, -y * STOREY) for x, y in route])
+            drawing.line([(x * step, -y * STOREY_PIXELS) for x, y in route])
         for name, x, y in zip(names, across, self.heights.tolist(), strict=True):
-            drawing.vertex((x * step, -y * STOREY), name)
-        top = -int(self.heights.max()) * STOREY - 2 * HEIGHT
+            drawing.vertex((x * step, -y * STOREY_PIXELS), name)
+        top = -int(self.heights.max()) * STOREY_PIXELS - 2 * HEIGHT
         drawing.text((0, top), f"{self.semiring.name}: a ≤ b where a ⊕ b = b", "sr-strong")
         return str(drawing)
 
@@ -177,12 +177,12 @@ class HasseDiagram:
 
 
 def _check_order(S: Semiring, elements: np.ndarray, below: np.ndarray) -> None:
-    """Refuse what is not a partial order: ⊕ of an algebra for bare products may lack the laws.
+    """Refuse a relation that is not a partial order: ⊕ of an algebra for bare products may lack the laws.
 
     Raises
     ------
     LawError
-        If it is not.
+        If it is not a partial order.
     """
     names = texts(S, elements)
     beyond = np.asarray(closure(below, boolean)) & ~below
@@ -191,5 +191,5 @@ def _check_order(S: Semiring, elements: np.ndarray, below: np.ndarray) -> None:
                        (mutual, "{} and {} are each at most the other")):
         if wrong.any():
             i, j = np.argwhere(wrong)[0]
-            raise LawError(f"{S.name} has no natural order on these elements: {why.format(names[i], names[j])}; ⊕ has "
-                           "to be associative and commutative")
+            raise LawError(f"{S.name} has no natural order on these elements: {why.format(names[i], names[j])}; ⊕ must "
+                           "be associative and commutative")

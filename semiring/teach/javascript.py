@@ -1,8 +1,8 @@
-"""The JavaScript target: a rule table from operations to text that pages compute with.
+"""The JavaScript target: a rule table from operations to code that pages run.
 
-Floats are Numbers, those of 32 bits rounded by ``Math.fround`` after each operation; truth values are Booleans;
-integers of at most 32 bits are Numbers that wrap after each operation, those of 64 bits BigInts that do. Records are
-arrays of their components. What takes more than an operator is a function of runtime.js, called as ``R.name``.
+Floats are Numbers, 32-bit floats rounded by ``Math.fround`` after each operation; truth values are Booleans;
+integers of at most 32 bits are Numbers that wrap after each operation, 64-bit integers BigInts that do. Records are
+arrays of their components. An operation that needs more than an operator is a function of runtime.js, ``R.name``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from semiring.errors import SemiringError
 
 NAMES = "abcdef"  # of parameters
 BOOL = np.dtype(bool)
-# Of components in a page: doubles where an algebra lives in them, else its default dtype, else the first of these.
+# Dtypes of components in a page: doubles if an algebra lives in them, else its default, else the first of these.
 DTYPES = tuple(map(np.dtype, ("f8", "i4", "u4", "i8", "u8", "?", "f4", "i2", "u2", "i1", "u1")))
 _MATH = {
     "sqrt": "sqrt", "cbrt": "cbrt", "exp": "exp", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10",
@@ -41,9 +41,9 @@ def function(traced: Traced, dtypes: Sequence[np.dtype], wanted: Sequence[np.dty
     ----------
     traced : Traced
     dtypes : sequence of dtype
-        Of the components of an element; where there are several an element is an array of them.
+        The dtypes of an element's components; if there are several, an element is an array of them.
     wanted : sequence of dtype, optional
-        Of the components of the result. Default: as those of an element.
+        The dtypes of the result's components. Default: those of an element.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def components_in_page(S: Semiring) -> tuple[np.dtype, ...]:
         If its elements are Python objects, complex numbers, or vectors.
     """
     if S.traced is None:
-        raise SemiringError(f"{S.name}: its elements are Python objects, which a page shows and does not compute")
+        raise SemiringError(f"{S.name}: its elements are Python objects, which a page can show but not compute with")
     home = S.default_dtype
     order = (home,) if home == BOOL else (DTYPES[0], home, *DTYPES[1:])
     found = tuple(home[f] for f in home.names) if home.names else next(((d,) for d in order if d in S.dtypes), (home,))
@@ -138,7 +138,7 @@ def _literal(value: np.generic) -> str:
 
 
 def _wrapped(text: str, dtype: np.dtype) -> str:
-    """The result of an operation, brought back into its dtype."""
+    """The result of an operation, converted to its dtype."""
     bits = 8 * dtype.itemsize
     if dtype.kind == "b":
         return text
@@ -196,7 +196,7 @@ JAVASCRIPT = Rules(
         "ceil": "Math.ceil({0})", "trunc": "Math.trunc({0})", "rint": "R.rint({0})", "minimum": "Math.min({0}, {1})",
         "maximum": "Math.max({0}, {1})", "saturating_add": "({0} + {1})", "saturating_multiply": "({0} * {1})",
     },
-    # On truth values NumPy's + and × are or and and.
+    # On truth values NumPy's + and × are "or" and "and".
     boolean={
         "add": "({0} || {1})", "multiply": "({0} && {1})", "minimum": "({0} && {1})", "maximum": "({0} || {1})",
         "bitwise_and": "({0} && {1})", "bitwise_or": "({0} || {1})", "bitwise_xor": "({0} !== {1})", "invert": "(!{0})",

@@ -1,4 +1,4 @@
-"""The ladder: the algorithms that the library goes back to, in the order of the story, each to be run on any matrix."""
+"""The ladder: the historical algorithms in the order of the story; each can close any matrix."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def named(rung: str) -> Rung:
     Raises
     ------
     SemiringError
-        For an unknown one, with the near one.
+        For an unknown name; the message suggests a similar one.
 
     Examples
     --------
@@ -43,33 +43,33 @@ def named(rung: str) -> Rung:
 
 
 def close(A: Any, S: Semiring | str | None = None, rung: str = "floyd", device: str | None = None) -> Any:
-    """The closure of a matrix by one algorithm of the literature.
+    """Compute the closure of a matrix by one algorithm of the literature.
 
-    `semiring.closure` is the one to use; this is for seeing what each step of its history brought.
+    Use `semiring.closure` in practice; this function shows what each step of its history achieved.
 
     Parameters
     ----------
     A : array_like, sparse matrix, graph or Matrix, shape (n, n)
-        Whatever the verbs read.
+        Everything that verbs can read.
     S : Semiring or str, optional
-        The algebra; that of A where A is a `Matrix`.
+        The algebra. Default: that of A, if A is a `Matrix`.
     rung : str, optional
         The name of one of `RUNGS`.
     device : {None, "cpu", "gpu"}, optional
-        The rung's own, which is also what None means.
+        The rung's own device, which is also the default.
 
     Returns
     -------
     array or Matrix, shape (n, n)
-        A*, in the caller's own type; of a sparse matrix or graph as `semiring.closure` gives it.
+        A*, in the caller's own type; for a sparse matrix or graph as `semiring.closure` returns it.
 
     Raises
     ------
     NoClosureError
         If there is no closure, with the vertex and a cycle.
     SemiringError
-        For an unknown rung, another device than the rung's, a stack of matrices, what is not a matrix over the algebra,
-        and what the rung cannot close, with the reason.
+        For an unknown rung, a device other than the rung's, a stack of matrices, something that is not a matrix over
+        the algebra, and a matrix that the rung cannot close, with the reason.
 
     Examples
     --------
@@ -83,14 +83,14 @@ def close(A: Any, S: Semiring | str | None = None, rung: str = "floyd", device: 
     step = named(rung)
     asked = options(device=device).device
     if asked is not None and (asked == "cpu") != (step.device == "cpu"):
-        raise SemiringError(f"{step.title} runs on the {step.device.upper()}, and device={device!r} is asked for; "
-                            "leave device out")
+        raise SemiringError(f"{step.title} runs on the {step.device.upper()}, not on device={device!r}: "
+                            "leave out device")
     task = Task("closure", S, (A,), options(device=step.device))
     given = task.operands[0]
     n = order_of_one(given.shape)
     if given.kind in ("sparse", "packed"):
         given = as_dense(given)
-    _ = given.facts  # what is not an element is refused
+    _ = given.facts  # refuses anything that is not an element
     reason = step.refuses(task.S, given.dtype, n)
     if reason is not None:
         raise SemiringError(f"the rung {rung!r} cannot close this matrix over {task.S.name}: {reason}")
@@ -101,5 +101,5 @@ def close(A: Any, S: Semiring | str | None = None, rung: str = "floyd", device: 
     except NoClosureError:
         if given.names is None:
             raise
-        compute(task)  # which calls vertices by their names
+        compute(task)  # this raises the error with the names of vertices
         raise

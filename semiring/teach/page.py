@@ -1,4 +1,4 @@
-"""One HTML file that steps through a closure: data, the algebras' functions, and the scripts of the folder ``page``."""
+"""One HTML file that steps through a closure: data, the algebras' functions, and the scripts in the folder ``page``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .explanation import Explanation
 
 FOLDER = Path(__file__).with_name("page")
-# In the order in which one needs another.
+# In the order in which they depend on each other.
 ENGINE = ("values", "regex", "walks", "replay", "expressions", "laws")
 VIEW = ("algebras", "words", "graph", "matrix", "page")
 
@@ -56,7 +56,7 @@ def page(explanation: Explanation) -> str:
 
 
 def matrix(explanation: Explanation, elements: Elements) -> list[list[Any]]:
-    """The edges as a matrix over one of the algebras; its largest weight becomes the scale of rounding."""
+    """The edges as a matrix over one of the algebras; its largest weight sets the scale of rounding."""
     n, weights = len(explanation.names), explanation.weights[elements.S]
     result = [[elements.zero] * n for _ in range(n)]
     for (u, v), weight in zip(explanation.edges, weights, strict=True):
@@ -93,7 +93,7 @@ def script(name: str) -> str:
 
 
 def stripped(text: str) -> str:
-    """Without indentation, and without lines that hold nothing but a comment.
+    """Remove indentation, and lines that contain only a comment.
 
     >>> print(stripped("const a = 1;\\n\\n  // Why.\\n  let b;\\n"))
     const a = 1;
@@ -131,7 +131,7 @@ def _algebra(explanation: Explanation, E: Elements) -> dict[str, Any]:
 
 
 def _records(explanation: Explanation, E: Elements) -> dict[str, Any]:
-    """What each method computes under an algebra that pages cannot compute with."""
+    """The result of each method under an algebra that pages cannot compute with."""
     texts: dict[str, int] = {}
     methods = {}
     for key, (_, _, calls) in explanation.methods.items():
@@ -161,7 +161,7 @@ def _text(value: Any, texts: dict[str, int]) -> int:
 
 
 def _json(x: Any) -> Any:
-    """An element as JSON: infinities by name, integers of 64 bits and objects by their text."""
+    """An element as JSON: infinities by name, 64-bit integers and objects by their text."""
     if isinstance(x, Regex):
         return "" if x.kind == "empty" else x.text
     if isinstance(x, (np.int64, np.uint64)):

@@ -1,4 +1,4 @@
-"""What an algebra asks of a graph, in words, and weights for it where only lengths are known."""
+"""The question that an algebra answers about a graph, in words, and weights for it made from lengths."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QUESTIONS = {
 
 
 def question(S: Semiring) -> str:
-    """What the closure of an algebra answers, in words.
+    """Return the question that the closure of an algebra answers, in words.
 
     >>> import semiring as sr
     >>> question(sr.boolean)
@@ -51,13 +51,13 @@ def _ones(lengths: Sequence[float], edges: Edges) -> list[Any]:
 
 
 def _chances(lengths: Sequence[float], edges: Edges) -> list[Any]:
-    """Short edges are likely: 1 less the length, the longest being a bit less than 1."""
+    """Short edges are likely: 1 minus the length, scaled so that the longest stays below 1."""
     largest = max(map(abs, lengths), default=0) + 1
     return [min(max(round(1 - abs(x) / largest, 2), 0.05), 0.95) for x in lengths]
 
 
 def _shares(lengths: Sequence[float], edges: Edges) -> list[Any]:
-    """Nine tenths of a vertex, dealt out evenly to the edges that leave it, so that sums over walks converge."""
+    """Nine tenths of a vertex, shared equally by the edges that leave it, so that sums over walks converge."""
     leaving = [sum(u == v for v, _ in edges) for u, _ in edges]
     return [round(0.9 / k, 2) if k > 1 else 0.9 for k in leaving]
 
@@ -66,7 +66,7 @@ def _letters(lengths: Sequence[float], edges: Edges) -> list[Any] | None:
     return [letter(x) for x in LETTERS[: len(edges)]] if len(edges) <= len(LETTERS) else None
 
 
-# The algebras that a page offers beside the one it was made for, by their names in the catalogue.
+# The algebras that a page offers in addition to its own, by their Python names.
 OFFERED: dict[str, Callable[[Sequence[float], Edges], list[Any] | None]] = {
     "boolean": _ones, "min_plus": _lengths, "max_min": _lengths, "viterbi": _chances, "plus_times": _shares,
     "counting": _ones, "shortest_count": _lengths, "k_best": _lengths, "regex": _letters,

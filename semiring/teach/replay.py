@@ -1,7 +1,7 @@
-"""What a schedule does to a graph's matrix, entry by entry: its recorded kernel calls, carried out one at a time.
+"""Replay a schedule on a graph's matrix, entry by entry: its recorded kernel calls are carried out one at a time.
 
-The schedules are those of `semiring.algorithms`, recorded as they stand; nothing of them is written again here. A page
-carries the calls out anew, by ``page/replay.js``, whenever its reader changes something; both give the same steps.
+The schedules in `semiring.algorithms` run unchanged, and their calls are recorded. A page replays the calls, by
+``page/replay.js``, whenever its reader changes something; both give the same steps.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Values = list[list[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """first ⊗ second, the entries (i, k) and (k, j) as they were before the call."""
+    """A product first ⊗ second, of the entries (i, k) and (k, j) before the call."""
 
     through: int
     first: Any
@@ -34,16 +34,16 @@ class Step:
     Attributes
     ----------
     call : int
-        Which of the recorded kernel calls.
+        The number of the recorded kernel call.
     kind : str
         "star", "row", "pivot" or "column" while a block is closed; "left", "product", "right", "square", "one", "copy"
         for the kernel's other operations.
     matrix : str
-        "A", or what a schedule makes beside it.
+        "A", or a further matrix of the schedule.
     row, column : int
-        The entry that is written; −1 where a whole matrix is copied.
+        The entry that is written; −1 if a whole matrix is copied.
     pivots : range
-        The vertices in the middle of the walks that are joined.
+        The vertices in the middle of the walks.
     reads : tuple of (str, int, int)
         The entries read: matrix, row, column.
     terms : tuple of Term
@@ -51,12 +51,12 @@ class Step:
         The pivot's star, by which a row or a column is multiplied.
     old, new : element
     before, walks : Walks
-        What these two are over.
+        The walks that the old and the new value combine.
     opened : frozenset of int
         The vertices that walks may already pass through.
     changed : bool
     won : int
-        Where ⊕ selects: the vertex in the middle of the walk that was better than what was there; −1 if none was.
+        If ⊕ selects: the vertex in the middle of the walk that improved the old value; −1 if there is none.
     """
 
     call: int
@@ -79,7 +79,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why there is no closure: the pivot whose star does not exist, or a cycle that improves.
+    """Why there is no closure: a pivot without a star, or a cycle that improves.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class Replay:
     steps : list of Step
     failure : Failure or None
     values : dict of str to list of lists
-        The matrices at the end, by letter; "A" is the closure where nothing failed.
+        The matrices at the end, by letter; "A" is the closure unless there was a failure.
     """
 
     elements: Elements
@@ -129,10 +129,10 @@ class Replay:
             if not getattr(self, f"_{call.operation}")(*call.blocks):
                 break
 
-    # The kernel's operations; each says whether to go on
+    # The kernel's operations; each returns whether to continue
 
     def _close(self, D: Region) -> bool:
-        """Floyd–Warshall on a block, as `semiring.algorithms.floyd_warshall` has it."""
+        """Floyd–Warshall on a block, as in `semiring.algorithms.floyd_warshall`."""
         E, name = self.elements, D.matrix
         for k in D.rows:
             others, pivot = [i for i in D.rows if i != k], range(k, k + 1)
@@ -181,7 +181,7 @@ class Replay:
         for i in A.rows:
             old, before = self.values[name][i][i], self.walks[name][i][i]
             total = E.add(E.one, old)
-            won = E.same(total, E.one) if E.S.selective else None  # whether to stay is as good
+            won = E.same(total, E.one) if E.S.selective else None  # whether staying is as good
             walks = staying(i) | before if won is None else staying(i) if won else before
             if not self._put("one", name, i, i, total, walks, range(0), ((name, i, i),)):
                 return False
@@ -204,7 +204,7 @@ class Replay:
         self, kind: str, C: Region, i: int, j: int, A: Region, B: Region, inner: range, a: Values, b: Values,
         v: list[list[Walks]], w: list[list[Walks]], adds: bool = True,
     ) -> bool:
-        """c_ij ← (c_ij ⊕) ⊕_k a_ik ⊗ b_kj; where ⊕ selects the walks are those of the first term that is as good."""
+        """c_ij ← (c_ij ⊕) ⊕_k a_ik ⊗ b_kj; if ⊕ selects, the walks are those of the first term that is as good."""
         E, name = self.elements, C.matrix
         through = inner if kind == "pivot" else A.columns
         value = self.values[name][i][j] if adds else E.zero
@@ -226,7 +226,7 @@ class Replay:
         reads: tuple[tuple[str, int, int], ...], terms: tuple[Term, ...] = (), factor: Any = None,
         won: int = -1,
     ) -> bool:
-        """Write an entry; False where it shows that a cycle improves."""
+        """Write an entry; return False if it shows that a cycle improves."""
         old, before = self.values[name][i][j], self.walks[name][i][j]
         changed = not self.elements.same(old, new)
         self.values[name][i][j], self.walks[name][i][j] = new, walks

@@ -1,4 +1,4 @@
-"""A rung of the ladder: one algorithm of the literature, where it comes from, what limits it, and how to run it."""
+"""A rung of the ladder: one algorithm of the literature, its source, its limit, and its code."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ class Rung:
     Attributes
     ----------
     name : str
-        As pages, plots and commands call it: "katz-kider".
+        Its name in pages, plots and commands: "katz-kider".
     title : str
-        Who, and what: "Katz and Kider: blocked in three phases".
+        The authors and the algorithm: "Katz and Kider: blocked in three phases".
     year : int
     source : str
-        Authors, title, where it appeared.
+        Authors, title, and where it appeared.
     idea : str
-        What it does, in a sentence or two.
+        The algorithm in a sentence or two.
     limit : str
         What limits it.
     filled_in : str
-        What the source leaves open, and how it is settled here; empty where nothing is.
+        What the source leaves open, and how it is settled here; empty if nothing is.
     device : {"cpu", "gpu"}
     module : str
-        The page of code: "semiring.algorithms.history.katz_kider".
+        The module with the code: "semiring.algorithms.history.katz_kider".
     refuses : callable
-        Of an algebra, a dtype and an order: why it cannot close such a matrix; None where it can.
+        Takes an algebra, a dtype and an order; returns why it cannot close such a matrix, or None.
     close : callable
-        Of an array on its device and an algebra: the closure, a new array of the same type.
+        Takes an array on its device and an algebra; returns the closure, a new array of the same type.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Rung:
 
 
 def unless_idempotent(S: Semiring) -> str | None:
-    """Why repeated squaring cannot close a matrix over an algebra; None where it can."""
+    """Why repeated squaring cannot close a matrix over an algebra; None if it can."""
     try:
         resolve_method("squaring", S)
     except LawError as e:

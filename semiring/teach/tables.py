@@ -1,4 +1,4 @@
-"""Operation tables: what ⊕, ⊗ and the star make of a few elements of an algebra."""
+"""Operation tables: ⊕, ⊗ and the star of a few elements of an algebra."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from semiring.graphs.tables import lines
 from semiring.graphs.texts import count_text, infinities, plain_text, shown
 from semiring.operands.elements import read_elements
 
-CLOSED = 16  # elements that 0, 1 and samples may make of each other
-SAMPLES = 10  # elements that are shown where they make more
-MOST = 64  # elements that a caller may ask for
+CLOSED = 16  # the most elements for which 0, 1 and samples are combined until nothing new appears
+SAMPLES = 10  # the elements that are shown if there are more
+MOST_ELEMENTS = 64  # that a caller may ask for
 LONGEST = 32  # characters of an object
-WIDTH = 100  # characters of a line; what is wider is written below each other
+WIDTH = 100  # characters of a line; wider blocks are written below each other
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OperationTables:
-    """The tables of ⊕ and ⊗ and the stars of some elements; `Semiring.table` makes them.
+    """Tables of ⊕ and ⊗ and the stars of some elements; `Semiring.table` makes them.
 
-    Printed, it is the tables as text; a notebook shows them as tables.
+    They print as text, and a notebook shows them as tables.
 
     Attributes
     ----------
@@ -38,11 +38,11 @@ class OperationTables:
     add, mul : ndarray, shape (k, k)
         a ⊕ b and a ⊗ b in the row of a and the column of b.
     star : ndarray, shape (k,), or None
-        a*, where `defined`; None for a bare product.
+        a*, if `defined`; None for a bare product.
     defined : ndarray of bool, shape (k,)
-        Where the star exists.
+        Whether the star exists.
     closed : bool
-        Whether every sum and product is one of the elements again.
+        Whether every sum and product is one of the elements.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class OperationTables:
 
     @classmethod
     def of(cls, semiring: Semiring, elements: Any = None, dtype: Any = None) -> OperationTables:
-        """The tables over elements of an algebra.
+        """Make the tables over elements of an algebra.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class OperationTables:
         return cls(semiring, chosen, add, mul, star, defined, closed)
 
     def _tables(self) -> list[list[list[str]]]:
-        """The texts of the tables with their headings: of ⊕, of ⊗, and of the star."""
+        """The texts of the tables with their headings: for ⊕, for ⊗, and for the star."""
         names = texts(self.semiring, self.elements)
         tables = []
         for sign, array in (("⊕", self.add), ("⊗", self.mul)):
@@ -134,18 +134,18 @@ class OperationTables:
 
 
 def abreast(pages: Sequence[str]) -> str:
-    """Parts of a page in HTML beside each other, where there is room for them.
+    """Parts of an HTML page next to each other, if there is room for them.
 
     >>> abreast(["<p>a</p>"]).count("<div")
     2
     """
-    # Each part scrolls by itself where it is too wide for a phone.
+    # Each part scrolls by itself if it is too wide for a phone.
     inside = "".join(f'<div style="overflow-x: auto; max-width: 100%">{page}</div>' for page in pages)
     return f'<div style="display: flex; flex-wrap: wrap; gap: 1em 2em; align-items: flex-start">{inside}</div>'
 
 
 def beside(blocks: Sequence[Sequence[str]], gap: int = 4, width: int = WIDTH) -> list[str]:
-    """Blocks of lines beside each other, or below each other where they are too wide.
+    """Blocks of lines next to each other, or below each other if they are too wide.
 
     >>> beside([["a", "bb"], ["c"]])
     ['a     c', 'bb']
@@ -198,7 +198,7 @@ def _object_text(x: Any) -> str:
 
 
 def some_elements(S: Semiring, given: Any, dtype: Any) -> np.ndarray:
-    """Different elements to show: those that are given, all that samples make of each other, or the simplest samples.
+    """Choose different elements to show: given ones, all combinations of samples, or the simplest samples.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def some_elements(S: Semiring, given: Any, dtype: Any) -> np.ndarray:
     Raises
     ------
     SemiringError
-        If something that is given is not an element, nothing or too much is given, or the algebra cannot live in the
+        If a given value is not an element, there are no or too many elements, or the algebra cannot live in the
         dtype.
 
     Examples
@@ -225,8 +225,8 @@ def some_elements(S: Semiring, given: Any, dtype: Any) -> np.ndarray:
     """
     if given is not None:
         array = _different(read_elements(given, S, "elements", dtype))
-        if not 0 < len(array) <= MOST:
-            raise SemiringError(f"{len(array)} different elements: give from 1 to {MOST} of them")
+        if not 0 < len(array) <= MOST_ELEMENTS:
+            raise SemiringError(f"{len(array)} different elements: pass from 1 to {MOST_ELEMENTS} of them")
         return array
     A = S.over(S.resolve_dtype(S.default_dtype if dtype is None else dtype))
     samples = _different(S.elements_in(A.dtype).notable)
@@ -239,7 +239,7 @@ def some_elements(S: Semiring, given: Any, dtype: Any) -> np.ndarray:
 
 
 def closed_under_operations(A: Arithmetic, start: np.ndarray) -> np.ndarray | None:
-    """What ⊕ and ⊗ make of some elements, these first; None if that is more than a table can show.
+    """Combine some elements by ⊕ and ⊗ until nothing new appears; None if there are too many for a table.
 
     Examples
     --------
@@ -275,7 +275,7 @@ def combined(A: Arithmetic, elements: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def _different(array: np.ndarray) -> np.ndarray:
     kept: list[int] = []
     for i in range(len(array)):
-        if len(kept) <= MOST and not _is_among(array[i], [array[k] for k in kept]):
+        if len(kept) <= MOST_ELEMENTS and not _is_among(array[i], [array[k] for k in kept]):
             kept.append(i)
     return array[kept]
 
@@ -285,5 +285,5 @@ def _is_among(x: Any, known: Sequence[Any]) -> bool:
 
 
 def _as_people_write(S: Semiring, array: np.ndarray) -> np.ndarray:
-    """Records with vectors where they were declared with vectors."""
+    """Records with vectors, if they were declared with vectors."""
     return array.view(S.element_dtype) if S.is_record and array.dtype == S.default_dtype else array

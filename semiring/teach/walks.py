@@ -1,6 +1,6 @@
-"""Sets of walks, cut to the few shortest: the free algebra, which runs beside any other and tells what values are over.
+"""Sets of walks, cut to the few shortest: the free algebra, which shows the walks that a value combines.
 
-⊕ is the union and ⊗ joins end to end, so under any schedule the walks of an entry are those that its value is over.
+⊕ is the union and ⊗ joins end to end, so under any schedule the walks of an entry are those that its value combines.
 A page has the same in ``page/walks.js``.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-KEPT = 4  # walks of a set
+KEPT_WALKS = 4  # of a set
 
 
 class Walks(NamedTuple):
-    """Some of the walks between two vertices: each the tuple of its vertices, and whether there are more."""
+    """Some of the walks between two vertices: each as the tuple of its vertices, and whether there are more."""
 
     shortest: tuple[tuple[int, ...], ...] = ()
     more: bool = False
@@ -22,19 +22,19 @@ class Walks(NamedTuple):
         return _cut({*self.shortest, *other.shortest}, self.more or other.more)
 
     def __matmul__(self, other: Walks) -> Walks:
-        """Each walk of one followed by each of the other, which begins where the first ends."""
+        """Each walk of one followed by each of the other, which begins at the end of the first."""
         if not (self.shortest and other.shortest):
             return NONE
         joined = {first + second[1:] for first in self.shortest for second in other.shortest}
         return _cut(joined, self.more or other.more)
 
     def repeated(self, vertex: int) -> Walks:
-        """All ways round, any number of times, from a vertex to itself."""
+        """All closed walks, repeated any number of times, from a vertex to itself."""
         loops = Walks(tuple(walk for walk in self.shortest if len(walk) > 1), self.more)
         if not loops.shortest:
             return staying(vertex)
         total = power = staying(vertex)
-        for _ in range(KEPT):
+        for _ in range(KEPT_WALKS):
             power = power @ loops
             total = total | power
         return Walks(total.shortest, True)
@@ -59,4 +59,4 @@ def edge(u: int, v: int) -> Walks:
 
 def _cut(walks: Iterable[tuple[int, ...]], more: bool) -> Walks:
     ordered = sorted(walks, key=lambda walk: (len(walk), walk))
-    return Walks(tuple(ordered[:KEPT]), more or len(ordered) > KEPT)
+    return Walks(tuple(ordered[:KEPT_WALKS]), more or len(ordered) > KEPT_WALKS)

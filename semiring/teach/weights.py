@@ -26,7 +26,7 @@ from .tables import texts
 
 
 def graph_of(A: Any, S: Semiring) -> Graph:
-    """The edges of a graph or a matrix, with what they bring for weights."""
+    """The edges of a graph or a matrix, with their own weights."""
     if is_of_edges(A):
         return graph_for(A)
     if isinstance(A, PackedMatrix):
@@ -45,12 +45,12 @@ def graph_of(A: Any, S: Semiring) -> Graph:
 
 
 def given_weights(weights: Any, chosen: Sequence[Semiring]) -> dict[Semiring, Any]:
-    """The weights that the caller gives, by algebra.
+    """The weights that the caller passed, by algebra.
 
     Raises
     ------
     SemiringError
-        If they are not a mapping, or of an algebra that is not compared.
+        If they are not a mapping, or contain an algebra that is not compared.
     """
     if weights is None:
         return {}
@@ -59,7 +59,7 @@ def given_weights(weights: Any, chosen: Sequence[Semiring]) -> dict[Semiring, An
     found = {algebra(S): value for S, value in weights.items()}
     for S in found:
         if S not in chosen:
-            raise SemiringError(f"weights are given for {S.name}, which is not among the algebras")
+            raise SemiringError(f"weights contains {S.name}, which is not among the algebras")
     return found
 
 
@@ -86,13 +86,13 @@ def _of_edges(graph: Graph, S: Semiring, given: Any) -> np.ndarray:
     Raises
     ------
     GraphError
-        If an edge has none, or something else has one.
+        If an edge has none, or there are weights for something else.
     """
     if isinstance(given, Mapping):
         ends = [tuple(edge[:2]) for edge in graph.edges()]
         for edge in given:
             if edge not in ends and (graph.directed or not isinstance(edge, tuple) or edge[::-1] not in ends):
-                raise GraphError(f"there is no edge {quoted(edge)}")
+                raise GraphError(f"weights contains {quoted(edge)}, which is not an edge")
         keys = [edge if edge in given or graph.directed else edge[::-1] for edge in ends]
         missing = [edge for edge, key in zip(ends, keys, strict=True) if key not in given]
         if missing:
@@ -114,7 +114,7 @@ def _at_edges(graph: Graph, S: Semiring, elements: np.ndarray) -> np.ndarray:
     Raises
     ------
     GraphError
-        If there are others, or an undirected graph has other elements the other way.
+        If there are others, or an undirected graph has other elements in the opposite direction.
     """
     ends = graph.sources, graph.targets
     values = elements[ends]
@@ -123,8 +123,8 @@ def _at_edges(graph: Graph, S: Semiring, elements: np.ndarray) -> np.ndarray:
     if not graph.directed:
         others[ends[::-1]] = False
         if not equal(elements[ends[::-1]], values).all():
-            raise GraphError("weights are not symmetric, and the graph is undirected")
+            raise GraphError("weights are not symmetric, but the graph is undirected")
     if others.any():
         i, j = np.argwhere(others)[0]
-        raise GraphError(f"weights[{i}, {j}] is {texts(S, elements[i : i + 1, j])[0]}, where there is no edge")
+        raise GraphError(f"weights[{i}, {j}] is {texts(S, elements[i : i + 1, j])[0]}, but there is no such edge")
     return values

@@ -1,6 +1,6 @@
-"""What each step says: a title, the equation over blocks, and that of the entry. Pages get the same table.
+"""The description of each step: a title, the equation over blocks, and the rule of the entry; pages use it, too.
 
-Of a rule, {t} is the entry that is written, {s} the pivot's own, and {p} names the pivots.
+In a rule, {t} is the entry that is written, {s} the pivot's own entry, and {p} the names of the pivots.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .walks import Walks
 
 FULL = 4  # terms that a rule names one by one
 LONG = 80  # characters of a list of walks
-ADDING = ("pivot", "product")  # kinds of steps that add to what is there
+ADDING = ("pivot", "product")  # kinds of steps that add to the old value
 
 
 class Words(NamedTuple):
@@ -37,11 +37,11 @@ KINDS = {
     "product": Words("Let walks pass through the block {p}", "X ← X ⊕ C ⊗ R"),
     "right": Words("Walks that arrive in the block {p}: walks within it come last", "C ← C ⊗ D"),
     "square": Words("Join two walks: twice as many edges", "B ← A ⊗ A"),
-    "one": Words("To stay is a walk too, of no edges", "A ← 1 ⊕ A", "{t} ← 1 ⊕ {t}"),
+    "one": Words("Staying is a walk too, without edges", "A ← 1 ⊕ A", "{t} ← 1 ⊕ {t}"),
     "copy": Words("The new entries take the place of the old", "A ← B", "all of them at once"),
 }
 
-# How ⊕ and ⊗ are written in equations of numbers: between operands, or before them in brackets.
+# The place of ⊕ and ⊗ in equations of numbers: between operands, or before them in brackets.
 SIGNS = {
     "minimum": ("before", "min"), "maximum": ("before", "max"), "add": ("between", "+"), "multiply": ("between", "×"),
     "saturating_add": ("between", "+"), "saturating_multiply": ("between", "×"), "logical_or": ("between", "or"),
@@ -53,7 +53,7 @@ OBJECT_SIGNS = {"regex": (("between", "|"), ("between", ""))}
 
 
 def signs(S: Semiring) -> tuple[tuple[str, str], tuple[str, str]]:
-    """How ⊕ and ⊗ of an algebra are written between numbers.
+    """The signs of ⊕ and ⊗ of an algebra between numbers, and their places.
 
     >>> import semiring as sr
     >>> signs(sr.min_plus), signs(sr.shortest_count)
@@ -94,13 +94,13 @@ def walk_text(walk: Sequence[int], names: Sequence[str]) -> str:
 
 
 def walks_text(walks: Walks, names: Sequence[str], selects: bool) -> str:
-    """The walk that a value stands for where ⊕ selects, else those that it is over."""
+    """The walk of a value if ⊕ selects, else all walks that it combines."""
     if not walks.shortest:
         return "no walk"
     if selects:
         return walk_text(walks.shortest[0], names)
     texts = [walk_text(walk, names) for walk in walks.shortest]
-    over = "all of " if len(texts) > 1 or walks.more else ""
+    over = "combining " if len(texts) > 1 or walks.more else ""
     fitting = next((i for i in range(1, len(texts)) if len("; ".join(texts[: i + 1])) > LONG), len(texts))
     return over + "; ".join(texts[:fitting]) + ("; …" if walks.more or fitting < len(texts) else "")
 
@@ -116,7 +116,7 @@ class Line(NamedTuple):
 
 
 def line(step: Step, names: Sequence[str], elements: Elements) -> Line:
-    """A step in words: its title, the equations, and the walks of what is written."""
+    """A step in words: its title, the equations, and the walks of the new value."""
     words, (plus, times) = KINDS[step.kind], signs(elements.S)
     title = words.title.format(p=", ".join(names[v] for v in step.pivots))
     if step.kind == "copy":
@@ -149,8 +149,8 @@ def _entry(matrix: str, row: str, column: str) -> str:
 
 
 def _rule(step: Step, target: str, present: Sequence[str], names: Sequence[str]) -> str:
-    """The sum that is written; of many terms with a letter for the vertex in the middle."""
-    # A panel is multiplied in place: what is read of it is what it held before.
+    """The sum that is written; if there are many terms, with a letter for the vertex in the middle."""
+    # A panel is multiplied in place: its old values are read.
     old = {"left": ("", "old "), "right": ("old ", "")}.get(step.kind, ("", ""))
     sources = step.reads[0][0], step.reads[1][0]
 

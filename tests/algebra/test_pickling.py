@@ -27,7 +27,7 @@ def least(a: Any, b: Any) -> Any:
 
 
 def declared() -> list[sr.Semiring]:
-    """Algebras of nobody's catalogue, made of functions without names."""
+    """Algebras in no catalogue, made of functions without names."""
     return [
         sr.Semiring("reliable", add=np.maximum, mul=np.multiply, zero=0.0, one=1.0,
                     carrier=lambda a: (a >= 0) & (a <= 1)),

@@ -1,4 +1,4 @@
-"""Flags and laws rest on elements that nobody thought of, in every dtype: what is claimed holds in the whole carrier.
+"""Flags and laws rest on random elements, in every dtype: what is claimed holds in the whole carrier.
 
 An algebra here is a semiring that lacks flags which 0, 1 and small numbers suggest; or none, by a law that fails far
 from them; or one in wide dtypes only. What is true of it is written beside it; answers come from `bases`.

@@ -1,4 +1,4 @@
-"""Stars that nobody declared, and those of Python objects."""
+"""Stars that are not declared, and those of Python objects."""
 
 from __future__ import annotations
 

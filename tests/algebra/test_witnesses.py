@@ -72,7 +72,7 @@ def test_the_simplest_combination_is_the_first_of_the_sorted_ones(rows: list[tup
 @settings(max_examples=40)
 @given(st.lists(st.integers(0, 6), min_size=49, max_size=49), st.permutations(range(7)))
 def test_a_broken_table_shows_its_least_breach(table: list[int], elements: list[int]) -> None:
-    """An operation on 0 … 6 by its table: of all pairs that do not commute the least is told, however they come."""
+    """An operation on 0 … 6 by its table: of all pairs that do not commute the least is shown, in any order."""
     T = np.array(table).reshape(7, 7)
     law = laws.FLAGS["commutative"]
 

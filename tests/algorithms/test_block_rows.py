@@ -1,4 +1,4 @@
-"""Block rows dealt to workers who do as they are told at once, on an engine that writes down what it is asked."""
+"""Block rows dealt to workers that do their work at once, on an engine that writes down what it is asked."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ Opener = Callable[..., Any]
 
 @pytest.fixture
 def visit(browser: Any, tmp_path: Path) -> Iterator[Opener]:
-    """Open an explanation's page; at the end it must have raised nothing, and asked nobody for anything."""
+    """Open an explanation's page; at the end it must have raised nothing, and requested nothing."""
     wrong: list[str] = []
     pages = []
 

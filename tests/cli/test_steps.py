@@ -36,4 +36,4 @@ def test_refusals(call, roads: Path, tmp_path: Path) -> None:
     assert "tile is a number" in refused(call(*common, "min-plus", "--tile", 0))
     many = tmp_path / "many.csv"
     many.write_text("\n".join(f"{i},{i + 1}" for i in range(20)))
-    assert "1 to 12 vertices, and this one has 21" in refused(call("explain", many, "--algebra", "boolean"))
+    assert "1 to 12 vertices, but this one has 21" in refused(call("explain", many, "--algebra", "boolean"))

@@ -28,7 +28,7 @@ GRAPHML = (
     '<key id="d" for="edge" attr.name="km" attr.type="double"><default>1.5</default></key>'
     '<graph edgedefault="directed">{}</graph></graphml>'
 )
-# What stands in a file of numbers, and characters that are digits to Unicode, to C, or to nobody.
+# What stands in a file of numbers, and characters that are digits to Unicode, to C, or to neither.
 FIELD = st.one_of(
     st.integers(-2, 12).map(str),
     st.sampled_from(

@@ -79,7 +79,7 @@ def test_no_error_of_others_comes_out(format: str) -> None:
                     pytest.fail(f"{format}: {data!r} takes all memory")
 
 
-# Texts. Both readers, on characters that are digits to Unicode, to C, or to nobody
+# Texts. Both readers, on characters that are digits to Unicode, to C, or to neither
 
 
 def test_names_that_look_like_numbers_stay_names(tmp_path):

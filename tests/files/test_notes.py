@@ -1,4 +1,4 @@
-"""What write_matrix notes in comments of formats of graphs, and what is told of a damaged one."""
+"""What write_matrix notes in comments of formats of graphs, and the warning about a damaged one."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ CASES = [("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus"
 
 @pytest.fixture(autouse=True, params=[None, 4 << 20], ids=["whole", "little"])
 def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of the GPU's memory, or so little that tiles are put away."""
+    """All of the GPU's memory, or so little that tiles are evicted."""
     if request.param is not None:
         monkeypatch.setattr(levels, "available_on_device", lambda: request.param)
 

@@ -238,7 +238,7 @@ def test_labels_of_a_series_are_vertices():
 
 
 def test_products_of_pandas_are_refused_and_its_other_ways_to_read_are_not():
-    """They are over the reals, and pandas asks nobody whether they may be."""
+    """They are over the reals, and pandas does not ask first."""
     M = Matrix(np.array([[0.0, 2.0], [1.0, 0.0]]), sr.min_plus, ["a", "b"])
     frame = pd.DataFrame(M.array, index=["a", "b"], columns=["a", "b"])
     for product in (lambda: frame @ M, lambda: frame.dot(M), lambda: frame["a"] @ M, lambda: frame["a"].dot(M)):
@@ -277,7 +277,7 @@ def test_what_numpy_writes_stays_with_its_vertices():
             function(M, **options, out=N)
         function(M, **options, out=same)
         assert np.array_equal(same.array, function(A, **options)), function.__name__
-    with pytest.raises(ValueError, match="read-only"):  # by position nobody says that this is written
+    with pytest.raises(ValueError, match="read-only"):  # by position nothing shows that this is written
         np.clip(M, 0, 5, N)
     assert np.array_equal(N.array, A)
     with refused("A and B have different vertices: 'b' is in A and not in B"):
@@ -329,7 +329,7 @@ def test_what_is_no_matrix_beside_one_is_refused():
 
 
 def test_plain_weights_beside_a_matrix_of_records():
-    """They are lifted, as by every verb; other numbers are told apart from records."""
+    """They are lifted, as by every verb; other numbers are distinguished from records."""
     weights = np.array([[INF, 3.0], [2.0, INF]])
     M = Matrix(weights, sr.shortest_hops, ["a", "b"])
     assert ((M | weights) == M).all() and (weights == M).all()

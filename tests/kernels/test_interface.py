@@ -1,4 +1,4 @@
-"""Every engine has what `kernels/interface.py` lists, under the same names; that nobody asks for more is mypy's."""
+"""Every engine has what `kernels/interface.py` lists, under the same names; mypy checks that nothing else is used."""
 
 from __future__ import annotations
 

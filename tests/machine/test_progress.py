@@ -1,4 +1,4 @@
-"""The bar on stderr: for people who wait, and for nobody else."""
+"""The bar on stderr: for people who wait, and only for them."""
 
 from __future__ import annotations
 

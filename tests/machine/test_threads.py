@@ -79,7 +79,7 @@ def test_threads_start_when_they_are_needed_and_stay() -> None:
 
 
 def test_a_call_within_a_call() -> None:
-    """Whoever works may hand out work in turn, although all helpers are busy with the first."""
+    """A thread at work may hand out work in turn, although all helpers are busy with the first."""
     pool, done = threads.Pool(), []
     pool.run(lambda: pool.run(lambda: done.append(True), 2), 1)
     assert done

@@ -1,4 +1,4 @@
-"""What NetworkX is told of the backend."""
+"""The metadata of the backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which calls come here when nobody names the backend."""
+"""Which calls come here if the call does not name the backend."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def test_bits_of_what_is_read() -> None:
     for given_ in (A, A.tolist(), A.astype("i4"), PackedMatrix.from_dense(A)):
         found = as_bits(given_, sr.boolean, "C")
         assert isinstance(found, Packed) and found.what == "C" and np.array_equal(found.matrix, A)
-    assert as_bits(A, sr.boolean).mine, "nobody else has it"  # type: ignore[attr-defined]
+    assert as_bits(A, sr.boolean).mine, "the library owns it"  # type: ignore[attr-defined]
 
 
 def test_answers_go_back_to_where_the_operand_came_from(monkeypatch: pytest.MonkeyPatch) -> None:

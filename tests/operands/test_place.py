@@ -53,7 +53,7 @@ def way(monkeypatch: pytest.MonkeyPatch) -> Way:
         return copy
 
     def repays(S: sr.Semiring, dtypes: Sequence[np.dtype], nbytes: int, work: float) -> bool:
-        done.append(("reckoned", f"{[str(d) for d in dtypes]} {nbytes} {work:g}"))
+        done.append(("predicted", f"{[str(d) for d in dtypes]} {nbytes} {work:g}"))
         return work > 100
 
     monkeypatch.setattr(module, "on_device", noted("there"))
@@ -104,7 +104,7 @@ def test_a_gpu_that_is_asked_for_has_to_be_there(device: str, way: Way) -> None:
 
 def test_only_arrays_go_there_unasked(way: Way) -> None:
     few = kinds("dense", "dense")
-    assert place(few, None, 100) == few and way == [("reckoned", "['float64', 'float64'] 144 100")]
+    assert place(few, None, 100) == few and way == [("predicted", "['float64', 'float64'] 144 100")]
     way.clear()
     place(few, None, 101)
     assert way[1:] == [("required", "None"), ("there", "dense"), ("there", "dense")]

@@ -168,7 +168,7 @@ def test_truth_values_are_edges_without_a_weight_where_the_algebra_has_none() ->
 
 
 class Stored:
-    """What is asked of a sparse matrix, of a size of which nobody has memory."""
+    """What is asked of a sparse matrix, too large for any memory."""
 
     format = "csr"
 

@@ -1,4 +1,4 @@
-"""Devices that are NumPy arrays, whose streams do their work late and in any order that nobody forbade."""
+"""Devices that are NumPy arrays, whose streams do their work late and in any order that is not forbidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells that are put away where they belong: closures within little memory, and how much of it."""
+"""Cells that are evicted to their place in the matrix: closures within little memory, and how much of it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def carry(source: np.ndarray, target: np.ndarray) -> None:
 
 
 def closed(A: np.ndarray, S: sr.Semiring, side: int, room: int, schedule: Any, kind: str) -> tuple[Any, InPlace]:
-    """The closure by an executor whose cells are put away at home."""
+    """The closure by an executor whose cells are evicted to their place."""
     _, low = operand(A, S).form(len(A))
     made = program(schedule, len(A), side, room)
     answer = A.copy() if kind == "overwritten" else np.full(A.shape, np.nan, low.storage)

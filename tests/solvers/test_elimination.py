@@ -170,7 +170,7 @@ def test_orders_that_are_none(order: Any, text: str) -> None:
 
 
 def test_a_cycle_that_improves_is_no_matter_of_the_order() -> None:
-    """Where stars are 1 the refusal stands, whoever asks."""
+    """Where stars are 1 the refusal stands for every caller."""
     A = grid(12).tolil()
     A[0, 1] = -5.0
     A = A.tocsr()

@@ -107,7 +107,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Unpinned(carry.Pinned):
-    """Nobody asks CUDA."""
+    """CUDA is not asked."""
 
     def __init__(self) -> None:
         self._arrays, self._work, self._begun = [], [], threading.Event()
@@ -454,7 +454,7 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def quick_commits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commits at every operation need not wait for a disk where nobody pulls a plug."""
+    """Commits at every operation need not wait for a disk if no power cut is feared."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
     monkeypatch.setattr(os, "fdatasync", lambda _: None, raising=False)
     monkeypatch.setattr(Output, "sync", lambda _: None)

@@ -144,13 +144,13 @@ def test_what_has_no_tolerance_is_refused() -> None:
 
 
 def test_refusals(tmp_path: Path) -> None:
-    nobody = Ray(None)
+    closed = Ray(None)
     for options, why in (({"overwrite": True}, "with on= has no option"), ({"method": "squaring"}, "goes by r-kleene"),
                          ({"device": "gpu"}, "asks for a GPU"), ({"out": tmp_path / "c.npy"}, "has no option 'out'")):
         with pytest.raises(sr.SemiringError, match=why):
-            sr.closure(np.eye(2), sr.min_plus, on=nobody, **options)  # type: ignore[call-overload]
+            sr.closure(np.eye(2), sr.min_plus, on=closed, **options)  # type: ignore[call-overload]
     with pytest.raises(sr.SemiringError, match="Python objects"):
-        sr.closure(np.eye(2), sr.why, on=nobody)
+        sr.closure(np.eye(2), sr.why, on=closed)
 
 
 def test_what_moves_is_not_known_before() -> None:

@@ -186,4 +186,4 @@ UNREACHED[0, 1] = np.iinfo("i4").max
 def test_the_forecast_looks_from_the_first_vertex(A: np.ndarray, short: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(saturating, "LEAST_ORDER", 1)
     assert repays(sr.min_plus, A, SMALL) is short
-    assert not repays(sr.min_plus, A, DeviceFacts(least=-1)), "nobody waits for the device"
+    assert not repays(sr.min_plus, A, DeviceFacts(least=-1)), "the device is not synchronized"

@@ -150,7 +150,7 @@ def test_so_many_kinds_are_remembered_and_the_oldest_goes(module: ModuleType, mo
 
 
 class Launches:
-    """The kernels of a lowering: they write sevens, and find what they are told to."""
+    """The kernels of a lowering: they write sevens, and find what the test prescribes."""
 
     def __init__(self, flags: int = 0, facts: DeviceFacts = KNOWN):
         self.flags, self.facts, self.ran = flags, facts, list[str]()

@@ -28,7 +28,7 @@ def test_a_cycle_is_told_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
 def test_the_cycle_improves_and_is_one(seed: int, dtype: str, tmp_path: Path) -> None:
-    """As in core: whether there is one is the same, and what is told is a cycle of the matrix that improves."""
+    """As in core: whether there is one is the same, and the error names a cycle of the matrix that improves."""
     random = np.random.default_rng(seed)
     n, kind = 60, np.dtype(dtype)
     zero = sr.min_plus.zero_in(kind)

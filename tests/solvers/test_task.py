@@ -1,4 +1,4 @@
-"""A task and its way through the offers: what may be asked, who is asked first, and what is told when nobody can."""
+"""A task and its way through the offers: what may be asked, which solver is asked first, and the error if none can."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def test_options_are_checked_once_and_functions_are_let_go() -> None:
     assert options() == DEFAULTS and options().usual and options(device="cpu").usual
     for asked in ({"tile": 3}, {"check": False}, {"reflexive": False}, {"progress": True}, {"method": "blocked"}):
         assert not options(**asked).usual
-    told = print
-    assert options(progress=told).progress is told and options(progress=told) is not options(progress=told)
+    shown = print
+    assert options(progress=shown).progress is shown and options(progress=shown) is not options(progress=shown)
     with pytest.raises(AttributeError):
         options().tile = 5  # type: ignore[misc]
 
@@ -141,7 +141,7 @@ def test_an_operand_is_taken_as_it_is() -> None:
 def test_whether_it_is_asked_where_to_compute(
     verb: str, shapes: list[tuple[int, ...]], asked: str | None, work: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Small work does not even ask whether there is a GPU; None: nobody asked."""
+    """Small work does not even ask whether there is a GPU; None: not asked."""
     heard: list[tuple[Any, float]] = []
 
     def place(operands: list[Operand], device: str | None, work: float) -> list[Operand]:

@@ -49,7 +49,7 @@ def test_the_algebra_of_a_matrix() -> None:
 
 
 def test_too_many_vertices_or_none() -> None:
-    with pytest.raises(sr.SemiringError, match="1 to 12 vertices, and this one has 13"):
+    with pytest.raises(sr.SemiringError, match="1 to 12 vertices, but this one has 13"):
         sr.explain(np.zeros((13, 13)), sr.min_plus)
     with pytest.raises(sr.SemiringError, match="has 0"):
         sr.explain(np.zeros((0, 0)), sr.min_plus)
@@ -58,11 +58,11 @@ def test_too_many_vertices_or_none() -> None:
 def test_methods() -> None:
     with pytest.raises(sr.LawError, match="squaring needs an idempotent"):
         sr.explain([[0.5]], sr.plus_times, method="squaring")
-    with pytest.raises(sr.SemiringError, match="explain steps through floyd-warshall, "):
+    with pytest.raises(sr.SemiringError, match="explain can step through floyd-warshall, "):
         sr.explain([[0.5]], sr.min_plus, method="search")
     with pytest.raises(sr.SemiringError, match="did you mean"):
         sr.explain([[0.5]], sr.min_plus, method="block")
-    with pytest.raises(sr.SemiringError, match="tile is"):
+    with pytest.raises(sr.SemiringError, match="tile must be"):
         sr.explain([[0.5]], sr.min_plus, tile=0)
     with pytest.raises(sr.LawError, match="plus-min is not a semiring"):
         sr.explain([[0.5]], sr.plus_min)
@@ -109,7 +109,7 @@ def test_weights_that_do_not_fit() -> None:
 def test_positions() -> None:
     E = sr.explain(sr.as_graph(EDGES), sr.min_plus, positions={"a": (0, 0), "b": (2, 0), "c": (1, 2)})
     assert E.positions == [(0.0, 1.0), (1.0, 1.0), (0.5, 0.0)]
-    with pytest.raises(sr.SemiringError, match="positions lacks 'c'"):
+    with pytest.raises(sr.SemiringError, match="positions lacks the vertex 'c'"):
         sr.explain(sr.as_graph(EDGES), sr.min_plus, positions={"a": (0, 0), "b": (2, 0)})
     for bad in ([(0, 0)], [(0, 0), (1, 1), (2, np.nan)], [(0,), (1,), (2,)]):
         with pytest.raises(sr.SemiringError, match="3 pairs of finite numbers"):

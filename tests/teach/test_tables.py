@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.teach.tables import CLOSED, MOST, SAMPLES, beside, closed_under_operations, texts
+from semiring.teach.tables import CLOSED, MOST_ELEMENTS, SAMPLES, beside, closed_under_operations, texts
 
 inf = math.inf
 ALGEBRAS = {**sr.catalogue, **sr.counter_examples}
@@ -81,7 +81,7 @@ def test_elements_of_the_caller() -> None:
 
 @pytest.mark.parametrize(("given", "dtype", "message"), [
     ([], None, "0 different elements: give from 1 to 64 of them"),
-    (range(MOST + 5), None, "65 different elements: give from 1 to 64"),
+    (range(MOST_ELEMENTS + 5), None, "65 different elements: give from 1 to 64"),
     ([1, "x"], None, "elements are not a sequence of elements of min-plus"),
     ([120, 121], "i1", "a sum leaves int8; use a wider dtype"),
     ([1], complex, "min-plus cannot live in complex128"),

@@ -7,7 +7,7 @@ from itertools import pairwise, product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semiring.teach.walks import KEPT, NONE, Walks, edge, staying
+from semiring.teach.walks import KEPT_WALKS, NONE, Walks, edge, staying
 
 EDGES = st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=9)
 
@@ -31,8 +31,8 @@ def test_floyd_warshall_over_walks_finds_the_shortest(edges: set[tuple[int, int]
         D = {(u, v): D[u, v] | (D[u, k] @ star @ D[k, v]) for u in range(4) for v in range(4)}
     found = D[i, j] | staying(i) if i == j else D[i, j]
     expected = shortest(edges, i, j, 5)
-    assert list(found.shortest) == expected[:KEPT] or len(found.shortest[-1]) > 6
-    assert found.more or len(expected) <= KEPT
+    assert list(found.shortest) == expected[:KEPT_WALKS] or len(found.shortest[-1]) > 6
+    assert found.more or len(expected) <= KEPT_WALKS
 
 
 def test_nothing_joins_what_is_not_there() -> None:

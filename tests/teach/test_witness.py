@@ -1,4 +1,4 @@
-"""Broken laws as graphs: both orders of elimination are computed, and are told only where they differ."""
+"""Broken laws as graphs: both orders of elimination are computed, and are shown only if they differ."""
 
 from __future__ import annotations
 

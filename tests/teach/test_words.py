@@ -43,7 +43,7 @@ def test_many_terms_have_a_letter_for_the_middle() -> None:
 
 def test_sums_are_over_all_walks() -> None:
     found = lines(sr.plus_times, "floyd-warshall", [[0.0, 0.5], [0.5, 0.0]])
-    assert any("over" not in text and "all of staying at 1; 1 → 0 → 1" in text for text in found)
+    assert any("over" not in text and "combining staying at 1; 1 → 0 → 1" in text for text in found)
 
 
 @pytest.mark.parametrize(("S", "expected"), [

@@ -138,7 +138,7 @@ function drawEquation(step, ended, asked, values) {
   if (!step) {
     $("heading").textContent = trace.steps.length ? "The edges" : "Nothing to do";
     $("blocks").textContent = "A* = 1 ⊕ A ⊕ A² ⊕ …";
-    texts($("rule"), ["Each entry holds an edge; · stands where there is none. Step on with ▶ or the arrow keys."]);
+    texts($("rule"), ["Each entry holds an edge; · means no edge. Step on with ▶ or the arrow keys."]);
     texts($("numbers"), []);
     walk.textContent = "";
   } else {
@@ -188,7 +188,7 @@ function writeAround() {
   $("question").textContent = S.question;
   $("notation").textContent = S.notation;
   $("note").hidden = !S.records;
-  if (S.records) $("note").textContent = "The elements of this algebra are objects of Python, where these steps were recorded; its edges cannot be changed here.";
+  if (S.records) $("note").textContent = "This algebra works on Python objects. The steps were recorded; edges cannot be edited here.";
   const refused = Object.values(S.refusals);
   $("facts").replaceChildren(...[["S, ⊕, ⊗, 0, 1", S.notation], ["closure", S.description], ["laws", S.flags.join(", ") || "those of every semiring"],
     ["method", methodOf(state.method).about], ...refused.map(reason => ["not here", reason])]
@@ -213,7 +213,7 @@ function writeRounds() {
 
 function writeEdges() {
   $("edgehelp").textContent = S.records ? $("note").textContent
-    : `Weights are elements of ${S.name}. An empty field takes the edge away.`;
+    : `Weights are elements of ${S.name}. An empty field removes the edge.`;
   $("edgelist").replaceChildren(...EDGES.map(([u, v], e) => element("label", {}, label(u, v), element("input", {
     value: same(S.weights[e], S.zero) ? "" : shown(S.weights[e]), autocomplete: "off", disabled: S.records ? "" : null,
     onchange: event => changeEdge(event.target, e)}))));
@@ -407,7 +407,7 @@ function tryOwn() {
     const lines = report.laws.map(({name, formula, witness}) => element("li", {class: witness ? "wrong" : "holds"}, witness
       ? `✗ ${name}: ${formula} does not hold for ${witness.chosen.map((x, i) => `${"abc"[i]} = ${shown(x)}`).join(", ")}: ${shown(witness.left)} ${witness.right === "an element" ? "is not" : "≠"} ${typeof witness.right === "string" ? witness.right : shown(witness.right)}`
       : `✓ ${name}`));
-    const said = report.holds ? `A semiring, as far as ${report.pool.length} elements show: ${report.flags.join(", ") || "no further law"}. It is in use now.` : "Not a semiring:";
+    const said = report.holds ? `No law failed on ${report.pool.length} test elements: ${report.flags.join(", ") || "no further law holds"}. The algebra is in use now.` : "Not a semiring:";
     out.replaceChildren(element("p", {class: report.holds ? "holds" : "wrong"}, said), element("ul", {}, ...lines));
     if (!report.holds) return;
     play(false);

@@ -1,5 +1,5 @@
-// What a step says: a title, the equation over blocks, the rule of its entry, and the rule with its numbers.
-// Texts are strings, or [string, class] where they are coloured as the entries they name.
+// The description of a step: a title, the equation over blocks, the rule of its entry, and the rule with its numbers.
+// Texts are strings, or [string, class] if they have the colour of the entries they name.
 
 const LONG = 80;  // characters of a list of walks
 const FULL = 4;  // terms that a rule names one by one
@@ -11,7 +11,7 @@ const walkText = walk => walk.length === 1 ? `staying at ${NAMES[walk[0]]}` : wa
 function walksText(S, walks) {
   if (!walks.shortest.length) return "no walk";
   if (S.selective) return walkText(walks.shortest[0]);
-  const texts = walks.shortest.map(walkText), over = texts.length > 1 || walks.more ? "all of " : "";
+  const texts = walks.shortest.map(walkText), over = texts.length > 1 || walks.more ? "combining " : "";
   const long = texts.findIndex((_, i) => i > 0 && texts.slice(0, i + 1).join("; ").length > LONG);
   const fitting = long < 0 ? texts.length : long;
   return over + texts.slice(0, fitting).join("; ") + (walks.more || fitting < texts.length ? "; …" : "");

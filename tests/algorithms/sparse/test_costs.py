@@ -104,7 +104,7 @@ def test_terms_of_one_front() -> None:
     assert (small.small, small.large) == ((BIG - 1) ** 3, 0) and (large.small, large.large) == (0, BIG**3)
     assert small.terms(7, answer=False) == (BIG - 1) ** 3
     assert small.terms(7, answer=True) == (BIG - 1) ** 3 + 7 * small.down + small.up
-    assert small.down == 0, "there is nobody to hand on to"
+    assert small.down == 0, "there is no further vertex"
     nothing = work_of(analyse(np.zeros(1, int), np.array([], int)))
     assert nothing.terms(0, answer=True) == nothing.stored == nothing.fill == 0
 

@@ -1,4 +1,4 @@
-"""The dense step of a front, and what is said about a vertex without a star, whoever meets it."""
+"""The dense step of a front, and the error for a vertex without a star, in every engine."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def test_a_sum_that_would_read_as_infinite_leaves_the_dtype(S: sr.Semiring, x: n
         (sr.max_plus, 4, DeviceFacts(largest=1e38, least=0, low_limit=True), False),  # +∞ + −∞ might come up
         (sr.viterbi, 2, DeviceFacts(largest=1.5, least=0), False),  # so might 0 · ∞
         (sr.plus_times, 2, DeviceFacts(largest=1, least=0), False),
-        (sr.min_plus, 2, Facts(largest=3), False),  # nobody knows the least
+        (sr.min_plus, 2, Facts(largest=3), False),  # the least is unknown
     ],
 )
 def test_floats_compare_as_integers_where_none_is_negative(

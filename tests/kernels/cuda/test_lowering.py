@@ -139,7 +139,7 @@ def test_products_of_data_test_for_nothing_that_is_not_there(
 
 
 def test_forms_of_products_where_nothing_is_known() -> None:
-    """Of data that nobody looked at, of storage that is another, and where there is no test."""
+    """For unchecked data, for a different storage, and without a test."""
     low, known = general_on_device(halved(), np.dtype("f4")), DeviceFacts(has_zero=False, has_tiny=False)
     assert low.for_product(Facts()) is low
     least = general_on_device(sr.min_plus, np.dtype("f4"))

@@ -88,7 +88,7 @@ class TestWhatIsSaidOfTheExpressions:
         assert (low.name, low.fused_sum, low.blas) == (form, form == "fused sum", form == "BLAS")
 
     def test_a_minimum_takes_its_operands_in_order(self) -> None:
-        """x ⊕ t drops a NaN that comes as t, and only there: whoever wrote ⊕ may have the operands either way."""
+        """x ⊕ t drops a NaN that comes as t, and only there: ⊕ may be written with the operands either way."""
         swapped = sr.Semiring("swapped", add=lambda a, b: np.minimum(b, a), mul=np.add, zero=np.inf, one=0)
         assert general(swapped, F8).add == general(sr.min_plus, F8).add
 

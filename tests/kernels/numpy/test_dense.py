@@ -112,7 +112,7 @@ def test_elements_are_the_oracles(case: tuple[str, np.dtype], n: int, data: st.D
     (x, y, z), kept = stored, stored.copy()
     C = np.empty((n, n), low.storage)
     C[...] = z
-    with np.errstate(all="raise"):  # nobody hears of terms that are not numbers
+    with np.errstate(all="raise"):  # terms that are not numbers raise no error
         results = [found.add(x, y)[None], found.scale(x[:, None], y[None]), found.star(x)[None]]
         found.accumulate(C, x[:, None], y[None])
         defined = found.defined(x)

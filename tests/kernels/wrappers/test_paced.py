@@ -54,7 +54,7 @@ def test_results_do_not_depend_on_where_a_product_is_cut(
 
 
 class Slow:
-    """An engine whose first call takes a second longer, as compiling does; a term takes as long as it is told."""
+    """An engine whose first call takes a second longer, as compiling does; a term takes a given time."""
 
     def __init__(self, rate: float) -> None:
         self.rate, self.clock, self.calls = rate, 0.0, list[int]()

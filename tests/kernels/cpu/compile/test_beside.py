@@ -157,7 +157,7 @@ def test_others_are_told_with_what_this_process_begins(several: Path, monkeypatc
             break
         time.sleep(0.1)
     assert beside._others == []
-    is_missing("nobody listens")
+    is_missing("no process listens")
 
 
 def asking(file: str) -> list[Callable[[], object]]:
@@ -221,7 +221,7 @@ def plus_three(x: Any) -> Any:
 
 
 def test_they_end_with_this_process(several: Path) -> None:
-    """A process that ends in the middle leaves nobody behind."""
+    """A process that ends in the middle leaves no process behind."""
     code = (
         f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import begin, endless; "
         f"print(*[other.pid for other in begin(endless, {str(several)!r})])"

@@ -480,7 +480,7 @@ class TestTogether:
 
 
 def test_rents_are_kept_for_later_processes(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last ones; lines that nobody here wrote are passed over, and clearing the cache forgets them."""
+    """The last ones; unknown lines are skipped, and clearing the cache forgets them."""
     assert cache.kept_rents() == {}
     cache.keep_rents({"one": 0.5, "two": 0.25})
     cache.keep_rents({"one": 1.5})

@@ -39,7 +39,7 @@ def scaled(values: Any, by: int, count: int) -> Any:
 
 @compiled
 def sum_of(*arrays: Any) -> Any:
-    """Nobody compiles it."""
+    """It is never compiled."""
     return sum(array.sum() for array in arrays[1:])
 
 
@@ -143,7 +143,7 @@ class Fake(SimpleNamespace):
 
 
 def test_a_loop_is_rented_until_it_repays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A step for each element of the arrays; once there is machine code, nobody asks."""
+    """A step for each element of the arrays; once there is machine code, none is counted."""
     machine_code = SimpleNamespace(calls=0)
 
     def njit(**options: Any) -> Any:

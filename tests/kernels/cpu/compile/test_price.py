@@ -125,7 +125,7 @@ pieces = st.lists(st.integers(0, 96).map(lambda k: k / 64), max_size=12)  # whos
 def test_the_rent_never_exceeds_the_price(
     directory: Path, clock: SimpleNamespace, pieces: list[float], missing: int, loaded: bool
 ) -> None:
-    """Nor all that is spent twice what is best for whoever knows what is to come."""
+    """Nor all that is spent twice what is best when the future is known."""
     price.sys.modules = {"numba": sys} if loaded else {}
     keep(directory, "there")
     code = Code(lambda: ["there", *(f"absent{i}" for i in range(missing))])
@@ -199,7 +199,7 @@ def test_what_was_said_counts_for_more_than_what_it_costs(
     said: str, seconds: float, wanted: bool, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def names() -> Iterator[str]:
-        raise AssertionError("nobody needs them")
+        raise AssertionError("they are not needed")
 
     monkeypatch.setenv("SEMIRING_COMPILE", said)
     code = Code(names)

@@ -244,7 +244,7 @@ def test_each_number_is_taken_once() -> None:
     assert (taken[:5] == 0).all() and (taken[5:] == 1).all()
 
 
-@njit(error_model="numpy")  # of cached code nobody can see the text
+@njit(error_model="numpy")  # cached code does not show its text
 def total(source: int, n: int) -> float:
     wide_vectors()
     sum_ = f4(0)

@@ -67,7 +67,7 @@ def test_a_pivot_without_a_star_is_named(compiled: bool, monkeypatch: pytest.Mon
 class TestWhichOfThem:
     @pytest.fixture
     def new(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Walk:
-        """A walk that nobody has compiled."""
+        """A walk that is not compiled."""
         monkeypatch.setenv("SEMIRING_CACHE_DIR", str(tmp_path))
         monkeypatch.delenv("SEMIRING_COMPILE", raising=False)
         return Walk(WORDS)

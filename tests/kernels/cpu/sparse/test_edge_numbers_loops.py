@@ -1,4 +1,4 @@
-"""The compiled loops write what they are told to, and read no further than there are edges."""
+"""The compiled loops write only what they should, and read no further than there are edges."""
 
 from __future__ import annotations
 

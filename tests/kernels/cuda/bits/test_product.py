@@ -76,7 +76,7 @@ def place(played: Bits, truths: np.ndarray, skip: int = 0) -> words.Bits:
 @pytest.mark.parametrize("capability", [(8, 0), (9, 0), (10, 0)])
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (70, 130, 65), (200, 300, 100), (3, 5, 0), (0, 5, 5), (5, 0, 5)])
 def test_any_shape(m: int, n: int, k: int, capability: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Operands that no kernel reads as they lie are copied; C^T comes along."""
+    """Operands that no kernel reads as they lie are copied; C^T is copied with them."""
     played = Bits(Host(), monkeypatch, capability)
     for skip in (0, 1):
         for accumulate in (False, True):

@@ -149,7 +149,7 @@ def test_a_missing_star_is_found_at_its_pivot(host: Host, monkeypatch: pytest.Mo
     for n, pivot in ((10, 3), (100, 70)):
         A, B = (host.array(np.zeros((n, n))) for _ in range(2))
         A[pivot, pivot] = B[pivot, pivot] = 1
-        assert one_over.unchecked.close(B) == -1, "nobody waits to hear of it"
+        assert one_over.unchecked.close(B) == -1, "the device is not synchronized"
         assert one_over.close(A) == pivot
     for n, pivot in ((5, 4), (150, 149)):
         stack = host.array(np.zeros((3, n, n)))
