@@ -1,4 +1,4 @@
-"""What a traced callable may do, and the errors that say what to write instead; sums and products that stop at limits."""
+"""What a traced callable may do, and the errors that say what to write instead; saturating sums and products."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_bytes_of_any_elements() -> None:
 
 
 def test_messages_are_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranks, "PIECE", 10)
+    monkeypatch.setattr(ranks, "PIECE_BYTES", 10)
     A = np.arange(7.0)
     assert [p.nbytes for p in pieces(A)] == [10] * 5 + [6] and pieces(A[:0]) == []
     assert b"".join(p.tobytes() for p in pieces(A)) == A.tobytes()

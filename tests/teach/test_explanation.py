@@ -95,7 +95,7 @@ def test_weights_for_other_algebras() -> None:
 def test_weights_that_do_not_fit() -> None:
     graph = sr.as_graph(EDGES)
     for weights, why in (
-        ({sr.max_plus: [1, 2]}, "2 weights for 4 edges"), ({sr.max_plus: {("a", "z"): 1}}, "there is no edge"),
+        ({sr.max_plus: [1, 2]}, "2 weights for 4 edges"), ({sr.max_plus: {("a", "z"): 1}}, "is not an edge"),
         ({sr.viterbi: [7, 1, 1, 1]}, "outside"), ({sr.viterbi: {("a", "b"): 0.5}}, "has no weight"),
     ):
         with pytest.raises(sr.GraphError, match=why):

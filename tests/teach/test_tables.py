@@ -80,8 +80,8 @@ def test_elements_of_the_caller() -> None:
 
 
 @pytest.mark.parametrize(("given", "dtype", "message"), [
-    ([], None, "0 different elements: give from 1 to 64 of them"),
-    (range(MOST_ELEMENTS + 5), None, "65 different elements: give from 1 to 64"),
+    ([], None, "0 different elements: pass from 1 to 64 of them"),
+    (range(MOST_ELEMENTS + 5), None, "65 different elements: pass from 1 to 64"),
     ([1, "x"], None, "elements are not a sequence of elements of min-plus"),
     ([120, 121], "i1", "a sum leaves int8; use a wider dtype"),
     ([1], complex, "min-plus cannot live in complex128"),
