@@ -104,7 +104,7 @@ def test_undirected_graphs_take_weights_of_edges_either_way() -> None:
      r"outside the carrier of viterbi.*Pass weights=\{S: …\} for it: a matrix, a mapping of edges to elements, or a "),
     ([sr.regex], {"weights": {sr.regex: [sr.letter("x")]}}, "regex lacks weights .*: 1 weight for 3 edges"),
     ([sr.viterbi], {"weights": {sr.viterbi: {("a", "b"): 0.5}}}, r"the edge \('b', 'c'\) has no weight"),
-    ([sr.viterbi], {"weights": {sr.viterbi: {("b", "a"): 0.5}}}, r"weights contains \('b', 'a'\), which is not an edge"),
+    ([sr.viterbi], {"weights": {sr.viterbi: {("b", "a"): 0.5}}}, r"weights contains \('b', 'a'\), which is not"),
     ([sr.viterbi], {"weights": {sr.viterbi: np.full((3, 3), 0.5)}}, r"weights\[0, 0\] is 0.5, but there is no "),
     ([sr.viterbi], {"weights": {sr.viterbi: 0.5}}, "viterbi lacks weights .*: 0.5 is not a matrix of 3 × 3"),
     ([sr.viterbi], {"weights": {sr.min_plus: [1, 2, 3]}}, "weights contains min-plus, which is not among"),
