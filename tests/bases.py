@@ -1,7 +1,8 @@
 """Algebras whose answers are known, on whole stacks of matrices: the oracle of the generated algebras.
 
 This file shares no code with the library. Elements lie in NumPy arrays: real numbers as long doubles, so that rounding
-is distinguished from errors; finite sets and bits as 64-bit integers; records as structured arrays of these. `closure` is Gauss's and Kleene's elimination of one vertex after the other, over a stack at once.
+is distinguished from errors; finite sets and bits as 64-bit integers; records as structured arrays of these.
+`closure` is Gauss's and Kleene's elimination of one vertex after the other, over a stack at once.
 """
 
 from __future__ import annotations
