@@ -403,6 +403,7 @@ class TestDisk:
         assert hits(start(monkeypatch)) == 0
         assert hits(start(monkeypatch)) == 3
 
+    @pytest.mark.slow
     @pytest.mark.skipif(sys.platform == "win32", reason="limits on the size of files are POSIX's")
     def test_a_limit_under_which_indices_are_whole_and_code_is_not(self, tmp_path: Path) -> None:
         lines = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
@@ -430,6 +431,7 @@ class TestDisk:
 
 
 class TestTogether:
+    @pytest.mark.slow
     def test_processes_that_start_at_once(self, tmp_path: Path) -> None:
         settings = {**os.environ, "SEMIRING_CACHE_DIR": str(tmp_path / "cache")}
         command = [sys.executable, "-c", ENGINE]
