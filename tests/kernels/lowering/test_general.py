@@ -9,7 +9,7 @@ import pytest
 
 import semiring as sr
 from semiring.algebra.evaluate import numpy_function
-from semiring.algebra.overflow import may_leave
+from semiring.algebra.overflow import ends, may_leave
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 
@@ -226,3 +226,33 @@ def test_a_selective_product_needs_no_one() -> None:
 )
 def test_products_that_are_zero_by_themselves_have_no_test(S: sr.Semiring, dtype: str, mul: str) -> None:
     assert str(general(S, np.dtype(dtype)).mul) == mul
+
+
+SIGNED = sr.Semiring("signed", add=np.add, mul=np.multiply, zero=0, one=1, dtypes="i")
+
+
+@pytest.mark.parametrize(("S", "dtype"), [
+    *((sr.counting, dtype) for dtype in ("i1", "i4", "i8", "u1", "u8")), *((SIGNED, d) for d in ("i1", "i4", "i8")),
+], ids=lambda x: getattr(x, "name", x))
+def test_the_last_number_that_fits_is_told_from_the_next(S: sr.Semiring, dtype: str) -> None:
+    d = np.dtype(dtype)
+    low, (near,) = general(S, d), ends(S, d)
+    assert near is not None
+    wide, (least, most), reserved = low.storage != d, near.finite(d), near.reserved(low.storage)
+
+    def decoded(x: int) -> list[int]:
+        found: list[int] = low.decode(np.array([1, x], low.storage)).tolist()
+        return found
+
+    fine = [most] if wide else [reserved[0] - 1]
+    wrong = [most + 1, reserved[0]] if wide else [*reserved]
+    if near.negative:
+        fine, wrong = [*fine, least if wide else reserved[1] + 1], [*wrong, least - 1 if wide else reserved[1]]
+    assert [decoded(x) for x in fine] == [[1, x] for x in fine]
+    for x in wrong:
+        with pytest.raises(sr.SemiringError, match="cannot hold"):
+            decoded(x)
+    if near.infinite:
+        top, infinity = int(np.iinfo(low.storage).max), int(np.iinfo(d).max)
+        assert decoded(top) == [1, infinity]
+        assert low.encode(np.array([1, infinity], d), True).tolist() == [1, top]
