@@ -586,7 +586,7 @@ def test_a_plan_says_what_its_verb_lacks_and_needs() -> None:
         (lambda: sr.plan("matmul", A), "matmul takes .*: missing a required argument: 'B'"),
         (lambda: sr.plan("closure", A, A, S), "closure takes .*: too many positional arguments"),
         (lambda: sr.plan("closure", A, S, B=A), "closure has no option 'B'; it has method, reflexive, overwrite, "),
-        (lambda: sr.plan("path", A, S), "a path needs a source and a target"),
+        (lambda: sr.plan("path", A, S), "path needs a source and a target"),
         (lambda: sr.plan("path", A, S, 0, 1, device="gpu"), "path has no option 'device'; it has tol$"),
         (lambda: sr.plan("factor", A, S, tile=3), "factor has no option 'tile'; it has device, check, order"),
         (lambda: sr.plan("closure", A, S, order="best"), "closure has no option 'order'"),

@@ -33,7 +33,7 @@ def test_refusals(call, roads: Path, tmp_path: Path) -> None:
     answer = call(*common, "min-plus", "-o", tmp_path / "page.pdf")
     assert "a page cannot be written to such a file: use .html" in refused(answer)
     assert "squaring needs an idempotent" in refused(call(*common, "plus-times", "--method", "squaring"))
-    assert "tile is a number" in refused(call(*common, "min-plus", "--tile", 0))
+    assert "tile must be a number" in refused(call(*common, "min-plus", "--tile", 0))
     many = tmp_path / "many.csv"
     many.write_text("\n".join(f"{i},{i + 1}" for i in range(20)))
     assert "1 to 12 vertices, but this one has 21" in refused(call("explain", many, "--algebra", "boolean"))

@@ -154,7 +154,7 @@ def test_as_many_vertices_as_were_asked_for_are_refused_before_they_are_allocate
         sr.closure(graph, sr.min_plus)
     if n > 2**40:  # so many that nothing can be allocated, should the check be missing
         monkeypatch.setattr(memory, "available_bytes", lambda: None)  # as on a system that does not tell
-        with refused(f"sparse matrices have up to 2147483647 rows, and the graph has {n} vertices", sr.SemiringError):
+        with refused(f"sparse matrices have up to 2147483647 rows, but the graph has {n} vertices", sr.SemiringError):
             sr.closure(graph, sr.min_plus)
         monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 30)
     with refused("sparse rows needs", sr.SemiringError):

@@ -264,13 +264,13 @@ def test_a_column_of_weights_is_no_end(tmp_path):
         "g.csv, line 1: of the columns ['node', 'weight'] one is the weight, which leaves one for the two ends"
     ):
         read(tmp_path, "g.csv", "node,weight\n0,7\n1,9\n")
-    with refused("one is left for the two ends"):
+    with refused("which leaves one for the two ends"):
         read(tmp_path, "g.csv", "node,Weight\n0,7\n1,9\n", weight=None)
     with refused("the column 'to' holds an end of the edges, not their weights"):
         read(tmp_path, "g.csv", "from,to,km\n0,7,1\n", weight="to")
     assert listed(read(tmp_path, "g.csv", "weight,a,b\n5,0,1\n")) == [(0, 1, 5)]
     assert listed(read(tmp_path, "g.csv", "5,0,1\n", weight=0)) == [(0, 1, 5)]
-    with refused("one is left for the two ends"):
+    with refused("which leaves one for the two ends"):
         read(tmp_path, "g.csv", "0,1\n", weight=1)
 
 
@@ -351,12 +351,12 @@ def test_several_columns_of_weights_are_records(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("options", "message"), [
     ({"weight": ["capacity", "latencies"]}, "no column is called 'latencies'; did you mean 'latency'?"),
-    ({"weight": ["capacity", "capacity"]}, "the column 'capacity' is asked for twice"),
-    ({"source": "from", "target": "from"}, "the column 'from' is asked for twice"),
-    ({"source": "from"}, "pass both, or none of them"), ({"weight": []}, "weight=.. names no column"),
-    ({"source": "from", "target": "too"}, "no column is called 'too'.*which is to be the target"),
+    ({"weight": ["capacity", "capacity"]}, "the column 'capacity' is used twice"),
+    ({"source": "from", "target": "from"}, "the column 'from' is used twice"),
+    ({"source": "from"}, "pass both, or neither"), ({"weight": []}, "weight=.. names no column"),
+    ({"source": "from", "target": "too"}, "no column is called 'too'.*needed as the target"),
     ({"source": "from", "target": "to"}, "which of the columns .* is the weight"),
-    ({"source": "from", "target": "to", "weight": ["to"]}, "the column 'to' is asked for twice"),
+    ({"source": "from", "target": "to", "weight": ["to"]}, "the column 'to' is used twice"),
     ({"weight": ["capacity", ["latency"]]}, "no column is called"),
 ])
 def test_columns_that_there_are_not(options: dict[str, Any], message: str, tmp_path: Path) -> None:

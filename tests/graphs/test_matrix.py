@@ -210,7 +210,7 @@ def test_a_matrix_of_a_matrix_keeps_its_names_and_its_algebra():
     assert again.names == ["a", "b", "c"] and again.array is M.array
     assert turned.names == ["c", "b", "a"] and turned["a", "b"] == 3.0 and (turned == M).all()
     assert Matrix(Matrix(M.array, sr.min_plus), sr.min_plus, ["x", "y", "z"])["x", "y"] == 3.0
-    with refused("array is a matrix over min-plus, and max-min is asked for", sr.SemiringError):
+    with refused("array is a matrix over min-plus, but S is max-min", sr.SemiringError):
         Matrix(M, sr.max_min)
     widest = sr.from_dense(M, sr.max_min, absent=np.inf)
     assert widest.names == M.names and widest["a", "b"] == 3.0 and widest["b", "a"] == -INF

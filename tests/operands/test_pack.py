@@ -466,7 +466,7 @@ def test_what_is_no_element_is_refused_by_every_verb(verb: str, entry: float, dt
 def test_a_matrix_over_another_algebra() -> None:
     M = sr.adjacency([("a", "b", 2.0)], sr.min_plus)
     for verb in ("closure", "packed closure", "product"):
-        refused("^[AB] is a matrix over min-plus, and boolean is asked for", BOOLEAN_VERBS[verb], M)
+        refused("^[AB] is a matrix over min-plus, but S is boolean", BOOLEAN_VERBS[verb], M)
     same(pack(M), np.array([[False, True], [False, False]]))
     assert sr.reach(M).descendants("a") == ["b"]
     refused(r"^A\[0, 0\] is NaN: NaN is not an element", pack, sr.Matrix(np.full((1, 1), np.nan), sr.min_plus))

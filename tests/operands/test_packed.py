@@ -62,7 +62,7 @@ def test_packed_closure_of_every_make(reflexive: bool) -> None:
     for name, graph in makes(dense).items():
         if name == "min-plus":  # its elements are not those of boolean
             for call in (packed_closure, sr.closure):
-                refused("^A is a matrix over min-plus, and boolean is asked for", call, graph, sr.boolean)
+                refused("^A is a matrix over min-plus, but S is boolean", call, graph, sr.boolean)
         else:
             same(packed_closure(graph, sr.boolean, reflexive=reflexive), expected)
     same(packed_closure(dense.tolist(), sr.boolean, reflexive=reflexive), expected)

@@ -447,7 +447,7 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
                 refused.append(str(error))
 
     sr.closure(**options, progress=second)
-    assert "another process is at work" in refused[0]
+    assert "another process is working" in refused[0]
 
 
 # Power cuts
