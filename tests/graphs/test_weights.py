@@ -134,7 +134,7 @@ def test_records():
     assert adjacency((np.array([0]), np.array([1]), columns), S)[0, 1].tolist() == (2.0, 4)
     half = np.array([(2.0, 4)], dtype=[("dist", "f4"), ("ways", "i8")])
     assert adjacency((np.array([0]), np.array([1]), half), S)[0, 1].tolist() == (2.0, 4)
-    with refused("(ways, dist), and an element of shortest-count is a tuple (dist, count): dist is at another position"):
+    with refused("(ways, dist), and an element of shortest-count is a tuple (dist, count): dist is at another"):
         adjacency((np.array([0]), np.array([1]), np.zeros(1, [("ways", "f8"), ("dist", "f8")])), S)
     with refused("weights have the components (a, b, c), and an element of shortest-count is a tuple (dist, count)"):
         adjacency((np.array([0]), np.array([1]), np.zeros(1, [("a", "f8"), ("b", "f8"), ("c", "f8")])), S)
