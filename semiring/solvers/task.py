@@ -81,7 +81,7 @@ def _is_order(x: Any) -> bool:
 
 
 def _is_whole(least: int) -> Callable[[Any], bool]:
-    return lambda x: isinstance(x, (int, np.integer)) and not isinstance(x, bool) and x >= least
+    return lambda x: isinstance(x, (int, np.integer)) and not isinstance(x, bool) and bool(x >= least)
 
 
 def _read_order(x: Any) -> Any:
