@@ -110,7 +110,7 @@ def test_what_has_no_packed_closure() -> None:
     refused("entries other than the 0 and 1 of fuzzy", packed_closure, np.eye(3) / 2, fuzzy)
     if devices.gpu_name() is None:
         refused("no GPU was found", packed_closure, np.eye(3, dtype=bool), "boolean", device="gpu")
-    refused("unknown device", packed_closure, np.eye(3, dtype=bool), "boolean", device="tpu")
+    refused("device must be 'cpu' or 'gpu'", packed_closure, np.eye(3, dtype=bool), "boolean", device="tpu")
     refused("must be a square matrix or a stack", packed_closure, np.zeros((2, 3), bool), "boolean")
     refused("must be one matrix", packed_closure, np.zeros((2, 3, 3), bool), "boolean")
     refused(r"A\[1, 1\] is 2: it is outside the carrier", packed_closure, np.diag([1, 2]), "boolean")

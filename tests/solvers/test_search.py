@@ -286,7 +286,7 @@ def test_what_is_refused() -> None:
         (lambda: closure_rows(A, sr.min_plus, ["a"]), sr.SemiringError, "^vertex 'a': the vertices have no"),
         (lambda: closure_rows(sr.as_graph([("a", "b", 1.0)]), sr.min_plus, "x"), sr.SemiringError, "is called 'x'"),
         (lambda: closure_rows(sp.csr_array((2, 3)), sr.min_plus, 0), sr.SemiringError, "square"),
-        (lambda: closure_rows(A, sr.min_plus, 0, device="tpu"), sr.SemiringError, "unknown device"),
+        (lambda: closure_rows(A, sr.min_plus, 0, device="tpu"), sr.SemiringError, "device must be 'cpu' or 'gpu'"),
         (lambda: closure_rows(sp.csr_array((10**7, 10**7)), sr.min_plus, range(10**6)), sr.SemiringError, "memory"),
         (lambda: closure_rows(sp.csr_array(np.array([[np.nan]])), sr.min_plus, 0), sr.SemiringError, r"A\[0, 0\]"),
     ):
