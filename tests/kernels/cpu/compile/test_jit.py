@@ -74,6 +74,7 @@ def modules_that_compile() -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_numba_is_told_not_to_compile_and_nothing_is_kept_yet(tmp_path: Path) -> None:
     answers, report = run(SOME)
     assert report.split()[:2] == ["2", "CPUDispatcher"]
@@ -83,6 +84,7 @@ def test_numba_is_told_not_to_compile_and_nothing_is_kept_yet(tmp_path: Path) ->
     assert list(tmp_path.glob("*.nbc"))
 
 
+@pytest.mark.slow
 def test_numba_is_told_not_to_compile_and_all_modules_run() -> None:
     answers, _ = run(SOME + EVERYTHING)
     without, report = run(SOME + EVERYTHING, NUMBA_DISABLE_JIT="1")
@@ -189,6 +191,7 @@ print(dot(np.eye(2))[1, 1], convolve(np.ones(2))[1], "scipy.linalg" in sys.modul
 """
 
 
+@pytest.mark.slow
 def test_scipy_is_imported_for_linear_algebra_only(tmp_path: Path) -> None:
     """Numba asks for it whatever is compiled; the user's functions find it as they would."""
     assert run(NEEDS_A_BLAS, SEMIRING_CACHE_DIR=str(tmp_path))[0].split() == ["False", "True", "1.0", "2.0", "True"]

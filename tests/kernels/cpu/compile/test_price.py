@@ -305,6 +305,7 @@ def test_who_must_not_compile_tells_nobody(
     assert not (directory / RENTS).exists()
 
 
+@pytest.mark.slow
 def test_what_is_looked_for_on_disk_is_what_compiling_leaves_there() -> None:
     """Else every process would pay again, or would take what is missing for there."""
     directory = cache_directory()
