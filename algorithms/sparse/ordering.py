@@ -22,7 +22,7 @@ from .minimum_degree import minimum_degree
 from .pattern import Index, inverse, renumbered
 from .symbolic import column_counts, elimination_tree
 
-FEW = 1000  # vertices for which one order is as good as another
+FEW_VERTICES = 1000  # vertices for which one order is as good as another
 NARROW = 0.25  # the share of all vertices up to which a level of a search is called narrow
 APART = 20_000  # vertices from which on two orders are looked for by a thread each
 SMALL = 64  # vertices that are ordered by minimum degree: their neighbours fit one word
@@ -65,7 +65,7 @@ def order(start: Index, neighbours: Index, method: str = "auto") -> tuple[Index,
         place[joined] = np.arange(len(joined))
         start, neighbours = renumbered(start, neighbours, joined, place)
     if method == "auto":
-        one = len(joined) < FEW or spread(start, neighbours).widest > NARROW * len(joined)
+        one = len(joined) < FEW_VERTICES or spread(start, neighbours).widest > NARROW * len(joined)
         method, best = ("amd", minimum_degree(start, neighbours)) if one else _better_one(start, neighbours)
     else:
         best = WAYS[method](start, neighbours)

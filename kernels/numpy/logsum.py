@@ -37,7 +37,7 @@ from . import library
 
 General: TypeAlias = Callable[[Any, Any, Any, bool], None]  # C ← A ⊗ B, or C ⊕ A ⊗ B, for stacks
 Strip: TypeAlias = Callable[[slice, slice], None]  # work on some rows of some matrices
-FEW = 1 / 4  # share of a row's entries beyond which the whole row is computed anew, and of rows beyond which all are
+FEW_SHARE = 1 / 4  # of a row beyond which the whole row is computed anew, and of rows beyond which all are
 DOUBLE = np.dtype("f8")
 SIDE_ON_GPU = 8192  # rows, columns and terms of one product there: powers take 768 MB at most, or twice as much
 
@@ -126,9 +126,9 @@ class LogSumProduct:
                 self._piece(kept[i : i + 1], A[s : s + 1], B[s : s + 1], accumulate, general, wide)
             C[some] = kept
         else:
-            rows = doubt[0].mean(axis=1) > FEW
+            rows = doubt[0].mean(axis=1) > FEW_SHARE
             columns = (doubt[0] & ~rows[:, None]).any(axis=0)
-            if float(rows.mean() + columns.mean()) > FEW:
+            if float(rows.mean() + columns.mean()) > FEW_SHARE:
                 self._piece(C, A, B, accumulate, general, left)
                 return
             i, j = xp.flatnonzero(rows), xp.flatnonzero(columns)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 KNOWN = 2  # machine epsilons of uncertainty in a weight: one rounding is half of one, and few weights had only one
 SUMS, PRODUCTS = ("add", "saturating_add"), ("multiply", "saturating_multiply")  # equal on floats
-FEW = 8  # the most elements that are multiplied one by one
+FEW_ELEMENTS = 8  # the most elements that are multiplied one by one
 CHUNK = 1 << 14  # elements per pass, which stay in the cache
 WHOLE = 1 / 64  # whole numbers are exact up to this over the machine epsilon; beyond it, rounded ones may be whole
 # Operations with the same value on fractions as in mathematics.
@@ -252,7 +252,7 @@ def along(S: Any, weights: np.ndarray, epsilons: float = 0) -> Any:
     epsilons : float
     """
     total = weights[:1]
-    if not epsilons and len(weights) > FEW and is_plain_sum(S, weights.dtype):
+    if not epsilons and len(weights) > FEW_ELEMENTS and is_plain_sum(S, weights.dtype):
         with np.errstate(all="ignore"):
             found = np.add.accumulate(weights)[-1]  # in order, as below
         if found == found:  # otherwise zero absorbs an infinity

@@ -29,7 +29,7 @@ LARGEST = 1 << 17  # the most parts of such a sum
 PARTS = 1 << 18  # the most parts of all intermediate sums
 GROWTH = 1.5  # the factor by which a sum may grow between two counts of its parts
 SECONDS = 2  # of computing, after which no more powers are summed: parts of some objects cannot be counted
-KEPT = 64  # objects whose stars are remembered
+KEPT_STARS = 64  # objects whose stars are remembered
 
 
 def bounded_star(plus: Traced, one: tuple[Expression, ...]) -> tuple[Traced, Expression]:
@@ -157,7 +157,7 @@ def remembered(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         found = known.get(id(a))  # read once: another thread may replace the entry
         if found is None or found[0] is not a:
             found = a, function(a)
-            if len(known) >= KEPT:
+            if len(known) >= KEPT_STARS:
                 known.clear()
             known[id(a)] = found
         return found[1]

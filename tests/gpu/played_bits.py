@@ -35,7 +35,7 @@ class Bits:
                 if hasattr(module, name):
                     monkeypatch.setattr(module, name, value)
         monkeypatch.setattr(closure, "_flags", self.flags)
-        monkeypatch.setattr(staging, "LEAST", 1 << 60)
+        monkeypatch.setattr(staging, "LEAST_BYTES", 1 << 60)
 
     def function(self, name: str) -> Callable[..., None]:
         def launch(*arguments: int) -> None:

@@ -297,7 +297,7 @@ def test_larger_graphs_are_as_the_dense_methods_have_them(
 ) -> None:
     T = sr.catalogue[name]
     if large:
-        monkeypatch.setattr(fronts, "LARGE", 24)
+        monkeypatch.setattr(fronts, "LARGE_ORDER", 24)
         monkeypatch.setattr(fronts, "LARGE_PIVOTS", 4)
     for A in (random_graph(300, 2.5, 1), random_graph(150, 4, 2, directed=False), grid(15)):
         edges = A.tocoo()
@@ -599,7 +599,7 @@ def test_the_last_report_is_that_all_is_done(n: int) -> None:
 @pytest.mark.parametrize("large", [False, True], ids=["small fronts", "large fronts"])
 def test_elimination_reports_batches_of_fronts(large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if large:
-        monkeypatch.setattr(fronts, "LARGE", 24)
+        monkeypatch.setattr(fronts, "LARGE_ORDER", 24)
         monkeypatch.setattr(fronts, "LARGE_PIVOTS", 4)
     A, told, B = grid(40), [], np.random.default_rng(0).random(1600)
     F = sr.factor(A, sr.min_plus, progress=told.append)

@@ -15,7 +15,7 @@ ROUND = 0.3  # seconds that a round should take
 FIRST = 1e8  # steps a second, as long as nothing has been measured
 TELLING = 1e6  # steps whose time tells how many fit into a round
 PIECES = 4  # for each thread, in a round of pieces that take some hundredths of a second
-LEAST = 1 << 14  # steps that repay handing them to another thread
+LEAST_STEPS = 1 << 14  # steps that repay handing them to another thread
 
 
 class Pace:
@@ -92,8 +92,8 @@ def share_by_pace(
     """
     if not count:
         return
-    helpers = min(thread_count(threads), count, int(count * each / LEAST) + 1) - 1
-    least, lock, left = max(int(LEAST / max(each, 1)), 1), Lock(), count
+    helpers = min(thread_count(threads), count, int(count * each / LEAST_STEPS) + 1) - 1
+    least, lock, left = max(int(LEAST_STEPS / max(each, 1)), 1), Lock(), count
 
     def work() -> None:
         nonlocal left

@@ -33,8 +33,8 @@ WIDTH = 64  # right-hand sides that are solved together, as a rule
 NEAR = 11 << 18  # bytes of W that stay in a second-level cache well enough; half as many right-hand sides may do so
 FAR = 16 << 20  # bytes of W beyond which it is better to take twice as many, and the panels half as often
 BATCH = 4  # vertices whose weights are written together, in every row of the answer
-KEEP = 32 << 20  # bytes that the memory of a solve may have to be kept for the next
-LARGE = 320  # order of a front that the dense engine closes, with all threads
+KEEP_BYTES = 32 << 20  # bytes that the memory of a solve may have to be kept for the next
+LARGE_ORDER = 320  # order of a front that the dense engine closes, with all threads
 LARGE_PIVOTS = 64  # and the pivots that it must have
 SHORT = 1 << 28  # terms of solutions that are done at once: some hundredths of a second, or one if ⊗ takes long
 REPORTS = 50  # parts of the elimination that are reported, if anybody wants to know
@@ -221,7 +221,7 @@ class Fronts:
         self._turned = None
         memory = Planes(self._components, at.top)
         child, sibling = a.children
-        large = (at.order >= LARGE) & (a.pivots >= LARGE_PIVOTS) & (len(self._components) == 1)
+        large = (at.order >= LARGE_ORDER) & (a.pivots >= LARGE_PIVOTS) & (len(self._components) == 1)
         by_others = large.astype(np.int64)
         _scratch, workspace = threads.scratch(sizes.depth * 2 * (at.wide + sizes.lanes + sizes.rows) * sizes.size)
         state, eliminate = np.array([0, 0, -1]), _module(self._words, "Elimination").eliminate
@@ -449,7 +449,7 @@ class Fronts:
             memory = np.empty(need, np.uint8)
         address = -(-memory.ctypes.data // threads.ALIGNMENT) * threads.ALIGNMENT
         yield (address, w_plane), (address + begin, plane)
-        if memory.size <= KEEP:
+        if memory.size <= KEEP_BYTES:
             self._free.append(memory)
 
     def _share(

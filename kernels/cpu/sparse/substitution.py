@@ -13,7 +13,7 @@ from semiring.machine.threads import scratch
 
 from .product import PANEL, SparseKernel
 
-LEAST = 16  # columns that repay a pass over the matrix by a thread of its own
+LEAST_COLUMNS = 16  # columns that repay a pass over the matrix by a thread of its own
 
 
 class SubstitutionKernel(SparseKernel):
@@ -43,5 +43,5 @@ class SubstitutionKernel(SparseKernel):
             first = X.ctypes.data + left * X.itemsize
             substitute(first, step, *addresses, width, int(mirrored), rows, sums, 1)
 
-        parts = min(self.threads, -(-columns // LEAST))
+        parts = min(self.threads, -(-columns // LEAST_COLUMNS))
         share(panel, ranges(columns, max(parts, -(-columns // PANEL))), self.threads)

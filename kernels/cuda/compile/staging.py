@@ -17,7 +17,7 @@ from semiring.machine.threads import pool, thread_count
 PIECE = 16 << 20  # bytes of a pinned piece
 PIECES = 3  # in use at once: one is filled, one travels, one is about to
 COPIERS = 8  # threads beyond which memory gets no faster
-LEAST = 4 << 20  # bytes below which CuPy's own copy is as fast
+LEAST_BYTES = 4 << 20  # bytes below which CuPy's own copy is as fast
 PAGE = 4096  # bytes: no system has smaller pages
 STRETCH = 64 << 20  # bytes that a thread touches at a time
 TOUCHERS = 16  # threads beyond which pages are mapped no faster
@@ -27,7 +27,7 @@ def upload(array: np.ndarray, out: Any = None) -> Any:
     """A CuPy array of the same elements, in C order, or the one that is given, which is in C order."""
     import cupy
 
-    if array.nbytes < LEAST or array.ndim < 2:
+    if array.nbytes < LEAST_BYTES or array.ndim < 2:
         if out is None:
             return cupy.asarray(array, order="C")
         stream = cupy.cuda.get_current_stream()
@@ -52,7 +52,7 @@ def download(array: Any, out: np.ndarray | None = None) -> np.ndarray:
     """A NumPy array of the same elements, in C order, or the one that is given."""
     import cupy
 
-    if array.nbytes < LEAST or array.ndim < 2:
+    if array.nbytes < LEAST_BYTES or array.ndim < 2:
         if out is None:
             return np.asarray(array.get())
         out[...] = array.get()

@@ -30,7 +30,7 @@ LOW_LIMIT, HIGH_LIMIT, NOT_A_NUMBER, OTHER, OUTSIDE, IMPROVED, LEAVES, UNDEFINED
 THREADS = 256
 RESIDENT = 8  # blocks of a multiprocessor
 LINE = 1024  # elements of a row that keeps a block busy
-FEW = 1 << 16  # elements for which it makes no difference how they are shared out
+FEW_ELEMENTS = 1 << 16  # elements for which it makes no difference how they are shared out
 EMPTY = (np.iinfo("i8").max, np.iinfo("i8").min, 0, 0)  # of a tally: no number, no flag, no block has arrived
 
 
@@ -101,7 +101,7 @@ class Exchange:
 
     def look_at(self, A: Any, into: Report, last: bool = False) -> None:
         """Only look at an array of the data's dtype."""
-        if A.size % LINE == 0 and A.size > FEW and A.flags.c_contiguous:
+        if A.size % LINE == 0 and A.size > FEW_ELEMENTS and A.flags.c_contiguous:
             flat = A.reshape(-1, LINE)
         else:
             flat = rows_of(A.reshape(-1, A.shape[-1]) if A.ndim != 2 else A)

@@ -34,7 +34,7 @@ def test_a_front_is_eliminated_as_its_picture_says(s: int) -> None:
 @pytest.mark.parametrize("engine", ["compiled", "dense step", "numpy", "objects"])
 def test_the_vertex_without_a_star_is_named(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if engine == "dense step":
-        monkeypatch.setattr(fronts, "LARGE", 1)
+        monkeypatch.setattr(fronts, "LARGE_ORDER", 1)
         monkeypatch.setattr(fronts, "LARGE_PIVOTS", 1)
     n, bad = 40, 23
     edges = sorted([(v, v + 1) for v in range(n - 1)] + [(v + 1, v) for v in range(n - 1)] + [(bad, bad)])

@@ -80,7 +80,7 @@ def test_ranges_by_pace_cover_all_and_are_short(count: int, each: float, threads
         patch.setattr(pace, "learn", lambda steps, seconds: None)
         share_by_pace(lambda first, last: done.append((first, last)), count, each, pace, threads)
     assert [i for first, last in sorted(done) for i in range(first, last)] == list(range(count))
-    assert all((last - first) * each <= max(pace.most, rounds.LEAST, each) for first, last in done)
+    assert all((last - first) * each <= max(pace.most, rounds.LEAST_STEPS, each) for first, last in done)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

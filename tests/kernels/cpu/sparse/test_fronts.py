@@ -157,7 +157,7 @@ def test_some_columns_are_those_of_whole_rows_to_the_bit() -> None:
 
 
 def test_large_fronts_are_closed_by_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LARGE", 4)
+    monkeypatch.setattr(module, "LARGE_ORDER", 4)
     monkeypatch.setattr(module, "LARGE_PIVOTS", 2)
     A = graph(np.random.default_rng(2), 60, 2.5)
     offsets, columns, values = compressed(A)

@@ -114,7 +114,7 @@ def test_correcting_where_edges_improve(
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_sources_are_shared_out(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds, "LEAST", 100)
+    monkeypatch.setattr(rounds, "LEAST_STEPS", 100)
     monkeypatch.setattr(rounds, "ROUND", 1e-6)  # seconds: a thread takes one source after the other
     random, n = np.random.default_rng(3), 60
     dense = np.where(random.random((n, n)) < 0.1, random.integers(0, 20, (n, n)).astype(float), inf)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.program import program
-from semiring.kernels.cpu.sparse.substitution import LEAST, SubstitutionKernel
+from semiring.kernels.cpu.sparse.substitution import LEAST_COLUMNS, SubstitutionKernel
 from semiring.kernels.lowering.general import general
 
 F8, inf = np.dtype("f8"), np.inf
@@ -64,7 +64,7 @@ def test_rows_take_what_those_before_have_become(name: str, n: int, m: int, mirr
     assert np.array_equal(X, expected)
 
 
-@pytest.mark.parametrize("columns", [1, LEAST - 1, 3 * LEAST + 1, 1100])
+@pytest.mark.parametrize("columns", [1, LEAST_COLUMNS - 1, 3 * LEAST_COLUMNS + 1, 1100])
 def test_threads_share_columns(columns: int) -> None:
     A, stored, X = drawn("min_plus", 12, columns, columns)
     expected = substituted("min_plus", A, X, False)

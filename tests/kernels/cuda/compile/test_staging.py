@@ -17,7 +17,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     host = Host(0)
     host.stand_in(monkeypatch)
     monkeypatch.setattr(staging, "PIECE", 1000)
-    monkeypatch.setattr(staging, "LEAST", 1000)
+    monkeypatch.setattr(staging, "LEAST_BYTES", 1000)
     return host
 
 

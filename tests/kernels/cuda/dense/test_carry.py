@@ -63,7 +63,7 @@ def test_a_tile_of_memory_that_is_not_pinned(
     host: Host, monkeypatch: pytest.MonkeyPatch, shape: tuple[int, int]
 ) -> None:
     monkeypatch.setattr(staging, "PIECE", 1000)
-    monkeypatch.setattr(staging, "LEAST", 1000)
+    monkeypatch.setattr(staging, "LEAST_BYTES", 1000)
     matrix = np.arange(6000.0).reshape(60, 100)
     kept, place = matrix.copy(), np.s_[7 : 7 + shape[0], 11 : 11 + shape[1]]
     there = host.empty(shape, "i8")  # of the same size: bits are copied

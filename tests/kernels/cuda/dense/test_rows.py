@@ -32,7 +32,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     cupy.isnan, cupy.copyto = np.isnan, np.copyto
     monkeypatch.setattr(rows, "synchronize", host.finish)
     monkeypatch.setattr(rows, "exchange", lambda low: Exchange())
-    monkeypatch.setattr(staging, "LEAST", 1)
+    monkeypatch.setattr(staging, "LEAST_BYTES", 1)
     return host
 
 
