@@ -188,7 +188,7 @@ def test_packed_pairs(call, roads: Path) -> None:
     (["--from", "Bude"], "did you mean 'Bute'?"),
     (["-o", "r.npy", "--method", "blokced"], "did you mean 'blocked'?"),
     (["-o", "r.npy", "--algebra", "min-plus"], "algebras of False and True, such as sr.boolean, not min-plus"),
-    (["-o", "r.npy", "--algebra", "gf2"], "not for gf2"),
+    (["-o", "r.npy", "--algebra", "gf2"], "not gf2"),
 ])
 def test_what_is_not_packed(
     call, roads: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], words: str
@@ -247,7 +247,7 @@ def test_from_file_to_file(call, tmp_path: Path) -> None:
     call(*common, "--memory", "1M", "--not-reflexive", "-o", tmp_path / "plus.npy")
     np.testing.assert_allclose(np.load(tmp_path / "plus.npy"), sr.closure(A, sr.min_plus, reflexive=False))
     assert "give -o OUT.npy" in refused(call(*common, "--memory", "1M"))
-    assert "written as .npy or .zarr" in refused(call(*common, "--memory", "1M", "-o", tmp_path / "c.csv"))
+    assert "must end in .npy or .zarr" in refused(call(*common, "--memory", "1M", "-o", tmp_path / "c.csv"))
     assert "memory must be a number of bytes" in refused(call(*common, "--memory", "much", "-o", tmp_path / "c.npy"))
     assert "leave out --from" in refused(call(*common, "--memory", "1M", "-o", tmp_path / "c.npy", "--from", "1"))
 
