@@ -241,7 +241,7 @@ def test_refusals(tmp_path: Path) -> None:
     A = np.zeros((4, 4))
     files = {"out": tmp_path / "d.npy", "next_hops": tmp_path / "p.npy"}
     for options, why in (
-        ({"out": tmp_path / "d.npy"}, "paths writes two files"), ({"next_hops": tmp_path / "p.npy"}, "give out= too"),
+        ({"out": tmp_path / "d.npy"}, "paths writes two files"), ({"next_hops": tmp_path / "p.npy"}, "pass out= too"),
         ({**files, "sources": [0]}, "leave out sources"), ({**files, "limit": 1.0}, "leave out sources"),
         ({**files, "out": tmp_path / "d.zarr"}, "written as .npy"),
         ({**files, "next_hops": tmp_path / "p.zarr"}, "written as .npy"),
