@@ -88,7 +88,7 @@ def test_the_greatest_solution_is_one_of_elements() -> None:
     A = np.array([[3.0, 5.0]])
     assert sr.residual(A, np.array([7.0]), S).tolist() == [4.0, 2.0]
     for matrix, b in ((A, np.ones(1)), (sr.as_graph([("a", "b", 3.0), ("b", "a", 3.0)]), np.ones(2))):
-        with pytest.raises(sr.SemiringError, match=r"outside the carrier of lengths, .*: take min_plus, of all"):
+        with pytest.raises(sr.SemiringError, match=r"outside the carrier of lengths, .*: use min_plus, over all"):
             sr.residual(matrix, b, S)
 
 
