@@ -243,7 +243,7 @@ def test_refusals(tmp_path: Path) -> None:
     for options, why in (
         ({"out": tmp_path / "d.npy"}, "paths writes two files"), ({"next_hops": tmp_path / "p.npy"}, "pass out= too"),
         ({**files, "sources": [0]}, "paths with out= has no option 'sources'"),
-        ({**files, "limit": 1.0}, "paths with out= has no option 'limit'"),
+        ({**files, "limit": 1.0}, "leave out sources"),
         ({**files, "out": tmp_path / "d.zarr"}, "written as .npy"),
         ({**files, "next_hops": tmp_path / "p.zarr"}, "must end in .npy"),
         ({**files, "next_hops": tmp_path / "d.npy"}, "is out, too"), ({**files, "tol": -1}, "0 or more"),
