@@ -193,9 +193,9 @@ def test_from_file_to_file_with_commits(machine: Machine, tmp_path: Path) -> Non
         machine.closures(2, lambda here: closed(here, lost=here.rank == 0))
     assert (tmp_path / "c.npy.partial").exists()
     refused = machine.closures(2, lambda here: closed(here, reflexive=False))
-    assert ["was begun with reflexive True, and now it is False" in str(e) for e in refused] == [True, True]
+    assert ["was begun with reflexive True, but now it is False" in str(e) for e in refused] == [True, True]
     refused = machine.closures(2, lambda here: closed(here, None))
-    assert ["was begun with device 'gpu', and now it is 'cpu'" in str(e) for e in refused] == [True, True]
+    assert ["was begun with device 'gpu', but now it is 'cpu'" in str(e) for e in refused] == [True, True]
     for found in machine.closures(2, closed):
         np.testing.assert_array_equal(found, sr.closure(A, sr.min_plus))
     assert not (tmp_path / "c.npy.partial").exists()

@@ -21,9 +21,9 @@ def test_objects_are_refused(tmp_path: Path) -> None:
 
 
 def test_factors_on_a_gpu_are_refused(tmp_path: Path) -> None:
-    given = SimpleNamespace(lowering=SimpleNamespace(on_gpu=True, kind="cuda"))
+    given = SimpleNamespace(_by=SimpleNamespace(lowering=SimpleNamespace(on_gpu=True, kind="cuda")))
     with pytest.raises(sr.SemiringError, match=r"on a GPU are not saved: .* or factor with device='cpu'"):
-        saving.write_factors(given, tmp_path / "f")  # type: ignore[arg-type]
+        saving.Saving.save_factors(given, tmp_path / "f")  # type: ignore[arg-type]
 
 
 def test_names_that_no_file_keeps(tmp_path: Path) -> None:
