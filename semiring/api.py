@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from .kernels.cpu.bits.matrix import PackedMatrix
     from .results.path_stacks import StackedPaths
     from .results.paths import Paths
-    from .solvers.existence import Closures
-    from .solvers.factors import Factors
-    from .solvers.sparse_factors import SparseFactors
-    from .solvers.stacks import StackedFactors
+    from .solvers.dense.existence import Closures
+    from .solvers.dense.factors import Factors
+    from .solvers.dense.stacks import StackedFactors
+    from .solvers.sparse.sparse_factors import SparseFactors
 
 Progress = bool | Callable[[float], None]
 Over = Semiring | str | None
@@ -865,7 +865,7 @@ def paths(
     (5.0, 2.0)
     """
     from .results.path_stacks import paths_of  # imported here because the other verbs do not need it and it is slow
-    from .solvers.search import positions
+    from .solvers.paths.search import positions
 
     to_file = storing(out, memory, checkpoint, resume, next_hops)
     if (out is None) != (next_hops is None):

@@ -36,9 +36,9 @@ from .api import plan as plan_of
 from .errors import LawError, NoClosureError
 from .graphs.foreign import as_array, as_scipy, is_foreign, unpadded
 from .results.nearest import nearest
-from .solvers.paths import unnamed
+from .solvers.paths.paths import unnamed
+from .solvers.paths.trees import best_trees
 from .solvers.task import Task, compute, options
-from .solvers.trees import best_trees
 
 NOTHING = -9999  # before the first vertex of a path, and where there is no path
 SMALL = 3e4  # edges and vertices, for each source, below which SciPy finishes before we have looked

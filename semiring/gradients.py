@@ -39,7 +39,7 @@ from .kernels.lowering.logsum import LogSum, log_sum
 from .operands.dense import Dense
 from .operands.devices import is_on_gpu, to_host
 from .operands.read import read
-from .solvers.trees import best_trees
+from .solvers.paths.trees import best_trees
 
 DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 FIELD = "field"

@@ -20,8 +20,8 @@ import semiring as sr
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.devices import gpu_name
 from semiring.operands.read import READERS
-from semiring.solvers import sparse_substitution
 from semiring.solvers.costs import factoring_share
+from semiring.solvers.sparse import sparse_substitution
 from semiring.solvers.ways import VERBS, Way
 
 pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass")

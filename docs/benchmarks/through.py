@@ -28,7 +28,7 @@ import semiring as sr
 from semiring.algorithms.blocks import spans
 from semiring.scale.executor import Executor
 from semiring.scale.storing import bytes_of
-from semiring.solvers import levels, through_gpu
+from semiring.solvers.beyond import levels, through_gpu
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ cancels, the better of two stays the better one, or both become zero, and ties s
 
 If it does not cancel, there may be two stages: the best values by the first algebra, then the best by the second among
 the paths that attain them. If ⊗ of the first also selects and no element is better than one, as in max-min, these are
-the paths on which every edge is at least as good as that value; see `semiring/solvers/stages.py`.
+the paths on which every edge is at least as good as that value; see `semiring/solvers/paths/stages.py`.
 
 M. G. Gouda, M. Schneider, Maximizable routing metrics (2003); A. J. T. Gurney, T. G. Griffin, Lexicographic products in
 metarouting (2007).

@@ -111,7 +111,7 @@ def _all_memory() -> int:
 def _cgroup_available() -> list[int]:
     """The remaining memory of each control group around the process.
 
-    A limit of at least twice all memory is no limit in practice: skip it, because reading the group takes longer.
+    A limit of at least twice all memory limits nothing in practice: skip it, because reading the group takes longer.
     """
     if not OWN_CGROUP.exists():
         return []

@@ -88,7 +88,7 @@ READERS: tuple[tuple[str, str, Reader], ...] = (
     ("semiring.kernels.cpu.bits.matrix", "PackedMatrix", read_packed),
     ("semiring.kernels.cuda.bits.matrix", "DevicePackedMatrix", read_packed_on_gpu),
     ("semiring.graphs.graph", "Graph", read_graph),
-    ("semiring.solvers.factored", "Factored", read_factors),
+    ("semiring.solvers.paths.factored", "Factored", read_factors),
     ("scipy.sparse", "sparray", read_scipy),
     ("scipy.sparse", "spmatrix", read_scipy),
     ("cupyx.scipy.sparse", "spmatrix", read_cupyx),

@@ -18,12 +18,12 @@ from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.read import operand
 from semiring.operands.sparse import Sparse
-from semiring.solvers import eccentricity, reductions
-from semiring.solvers.fronts import analysis_of
-from semiring.solvers.reductions import ascends, require_numbers
-from semiring.solvers.search import form_of
-from semiring.solvers.sparse_factors import SparseFactors
-from semiring.solvers.sparse_substitution import Substitution
+from semiring.solvers.paths import eccentricity, reductions
+from semiring.solvers.paths.reductions import ascends, require_numbers
+from semiring.solvers.paths.search import form_of
+from semiring.solvers.sparse.fronts import analysis_of
+from semiring.solvers.sparse.sparse_factors import SparseFactors
+from semiring.solvers.sparse.sparse_substitution import Substitution
 from semiring.solvers.task import Task, algebra_for, compute, options
 
 SMALL_ORDER = 1000  # the most vertices for which factoring takes no noticeable time

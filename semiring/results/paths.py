@@ -24,9 +24,9 @@ from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand
 from semiring.solvers.forms import nothing_in
-from semiring.solvers.search import positions
-from semiring.solvers.trees import best_trees
-from semiring.solvers.walks import may_be_lost
+from semiring.solvers.paths.search import positions
+from semiring.solvers.paths.trees import best_trees
+from semiring.solvers.paths.walks import may_be_lost
 
 SHOWN = 10  # paths, and vertices of a path, that a notebook shows
 

@@ -12,8 +12,8 @@ from semiring.errors import GraphError, LawError
 from semiring.graphs.graph import Graph
 from semiring.graphs.texts import clip_repr
 from semiring.operands.operand import Operand
-from semiring.solvers.stages import Stages
-from semiring.solvers.trees import best_trees
+from semiring.solvers.paths.stages import Stages
+from semiring.solvers.paths.trees import best_trees
 
 from .paths import Paths, followed
 

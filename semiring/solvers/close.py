@@ -24,8 +24,8 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
 
-from . import fields
 from .cycles import Index, Verdict, judge, may_diverge, search_elements
+from .dense import fields
 from .task import Declined
 
 DIAGONAL_BLOCK = 512  # rows and columns of what is multiplied entry by entry at once

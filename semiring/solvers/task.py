@@ -422,7 +422,7 @@ def _summed(task: Task, begin: int, made: Plan | None) -> Any:
     S = task.S
     if task.strict or not (S.completed or S.sums_powers) or task.verb not in MEETS_CYCLES:
         return _computed(task, begin, made)
-    completed = import_module("semiring.solvers.completed")
+    completed = import_module("semiring.solvers.dense.completed")
     if S.completed is not None and completed.needs_stars_at_once(task):
         return completed.by_stars(task, None)
     given: Any = task.given[0]

@@ -26,11 +26,11 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
 
-from .acyclic import levels_of
-from .ahead import steps as elimination_steps
-from .fronts import lowering_of
-from .search import form_of
-from .trees import takes_the_worse
+from .paths.search import form_of
+from .paths.trees import takes_the_worse
+from .sparse.acyclic import levels_of
+from .sparse.ahead import steps as elimination_steps
+from .sparse.fronts import lowering_of
 
 Step = Callable[[], object]
 

@@ -20,8 +20,8 @@ from semiring.kernels.wrappers.recording import Call, recorded
 from semiring.operands.convert import as_dense, on_host
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.read import operand
-from semiring.solvers.methods import SCHEDULES, resolve_method
-from semiring.solvers.search import positions as positions_of
+from semiring.solvers.dense.methods import SCHEDULES, resolve_method
+from semiring.solvers.paths.search import positions as positions_of
 from semiring.solvers.task import own_algebra, refuse_closures
 
 from .elements import Elements, written

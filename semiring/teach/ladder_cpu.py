@@ -29,8 +29,8 @@ from semiring.kernels.lowering.general import general
 from semiring.machine.threads import thread_count
 from semiring.operands.dense import Dense
 from semiring.solvers.cycles import look_for_cycles, may_diverge, settle
+from semiring.solvers.dense.methods import BLOCKED_TILE, SCHEDULES, choose_method
 from semiring.solvers.forms import refuse_overflow
-from semiring.solvers.methods import BLOCKED_TILE, SCHEDULES, choose_method
 
 from .rung import Rung, unless_idempotent
 
@@ -253,6 +253,6 @@ CPU_RUNGS: tuple[Rung, ...] = (
         "Also chooses the schedule and its tile for the engine, and whether compiling repays.",
         "The limits of the machine: docs/site/benchmarks.md has the share that is reached.",
         "",
-        "cpu", "semiring.solvers.schedules", lambda S, dtype, n: None, _close_as_the_library,
+        "cpu", "semiring.solvers.dense.schedules", lambda S, dtype, n: None, _close_as_the_library,
     ),
 )

@@ -41,10 +41,10 @@ from semiring.operands.convert import as_sparse
 from semiring.operands.device import Device
 from semiring.operands.devices import to_host
 from semiring.operands.operand import order_of_one
-from semiring.solvers import ranks, saturating
 from semiring.solvers.cycles import improving_through, look_for_cycles, may_diverge, settle
+from semiring.solvers.dense import ranks, saturating
+from semiring.solvers.dense.methods import SCHEDULES, choose_method, close_best, resolve_method
 from semiring.solvers.forms import refuse_overflow
-from semiring.solvers.methods import SCHEDULES, choose_method, close_best, resolve_method
 from semiring.solvers.task import Task, compute, options
 
 from .rung import Rung, unless_idempotent
@@ -517,7 +517,7 @@ GPU_RUNGS: tuple[Rung, ...] = (
         "two of them. Whether they fit is found out, not assumed.",
         "Passes there and back, and a proof that what was too long is unreachable.",
         "",
-        "gpu", "semiring.solvers.sixteen_bits", _short, _sixteen_bits,
+        "gpu", "semiring.solvers.dense.sixteen_bits", _short, _sixteen_bits,
     ),
     Rung(
         "tensor-cores", "This library: truth values on tensor cores", 2026, _OURS,
@@ -532,7 +532,7 @@ GPU_RUNGS: tuple[Rung, ...] = (
         "depend on each other.",
         "How much the graph fills in; the closure itself is dense.",
         "",
-        "gpu", "semiring.solvers.engines_gpu", _any, _sparse,
+        "gpu", "semiring.solvers.sparse.engines_gpu", _any, _sparse,
     ),
     Rung(
         "closure-gpu", "This library: semiring.closure on a GPU", 2026, _OURS,

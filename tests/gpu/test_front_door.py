@@ -130,7 +130,7 @@ def test_integers_with_and_without_absent_edges(dtype: str, absent: bool) -> Non
 def test_plan_says_what_will_run(monkeypatch: pytest.MonkeyPatch) -> None:
     import cupy
 
-    from semiring.solvers import saturating
+    from semiring.solvers.dense import saturating
 
     tried = []
     closure = saturating.closure

@@ -10,7 +10,7 @@ import pytest
 from gpu.elements import algebra, draw
 
 import semiring as sr
-from semiring.solvers import levels
+from semiring.solvers.beyond import levels
 
 CASES = [("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "i2"), ("max_min", "f4"),
          ("bitset_may", "u8")]

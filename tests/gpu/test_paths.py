@@ -9,7 +9,7 @@ import pytest
 
 import semiring as sr
 from semiring.operands.read import read
-from semiring.solvers.trees import best_trees, trees_on_gpu
+from semiring.solvers.paths.trees import best_trees, trees_on_gpu
 
 cupy = pytest.importorskip("cupy")
 inf = np.inf

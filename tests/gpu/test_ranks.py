@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.solvers.methods import close_best
+from semiring.solvers.dense.methods import close_best
 
 bottleneck = sr.Semiring("declared here", add=np.minimum, mul=np.maximum, zero=np.inf, one=-np.inf)
 
@@ -29,7 +29,7 @@ def matrix(S: sr.Semiring, n: int, dtype: str, values: int, seed: int) -> np.nda
 def test_ranks_give_the_same(S: sr.Semiring, dtype: str, n: int) -> None:
     import cupy
 
-    from semiring.solvers import ranks
+    from semiring.solvers.dense import ranks
 
     if np.dtype(dtype) not in S.dtypes:
         pytest.skip("not a dtype of the algebra")
@@ -44,7 +44,7 @@ def test_ranks_give_the_same(S: sr.Semiring, dtype: str, n: int) -> None:
 def test_too_many_values_are_left_to_the_general_way() -> None:
     import cupy
 
-    from semiring.solvers import ranks
+    from semiring.solvers.dense import ranks
 
     A = cupy.arange(400**2, dtype="f4").reshape(400, 400)
     assert ranks.ranks(sr.max_min, [A]) is None
@@ -60,7 +60,7 @@ def test_wide_values_by_32_bit_ranks(S: sr.Semiring, dtype: str, n: int, monkeyp
     """Many of them, some equal, and zeros; also of an operand whose rows lie apart."""
     import cupy
 
-    from semiring.solvers import ranks
+    from semiring.solvers.dense import ranks
 
     if np.dtype(dtype) not in S.dtypes:
         pytest.skip("not a dtype of the algebra")
@@ -94,7 +94,7 @@ def test_rare_values_are_found() -> None:
     """Values that a sample misses are collected by the pass over all elements."""
     import cupy
 
-    from semiring.solvers import ranks
+    from semiring.solvers.dense import ranks
 
     A = cupy.zeros((1500, 1500), np.float32)
     A.reshape(-1)[1:30_000:3] = cupy.arange(10_000)[: len(A.reshape(-1)[1:30_000:3])]
@@ -106,7 +106,7 @@ def test_rare_values_are_found() -> None:
 def test_large_products_and_closures_use_them(monkeypatch: pytest.MonkeyPatch) -> None:
     import cupy
 
-    from semiring.solvers import ranks
+    from semiring.solvers.dense import ranks
 
     answered: list[str] = []
 

@@ -7,7 +7,7 @@ import pytest
 from gpu.elements import closure_reference
 
 import semiring as sr
-from semiring.solvers.methods import close_best
+from semiring.solvers.dense.methods import close_best
 
 
 def graph(n: int, dtype: str, weight: int, density: float, rng: np.random.Generator) -> np.ndarray:
@@ -22,7 +22,7 @@ def graph(n: int, dtype: str, weight: int, density: float, rng: np.random.Genera
 def test_small_distances_are_exact(n: int, dtype: str, density: float) -> None:
     import cupy
 
-    from semiring.solvers import saturating
+    from semiring.solvers.dense import saturating
 
     rng = np.random.default_rng(n)
     A = graph(n, dtype, 20 if dtype == "u1" else 300, density, rng)
@@ -43,7 +43,7 @@ def test_certificate_sees_the_limit(last: int) -> None:
     """A path of 32,765 + last: one more than 16 bits hold is refused, also where nothing else is far."""
     import cupy
 
-    from semiring.solvers import saturating
+    from semiring.solvers.dense import saturating
 
     A = np.full((50, 50), np.iinfo("i4").max, "i4")
     A[0, 1], A[1, 2] = 32_765, last
@@ -57,7 +57,7 @@ def test_certificate_sees_the_limit(last: int) -> None:
 def test_components_that_do_not_reach_each_other() -> None:
     import cupy
 
-    from semiring.solvers import saturating
+    from semiring.solvers.dense import saturating
 
     rng = np.random.default_rng(5)
     A = graph(150, "i4", 100, 0.3, rng)

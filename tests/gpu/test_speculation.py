@@ -24,7 +24,7 @@ class Guesses:
 @pytest.fixture
 def guesses(monkeypatch: pytest.MonkeyPatch) -> Guesses:
     """Counts of the calls whose answer came from a guess; what earlier tests have taught is forgotten."""
-    from semiring.solvers import speculation
+    from semiring.solvers.dense import speculation
 
     counts = Guesses()
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csgraph
 
 import semiring as sr
-from semiring.solvers.searches import origins
+from semiring.solvers.paths.searches import origins
 
 inf = np.inf
 

@@ -18,11 +18,11 @@ from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.objects import python_integers
 from semiring.kernels.lowering.sums import tropical_integers
 from semiring.operands.read import read
-from semiring.solvers import trees
 from semiring.solvers.forms import Encoded
-from semiring.solvers.fronts import lowering_of
-from semiring.solvers.paths import unnamed
-from semiring.solvers.sparse_substitution import Substitution
+from semiring.solvers.paths import trees
+from semiring.solvers.paths.paths import unnamed
+from semiring.solvers.sparse.fronts import lowering_of
+from semiring.solvers.sparse.sparse_substitution import Substitution
 from semiring.solvers.task import Task, first_offer, options
 
 INTEGERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4")

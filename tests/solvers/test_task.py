@@ -18,8 +18,8 @@ from semiring.kernels.lowering.general import general
 from semiring.machine import memory
 from semiring.operands.operand import Operand
 from semiring.operands.read import read
-from semiring.solvers import search, searches
 from semiring.solvers import task as module
+from semiring.solvers.paths import search, searches
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import (
     DEFAULTS,

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, csr_matrix
 
 import semiring as sr
 from semiring.operands.read import read
-from semiring.solvers.trees import best_trees
+from semiring.solvers.paths.trees import best_trees
 
 cupy = pytest.importorskip("cupy")
 

@@ -17,7 +17,7 @@ from semiring.kernels.cpu.sparse.predecessors import PredecessorKernel
 from semiring.kernels.cpu.sparse.search import CpuSearchKernel
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.lowering.general import general
-from semiring.solvers.searches import origins
+from semiring.solvers.paths.searches import origins
 
 from .test_trees import ALGEBRAS, compressed, drawn, dtype_of
 

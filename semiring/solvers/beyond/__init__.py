@@ -1,0 +1,1 @@
+"""Matrices beyond one memory: from file to file, through a GPU, several GPUs, several processes."""

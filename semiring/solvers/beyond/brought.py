@@ -1,0 +1,349 @@
+"""What several processes of MPI's bring, and agree on: one matrix, whole, by rows or in a file, one algebra, one form.
+
+All of them call each function here, and all raise the same error.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from semiring import __version__
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+from semiring.graphs.texts import clip_repr
+from semiring.kernels.build import affordable
+from semiring.kernels.choose import choose
+from semiring.kernels.facts import Facts, together
+from semiring.kernels.lowering.base import Lowering
+from semiring.machine.memory import in_words, require
+from semiring.operands.convert import as_dense
+from semiring.operands.dense import Dense
+from semiring.operands.devices import gpu_count
+from semiring.operands.examine import examine
+from semiring.operands.operand import order_of_one
+from semiring.operands.read import operand
+from semiring.operands.stored import Loosened, Stored, look_through
+from semiring.scale.connection import Rows
+from semiring.scale.grid import Grid
+from semiring.scale.rank_gpus import Gpu, gpu_of, require_room
+from semiring.scale.ranks import agreed
+from semiring.scale.scratch import FORMAT, fingerprint, refuse_other, unfinished
+from semiring.scale.stores import Source
+
+from ..dense.methods import resolve_method
+from ..dense.tolerance import loosened, refuse_without_tolerance
+from ..task import Options, algebra_for
+from ..ways import ways_of
+from .levels import LEAST, on_gpu
+
+SIDES = (1024, 768, 512, 384, 256, 192, 128, 64, 32)  # of tiles
+ROUNDS = 8  # steps, for each process of the longer side of the grid, below which too many wait too often
+ALIGNED = 16  # of what the side of a tile is a multiple
+SIDES_ON_GPU = (2048, 1024, 512, 256, 128)  # the same for tiles on GPUs, where products need larger ones
+ALIGNED_ON_GPU = 128
+WAYS = {"whole": "passes a matrix", "rows": "its rows of one", "stored": "a path or a stored array", "nothing": "None"}
+SAME = ("rows", "stored")  # ways that all processes share
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Given:
+    """What one process knows of the matrix.
+
+    Attributes
+    ----------
+    way : {"whole", "rows", "stored"}
+        Whether rank 0 has it, each has some rows, or all can read it.
+    n : int
+    dtype, callers_dtype : dtype
+        Of the elements as computed with, and of the answer.
+    facts : Facts or None
+        About the elements that this process looked at; None where it has none.
+    operand : Dense or None
+        What was read, where this process has something.
+    source : Source or None
+        Where tiles are read from, of a matrix that all can read.
+    bounds : list of int
+        Process r has the rows from ``bounds[r]`` to ``bounds[r + 1]``.
+    as_given : Dense or None
+        What was read, where `operand` has edges that are worse by a tolerance.
+    """
+
+    way: str
+    n: int
+    dtype: np.dtype
+    callers_dtype: np.dtype
+    facts: Facts | None
+    operand: Dense | None
+    source: Source | None
+    bounds: list[int]
+    as_given: Dense | None = None
+
+
+def of_first(world: Any, function: Callable[[], T]) -> T:
+    """What a function gives on rank 0, which all get: files may be seen later by others."""
+    found: T = world.bcast(agreed(world, lambda: function() if world.rank == 0 else None))
+    return found
+
+
+def one_algebra(world: Any, A: Any, S: Any) -> Semiring:
+    """The algebra of rank 0, on every process; others that name one name the same."""
+
+    def own() -> Semiring | None:
+        return algebra_for("closure", (A,), S) if S is not None or world.rank == 0 else None
+
+    def sent() -> bytes:
+        try:
+            return pickle.dumps(mine) if world.rank == 0 else b""
+        except pickle.PicklingError as e:
+            raise SemiringError(str(e)) from None
+
+    mine = agreed(world, own)
+    data = world.bcast(agreed(world, sent))
+    found: Semiring = agreed(world, lambda: mine or pickle.loads(data) if world.rank == 0 else pickle.loads(data))
+
+    def same() -> None:
+        if mine is not None and mine is not found:
+            raise SemiringError(f"rank {world.rank} asks for the closure over {mine.name}, and rank 0 over "
+                                f"{found.name}")
+
+    agreed(world, same)
+    return found
+
+
+def read(world: Any, A: Any, S: Semiring, saved: dict[str, Any] | None) -> Given:
+    """What this process brings, and what all know of the matrix."""
+
+    def taken() -> tuple[str, Dense | None]:
+        if A is None:
+            return "nothing", None
+        given = operand(A.part if isinstance(A, Rows) else A, S, "A")
+        if given.kind == "device":
+            raise SemiringError("with on= the matrix comes from the host's memory or a file, and A is on a GPU: pass "
+                                "A.get()")
+        given = as_dense(given)
+        if not isinstance(A, Rows):
+            order_of_one(given.shape)
+        return "rows" if isinstance(A, Rows) else "stored" if isinstance(given, Stored) else "whole", given
+
+    way, given = agreed(world, taken)
+    ways = world.allgather(way)
+
+    def fit() -> None:
+        if ways != ["whole", *["nothing"] * (world.size - 1)] and ways not in ([w] * world.size for w in SAME):
+            told = ", ".join(f"rank {r} {WAYS[w]}" for r, w in enumerate(ways[:4]))
+            raise SemiringError(f"{told}{', …' if world.size > 4 else ''}: rank 0 passes the matrix and others None, "
+                                "or each its rows, connection.rows(part), or each the same path")
+
+    agreed(world, fit)
+    about = world.allgather(None if given is None else (given.shape, given.dtype, given.callers_dtype))
+    shape, dtype, callers = about[0]
+    heights = [s[0] for s, *_ in about] if ways[0] == "rows" else [0] * world.size
+
+    def alike() -> None:
+        for r, one in enumerate(about):
+            if one is not None and (one[0][1] != shape[1] or one[1] != dtype or one[2] != callers):
+                raise SemiringError(f"rank {r} brings {one[0][0]} × {one[0][1]} elements of {one[2]}, and rank 0 "
+                                    f"{shape[0]} × {shape[1]} of {callers}: they are of one matrix, with as many "
+                                    "columns")
+            if one is not None and ways[0] == "stored" and one[0] != shape:
+                raise SemiringError(f"rank {r} reads a matrix of {one[0]}, and rank 0 one of {shape}")
+        if ways[0] == "rows" and sum(heights) != shape[1]:
+            raise SemiringError(f"the processes bring {sum(heights)} rows of {shape[1]} columns: a matrix that has a "
+                                "closure is square")
+
+    agreed(world, alike)
+    n = int(shape[1])
+    bounds = [0, *np.cumsum([n, *[0] * (world.size - 1)] if ways[0] == "whole" else heights).tolist()]
+    source = given.source if isinstance(given, Stored) else None
+    facts = agreed(world, lambda: None if saved is not None else _look(world, given, source, bounds))
+    return Given(ways[0], n, dtype, callers, facts, given, source, bounds)
+
+
+def with_tolerance(world: Any, given: Given, tol: float) -> Given:
+    """The same matrix with each edge worse by a tolerance; `facts` are those of what this process looks at."""
+    operand, source = given.operand, given.source
+    if operand is not None and source is not None:
+        source = Loosened(source, operand.S, given.dtype, tol)
+    elif operand is not None:
+        made = loosened(operand, tol)
+        assert isinstance(made, Dense)
+        operand = made
+    facts = agreed(world, lambda: _look(world, operand, source, given.bounds))
+    return replace(given, operand=operand, source=source, facts=facts, as_given=given.operand)
+
+
+def _look(world: Any, given: Dense | None, source: Source | None, bounds: list[int]) -> Facts | None:
+    """Facts about what this process looks at: all that it brings, or its share of the rows of a file."""
+    if given is None or not given.shape[0]:
+        return None
+    if source is None and given.shape[0] == given.shape[1]:  # all of it, and perhaps prepared
+        return given.facts
+    if source is None:
+        return examine(given.S, given.dtype, ((given.what, given.array),), (bounds[world.rank], 0))
+    n = given.shape[0]
+    return look_through(given, source, n * world.rank // world.size, n * (world.rank + 1) // world.size)
+
+
+def facts_of(world: Any, given: Given) -> Facts:
+    """What holds for the whole matrix, the same on every process."""
+    found = [facts for facts in world.allgather(given.facts) if facts is not None]
+    return together(found) if found else Facts(two_valued=True)
+
+
+def identity_of(given: Given) -> dict[str, Any]:
+    """What tells the input from others, also after a restart."""
+    if given.source is not None:
+        return given.source.identity()
+    return {"shape": [given.n, given.n], "dtype": given.callers_dtype.str}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What all processes agree on before anything is computed.
+
+    Attributes
+    ----------
+    given : Given
+    facts : Facts
+    low : Lowering
+    grid : Grid
+    gpu : Gpu or None
+        Where this process computes; None: on the CPU.
+    about : dict
+        What a manifest tells.
+    saved : dict or None
+        The manifest of an earlier run, if this one goes on from it.
+    loosened : bool
+        Whether edges are worse by `tol`.
+    """
+
+    given: Given
+    facts: Facts
+    low: Lowering
+    grid: Grid
+    gpu: Gpu | None
+    about: dict[str, Any]
+    saved: dict[str, Any] | None
+    loosened: bool
+
+    @property
+    def part_bytes(self) -> int:
+        """What a process holds where it computes: its tiles, and two steps' panels."""
+        return (self.grid.shape[0] * self.grid.shape[1] + self.panel_elements) * self.low.storage.itemsize
+
+    @property
+    def panel_elements(self) -> int:
+        """Of two steps: the pivot's star, and parts of its row and column."""
+        height, width = self.grid.shape
+        return 2 * self.grid.side * (height + width + (self.grid.side if self.gpu is not None else 0))
+
+
+def prepared(world: Any, A: Any, S: Any, asked: Options) -> Setup:
+    """What is to be done, with what was brought, or with what an earlier run left of it."""
+    S = one_algebra(world, A, S)
+    S = S if S.completed is None or asked.tol is not None else S.completed  # which no process could ask for later
+    agreed(world, lambda: _refuse(S, asked))
+    _refuse_differences(world, asked)
+    gpu = gpu_of(world, gpu_count) if asked.device == "gpu" else None
+    saved = of_first(world, lambda: None if asked.storing is None else unfinished(asked.storing))
+    given = read(world, A, S, saved)
+    if asked.tol is not None:
+        agreed(world, lambda: refuse_without_tolerance(S, given.dtype))
+    loosened = saved is not None and bool(saved.get("loosened")) and asked.tol is not None
+    if loosened:
+        given = with_tolerance(world, given, float(asked.tol or 0))
+    return setup_of(world, S, given, asked, gpu, saved, loosened)
+
+
+def setup_of(
+    world: Any, S: Semiring, given: Given, asked: Options, gpu: Gpu | None, saved: dict[str, Any] | None,
+    loosened: bool,
+) -> Setup:
+    """How a matrix that was brought is computed."""
+    facts = facts_of(world, given) if saved is None else Facts(**saved["facts"])
+    low = _lowering(world, S, given, facts, gpu)
+    side = _side(given.n, world.size, asked.tile, gpu is not None) if saved is None else saved["side"]
+    grid = Grid(given.n, side, world.size, world.rank)
+    about = {
+        "format": FORMAT, "library": __version__, "input": identity_of(given), "algebra": S.name,
+        "method": "blocked, spread", "device": "cpu" if gpu is None else "gpu", "form": fingerprint(low),
+        "reflexive": bool(asked.reflexive), "tol": None if asked.tol is None else float(asked.tol),
+        "loosened": loosened, "side": grid.side, "ranks": world.size, "room": LEAST, "order": LEAST, "beside": 0,
+        "facts": asdict(facts),
+    }
+    setup = Setup(given, facts, low, grid, gpu, about, saved, loosened)
+    agreed(world, lambda: _refuse_before(setup, asked))
+    return setup
+
+
+def _refuse(S: Semiring, o: Options) -> None:
+    """What closures by several processes do not have."""
+    if S.traced is None:
+        raise SemiringError(f"{S.name}: its elements are Python objects, which processes do not send each other here: "
+                            "leave out on=")
+    if resolve_method(o.method, S) not in ("auto", "blocked"):
+        raise SemiringError(f"on= goes by blocked, and not by method={o.method!r}")
+    ways_of("closure", "mpi", o.asked)
+    if o.storing is not None and o.storing.memory is not None:
+        raise SemiringError("memory= is of closures by one process: with on= each process holds its part of the matrix")
+
+
+def _refuse_differences(world: Any, o: Options) -> None:
+    """All processes ask for the same."""
+    asked = {"method": o.method, "tile": o.tile, "check": o.check, "out": o.storing, "device": o.device,
+             "reflexive": o.reflexive, "tol": o.tol}
+    first = world.bcast(asked)
+
+    def same() -> None:
+        for name, value in asked.items():
+            if value != first[name]:
+                raise SemiringError(f"rank {world.rank} asks for {name}={clip_repr(value)}, and rank 0 for "
+                                    f"{clip_repr(first[name])}: all processes pass the same")
+
+    agreed(world, same)
+
+
+def _lowering(world: Any, S: Semiring, given: Given, facts: Facts, gpu: Gpu | None) -> Lowering:
+    """The form in which all processes compute, compiled on all or on none."""
+    if gpu is not None:
+        found: Lowering = agreed(world, lambda: on_gpu(S, given.dtype, facts, given.n))
+        return found
+    low = choose(S, given.dtype, facts, given.n, in_place=False, packed=False)
+    if low.kind != "numba":
+        return low
+    if world.rank == 0:
+        low = affordable(low, given.n, float(given.n) ** 3)
+    return low.in_machine_code if world.bcast(low.compiled) else low.interpreted
+
+
+def _side(n: int, size: int, tile: int | None, on_gpu: bool = False) -> int:
+    """The order of tiles: large enough for products, and so small that all processes have something to do."""
+    sides, aligned = (SIDES_ON_GPU, ALIGNED_ON_GPU) if on_gpu else (SIDES, ALIGNED)
+    if tile is not None:
+        return -(-tile // aligned) * aligned
+    longer = Grid(n, 1, size, 0).columns
+    return next((side for side in sides if side * ROUNDS * longer <= n), sides[-1])
+
+
+def _refuse_before(setup: Setup, asked: Options) -> None:
+    """What cannot be done, before anything is sent."""
+    given, low, gpu = setup.given, setup.low, setup.gpu
+    if low.kind != "numba" and gpu is None:
+        raise SemiringError(f"{low.algebra.name}: these {given.dtype} need Python's integers ({low.reason}), which "
+                            "processes do not send each other: convert the data, for example with .astype('float64')")
+    if asked.storing is not None:
+        refuse_other(asked.storing, setup.saved, setup.about)
+    what = f"this process's part of {in_words(given.n**2 * low.storage.itemsize)}"
+    if gpu is not None:
+        require_room(gpu, setup.part_bytes, what)
+        height, width = setup.grid.shape
+        nbytes = height * width * low.dtype.itemsize + setup.panel_elements * low.storage.itemsize
+        require(nbytes, "this process's part of the answer, and panels in pinned memory,", "use more machines")
+    else:
+        require(setup.part_bytes, what, "use more processes")

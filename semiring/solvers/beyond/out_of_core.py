@@ -1,0 +1,489 @@
+"""The closure of a matrix that does not fit in memory: tile by tile from a file to a file, with commits on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semiring import __version__
+from semiring.algorithms import labels
+from semiring.algorithms.blocks import UndefinedStar
+from semiring.errors import NoClosureError, SemiringError
+from semiring.graphs.texts import shown
+from semiring.kernels.build import affordable
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
+from semiring.machine.memory import in_words, require
+from semiring.operands.convert import as_dense
+from semiring.operands.dense import Dense, carried_by
+from semiring.operands.devices import require_gpu
+from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.sparse import Sparse
+from semiring.operands.stored import Loosened, Stored, StoredGraph, look_through
+from semiring.scale.eviction import HOST, Traffic
+from semiring.scale.executor import AHEAD, Ends, Executor
+from semiring.scale.files import claimed
+from semiring.scale.program import Program
+from semiring.scale.scratch import (
+    FORMAT,
+    Scratch,
+    clear,
+    clear_files,
+    explained,
+    fingerprint,
+    keep_diagonal,
+    kept_diagonal,
+    read_manifest,
+    refuse_other,
+    unfinished,
+    write_manifest,
+)
+from semiring.scale.stores import ArraySource, Output, RowsSource, Source, draft, opened
+from semiring.scale.storing import Storing
+
+from ..close import Home, closed, diagonal_of_product, stored_vector
+from ..cycles import FINE, Index, Verdict, search_elements, sources_of, undefined_star
+from ..dense import fields
+from ..dense.methods import SCHEDULES
+from ..dense.tolerance import loosened, refuse_without_tolerance, weights_as_given
+from ..forms import told
+from ..task import Task
+from .forecasts import StoredPlan
+from .levels import MOVERS, Layout, levels, on_gpu, on_their_way, planned, reader, writer
+
+METHODS = ("r-kleene", "blocked", "elimination")  # which are products of tiles
+LAYOUT = ("side", "room", "order", "beside")  # what a manifest holds of a layout
+BESIDE = "beside"  # how the draft of another matrix is called
+
+
+class Stage(NamedTuple):
+    """What follows when the closure is on the disk, and is put in its place together with it.
+
+    Attributes
+    ----------
+    path : Path
+        Of another matrix of the same order.
+    dtype : dtype
+        Of its elements.
+    run : callable
+        Of the operand, its source, the closure, the other matrix, the plan, the column to begin with, what commits
+        columns that are done (or None), and the progress report.
+    """
+
+    path: Path
+    dtype: np.dtype
+    run: Callable[..., None]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A matrix, the form in which it is computed, and the program of its tiles.
+
+    With a tolerance there may be two: of the matrix, and where it has no closure, of edges that are worse.
+    """
+
+    given: Operand
+    source: Source
+    facts: Facts
+    low: Lowering
+    layout: Layout
+    made: Program
+    traffic: Traffic
+    method: str
+    loosened: bool
+
+    @property
+    def tile_bytes(self) -> int:
+        return self.layout.side**2 * self.low.storage.itemsize
+
+    @property
+    def memory(self) -> int:
+        """Bytes of what computes: of the GPU's memory, if it does."""
+        return (self.layout.room + AHEAD) * self.tile_bytes
+
+    @property
+    def host(self) -> int:
+        """Bytes of the host's memory."""
+        if not self.low.on_gpu:
+            return self.memory
+        return self.traffic.held * self.tile_bytes + on_their_way(self.layout.side, self.low)
+
+
+def offer(task: Task) -> StoredPlan:
+    """The closure into a file."""
+    return offered(task)
+
+
+def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
+    """The closure into a file, and what follows from it into another one."""
+    o, given = task.options, task.operands[0]
+    storing = o.storing
+    assert storing is not None
+    if given.on_gpu:
+        raise SemiringError("out= takes a matrix in a file or in the host's memory: copy a matrix on a GPU to the host")
+    if o.tol is not None:
+        refuse_without_tolerance(task.S, given.dtype)
+    given = given if isinstance(given, Sparse) else as_dense(given)
+    order_of_one(given.shape, f"with out= {given.what}")
+    if given.dtype.kind == "O":
+        raise SemiringError(f"{task.S.name}: its elements are Python objects, which are not written to a file: leave "
+                            "out out=, or take an algebra of numbers or of records")
+    if given.dtype.names and storing.out.suffix == ".zarr":
+        raise SemiringError(f"{task.S.name}: its elements are records, which zarr does not keep: give out= a path that "
+                            "ends in .npy")
+    method = "r-kleene" if o.method == "auto" else o.method
+    if method not in METHODS:
+        raise SemiringError(f"out= goes by {', '.join(METHODS)}, and not by method={o.method!r}")
+    if o.device == "gpu":
+        require_gpu(task.S, "gpu", given.dtype)
+    source = source_of(given)
+    for path in (storing.out, *([stage.path] if stage is not None else [])):
+        if source.path is not None and _is_same(source.path, path):
+            raise SemiringError(f"{shown(path)} is the file of {given.what}, which is only read: give another "
+                            "name")
+    saved = unfinished(storing)
+    later = saved is not None and bool(saved.get("loosened")) and o.tol is not None
+    first = _attempt(task, given, method, saved, later)
+    if saved is not None:
+        _refuse_other_room(storing, first.host, first.layout, o.tile)
+    return _plan(task, stage, first, saved)
+
+
+def _attempt(task: Task, given: Operand, method: str, saved: dict[str, Any] | None, later: bool) -> Attempt:
+    """One way through the tiles: of the matrix, or where that has no closure, of edges that are worse by tol."""
+    o = task.options
+    assert o.storing is not None
+    source = source_of(given)
+    if later and isinstance(given, Sparse):
+        given = loosened(given, float(o.tol or 0))
+        source = source_of(given)
+    elif later:
+        source = Loosened(source, given.S, given.dtype, float(o.tol or 0))
+    if saved is not None:
+        facts = Facts(**saved["facts"])
+    elif isinstance(source, Loosened) or (isinstance(given, Stored) and "facts" not in vars(given)):
+        facts = look_through(given, source) or Facts(two_valued=True)
+    else:
+        facts = given.facts
+    n = order_of_one(given.shape)
+    if o.device == "gpu":
+        low = on_gpu(task.S, given.dtype, facts, n)
+    else:
+        low = given.lowering(facts, n, packed=False)
+        low = affordable(low, n, float(n) ** 3)
+    schedule = SCHEDULES[method]
+    if saved is None:
+        cut, made, plan = planned(n, low, o.storing, o.tile, schedule)
+    else:
+        cut, made, plan = Layout(n, *(saved[name] for name in LAYOUT)).planned(schedule)
+    return Attempt(given, source, facts, low, cut, made, plan, method, later)
+
+
+def _plan(task: Task, stage: Stage | None, attempt: Attempt, saved: dict[str, Any] | None) -> StoredPlan:
+    o, given, low, cut, plan = task.options, attempt.given, attempt.low, attempt.layout, attempt.traffic
+    assert o.storing is not None
+    n, method = cut.n, attempt.method
+    reasons = {
+        "method": "most of its work is in products of tiles" if o.method == "auto" else "as asked",
+        "memory": f"{cut.room} tiles of {cut.side} × {cut.side}, and {AHEAD} on their way",
+    }
+    if low.on_gpu:
+        reasons["device"] = "tiles go from the disk through the host's memory to the GPU, and back"
+        reasons["memory"] = (f"on the GPU: {reasons['memory']}; in the host's memory: {plan.held} that the GPU puts "
+                             f"away, and {2 * MOVERS} on their way, {in_words(attempt.host)}")
+    run = partial(_run, task, stage, attempt, saved)
+    moved = {way: attempt.tile_bytes * sum(count for (to, place), count in plan.moved.items()
+                                           if to == way and place != HOST) for way in ("read", "write")}
+    bus = attempt.tile_bytes * sum(plan.moved.values()) if low.on_gpu else 0
+    return StoredPlan(
+        operation="closure", algebra=task.S, shape=given.shape, method=f"{method}, out of core", lowering=low,
+        work=float(n) ** 3, memory=attempt.memory, runner=run, reasons=reasons, tile=cut.side, storing=o.storing,
+        read=moved["read"], written=moved["write"], output=n * n * low.dtype.itemsize,
+        scratch=plan.slots * attempt.tile_bytes, kept=(plan.slots + cut.room + plan.held) * attempt.tile_bytes,
+        done=saved["operation"] / max(len(attempt.made.operations), 1) if saved else 0.0, host=attempt.host, bus=bus,
+    )
+
+
+def _about(task: Task, stage: Stage | None, attempt: Attempt) -> dict[str, Any]:
+    """What a manifest tells, and what is compared with it: all but the input, which may take long to look at."""
+    o = task.options
+    return {
+        "format": FORMAT, "library": __version__, "algebra": task.S.name, "method": attempt.method,
+        "reflexive": bool(o.reflexive), "tol": None if o.tol is None else float(o.tol), "loosened": attempt.loosened,
+        "form": fingerprint(attempt.low), "facts": asdict(attempt.facts),
+        **{name: getattr(attempt.layout, name) for name in LAYOUT},
+        "next_hops": None if stage is None else str(stage.path.absolute()),
+    }
+
+
+def source_of(given: Operand) -> Source:
+    """What tiles are read from: of a sparse matrix they are filled as they are read."""
+    if isinstance(given, Stored):
+        return given.source
+    if isinstance(given, Sparse):
+        return RowsSource(given.rows, given.S.zero_in(given.dtype))
+    return ArraySource(as_dense(given).array)
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    return path.resolve() == other.resolve() or (other.exists() and path.samefile(other))
+
+
+def _run(
+    task: Task, stage: Stage | None, attempt: Attempt, saved: dict[str, Any] | None, plan: StoredPlan
+) -> Any:
+    storing, about = plan.storing, _about(task, stage, attempt)
+    folder = storing.folder
+    plan.loosened = attempt.loosened
+    if attempt.low.on_gpu:  # whose memory was looked at before
+        require(attempt.host, *plan.shortage)
+    if storing.checkpoint is not None or saved is not None:  # else it is not compared
+        about = {**about, "input": attempt.source.identity()}
+    with explained(storing, len(attempt.made.operations)), claimed(folder):
+        if read_manifest(folder) != saved:
+            raise SemiringError(f"{shown(folder)} was changed by another process: call again")
+        refuse_other(storing, saved, about)
+        if saved is not None and saved.get("fresh"):  # nothing was written since the closure was known not to exist
+            clear_files(folder)
+            saved = None
+        elif saved is None:
+            clear(folder)
+        elif not draft(storing.out, folder).exists():  # it was put in its place, and no more
+            clear(folder, finished=True)
+            return opened(storing.out).array
+        tol = task.options.tol
+        with nullcontext() if tol is None else weights_as_given(task.operands[0], float(tol)):
+            if not _done(task, stage, attempt, about, saved, plan):
+                plan.loosened = True
+                _again(task, stage, attempt, plan)
+        clear(folder, finished=True)
+    return opened(storing.out).array
+
+
+def _again(task: Task, stage: Stage | None, attempt: Attempt, plan: StoredPlan) -> None:
+    """The closure of edges that are worse by tol, of a matrix that has none; commits say from now on that it has none.
+
+    Raises
+    ------
+    NoClosureError
+        When it has none either.
+    """
+    folder = plan.storing.folder
+    second = _attempt(task, attempt.given, attempt.method, None, True)
+    plan_of_second, about = _plan(task, stage, second, None), _about(task, stage, second)
+    if read_manifest(folder) is not None:
+        about = {**about, "input": second.source.identity()}
+        write_manifest(folder, {**about, "operation": 0, "slots": {}, "fresh": True})
+        clear_files(folder)
+    else:
+        clear(folder)
+    with explained(plan.storing, len(second.made.operations)):
+        _done(task, stage, second, about, None, plan_of_second)
+
+
+def _done(
+    task: Task, stage: Stage | None, attempt: Attempt, about: dict[str, Any], saved: dict[str, Any] | None,
+    plan: StoredPlan,
+) -> bool:
+    """Whether the closure is in its place; else it does not exist, and a tolerance is yet to be tried.
+
+    Raises
+    ------
+    NoClosureError
+        When it does not exist, and there is no tolerance, or edges are worse by it already.
+    """
+    folder = plan.storing.folder
+    try:
+        plan.require_disk()
+        home = FileHome(task, stage, attempt, about, saved, plan)
+        try:
+            closed(home)
+        finally:
+            home.scratch.close()
+            home.output.close()
+    except BaseException as error:
+        undecided = task.options.tol is not None and not attempt.loosened
+        if undecided and isinstance(error, NoClosureError):
+            return False
+        if isinstance(error, SemiringError) or read_manifest(folder) is None:
+            clear(folder)  # there is nothing to go on with
+        raise
+    return True
+
+
+class FileHome(Home):
+    """A matrix whose closure grows in a file, with commits."""
+
+    doubt = "no cycle of the matrix explains it, and without out= the closure is computed so that they stay small"
+
+    def __init__(
+        self, task: Task, stage: Stage | None, attempt: Attempt, about: dict[str, Any], saved: dict[str, Any] | None,
+        plan: StoredPlan,
+    ):
+        self.S, self.names, self.low, self.facts = task.S, attempt.given.names, attempt.low, attempt.facts
+        self.check, self.reflexive = task.options.check, task.options.reflexive
+        self.task, self.stage, self.attempt, self.plan = task, stage, attempt, plan
+        self.source, self.made, self.folder = attempt.source, attempt.made, plan.storing.folder
+        self.saved = {"operation": 0} if saved is None else saved
+        self.replaced = self.saved.get("diagonal", False)  # by that of A⁺, perhaps in part
+        self.done = {**about, "operation": len(self.made.operations), "slots": {}}  # of a manifest
+        slots = None if saved is None else {int(cell): slot for cell, slot in saved["slots"].items()}
+        again, dtypes = saved is not None, (self.low.dtype, attempt.given.callers_dtype)
+        self.output = Output(plan.storing.out, self.folder, self.made, *dtypes, again)
+        self.scratch = Scratch(self.folder, attempt.tile_bytes, slots)
+        if not again and plan.storing.checkpoint is not None:  # now that there is all that it speaks of
+            write_manifest(self.folder, {**about, "operation": 0, "slots": {}})
+
+    def commit(self, at: int) -> None:
+        """Let a restart begin with an operation."""
+        self.output.sync()
+        self.scratch.commit({**self.done, "operation": at})
+
+    def close(self) -> None:
+        attempt, low, made, checkpoint = self.attempt, self.low, self.made, self.plan.storing.checkpoint
+        read, write = reader(self.S, self.source, low, made), writer(low, made, self.output, self.check)
+        ends = Ends(read, write, self.commit, checkpoint) if checkpoint else Ends(read, write)
+        with levels(low, attempt.layout, attempt.traffic, self.scratch) as there, (
+                told(self.task.options.progress, f"{self.S.name} closure", self.plan.work)) as report:
+            Executor(made, attempt.traffic, attempt.layout.room, there.kernel, there.arena, there.scratch, ends,
+                     self.saved["operation"], report, there.memory).run()
+
+    def refuse(self, error: UndefinedStar) -> None:
+        if not (self.low.inverts or self.low.dual):
+            v, graph = error.pivot, StoredGraph(self.source, self.S)
+            raise undefined_star(self.S, graph, self.names, v, np.arange(v)) from None
+
+    def verdict(self) -> Verdict:
+        return FINE if self.replaced else super().verdict()
+
+    def diagonal(self) -> np.ndarray:
+        return stored_vector(self.low, carried_by(self.output.diagonal(), self.S))
+
+    def search(self, vertices: list[int], index: Index | None) -> NoClosureError | None:
+        """See `Home`: labels are corrected on rows that are read when they are needed.
+
+        The edges are made worse by what is unknown of them; a cycle that is found is judged on the matrix of its own
+        vertices.
+        """
+        S, facts = self.S, self.facts
+        graph, plain = StoredGraph(self.source, S, facts), StoredGraph(self.source, S)
+        for sources in sources_of(S, facts, vertices):
+            cycle = labels.follow(graph, S.over(graph.values.dtype), sources).cycle
+            if cycle is None:
+                continue
+            among = cycle[:-1]
+            block = np.array([plain.edges(u)[1][among] for u in among], plain.values.dtype)
+            called = among if self.names is None else [self.names[v] for v in among]
+            error = search_elements(S, block, facts, called, [0], None)
+            if error is not None:
+                return error
+        return None
+
+    def put_diagonal(self, vertices: Iterable[int], values: Any) -> None:
+        self.output.write_diagonal(vertices, np.asarray(values, self.low.dtype))
+
+    def edges(self, rows: slice, columns: slice) -> np.ndarray:
+        """A block of the matrix."""
+        found = np.empty((rows.stop - rows.start, columns.stop - columns.start), self.source.dtype)
+        self.source.read(rows, columns, found)
+        return np.asarray(carried_by(found, self.S))
+
+    def walks(self, rows: slice, columns: slice) -> np.ndarray:
+        """A block of the closure."""
+        return np.asarray(carried_by(self.output.read_block(rows, columns), self.S))
+
+    def mend(self, sound: bool) -> None:
+        """See `Home`: in memory, but only where something is to be corrected.
+
+        Raises
+        ------
+        NoClosureError
+        SemiringError
+            When there is no room for that.
+        """
+        n, every = self.made.n, slice(0, self.made.n)
+        if self.replaced or not n or not (self.low.inverts or self.low.dual or self.low.log_sum):
+            return
+        low = fields.host_form(self.S, self.low.dtype)
+        if low.log_sum:
+            own = low.encode(carried_by(self.output.diagonal(), self.S), False)
+            if fields.may_be_endless(low, own):
+                require(3 * low.matrix_bytes(n), f"the closure, {n} × {n}, in which walks may have no sum,",
+                        "solve for the columns that you need, with sr.solve(A, B, S)")
+                X = fields.endless(low, np.array(low.encode(self.walks(every, every), False)))
+                self.output.write_block(every, every, low.decode(X))
+            return
+
+        def rows_of(part: Callable[[slice, slice], np.ndarray]) -> Callable[[slice], np.ndarray]:
+            return lambda rows: np.asarray(low.encode(part(rows, every), False))
+
+        if sound and fields.holds(n, low, rows_of(self.edges), rows_of(self.walks)):
+            return
+        require(5 * low.matrix_bytes(n), f"the inverse of 1 − A, {n} × {n}, in which rows have to be exchanged,",
+                "solve for the columns that you need, with sr.solve(A, B, S)")
+        found = fields.inverse(Dense(self.edges(every, every), self.S, names=self.names), low)
+        if found is None:
+            raise SemiringError(f"{self.S.name}: on the way numbers leave the range of {low.dtype}; scale the data")
+        self.output.write_block(every, every, low.decode(found))
+
+    def with_edges(self) -> np.ndarray:
+        return diagonal_of_product(self.S.over(self.low.dtype), self.made.n, self.edges, self.walks)
+
+    def leave_out_empty_walks(self) -> None:
+        """See `Home`; a restart finds A*, or all of the new diagonal."""
+        values = kept_diagonal(self.folder) if self.replaced else self.with_edges()
+        if read_manifest(self.folder) is not None and not self.replaced:
+            self.commit(self.done["operation"])
+            keep_diagonal(self.folder, values)
+            write_manifest(self.folder, {**self.done, "diagonal": True})
+        self.put_diagonal(range(self.made.n), values)
+
+    def wrapped(self) -> Any:
+        """The file takes its name, after the one that follows from it."""
+        if self.stage is not None:
+            columns = self.saved.get("columns", 0)
+            if self.plan.storing.checkpoint is not None and not columns:
+                self.commit(self.done["operation"])
+            self._follow(self.stage, columns)
+        self.output.finish()
+
+    def _follow(self, stage: Stage, start: int) -> None:
+        """The other matrix, in its place; it is there before the closure, which says that all is done."""
+        storing, made, given = self.plan.storing, self.made, self.attempt.given
+        if start == made.n > 0 and not draft(stage.path, storing.folder, BESIDE).exists():
+            return  # an earlier run was killed between the two
+        other = Output(stage.path, storing.folder, made, stage.dtype, stage.dtype, bool(start), BESIDE)
+        try:
+            def commit(column: int) -> None:
+                other.sync()
+                write_manifest(storing.folder, {**self.done, "columns": column})
+
+            with told(self.task.options.progress, f"{self.S.name} next hops") as report:
+                stage.run(given, self.source, self.output, other, self.plan, start,
+                          commit if storing.checkpoint else None, report)
+            if storing.checkpoint is not None:
+                commit(made.n)
+            other.finish()
+        finally:
+            other.close()
+
+
+def _refuse_other_room(storing: Storing, memory: int, layout: Layout, tile: int | None) -> None:
+    """What was begun with more memory, or another tile, is not gone on with.
+
+    Raises
+    ------
+    SemiringError
+    """
+    if tile is not None and tile != layout.side:
+        raise SemiringError(f"{shown(storing.folder)} was begun with tile={layout.side}, and now it is {tile}: mend "
+                            "that, or remove the folder and begin anew")
+    if storing.memory is not None and memory > storing.memory:
+        raise SemiringError(f"{shown(storing.folder)} was begun with tiles that take {in_words(memory)}, and now "
+                            f"memory= is {in_words(storing.memory)}: give as much, or remove the folder and begin anew")

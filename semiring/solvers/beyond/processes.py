@@ -1,0 +1,412 @@
+"""The closure of a matrix by several processes of MPI's, each with a part of it.
+
+What rank 0 has, what each has some rows of, or what is in a file that all can read, becomes tiles on a grid of
+processes; `semiring.scale.spread` closes these, and the answer goes back the way that the matrix came, or to a file.
+Each process computes on its CPUs, or on a GPU that holds its tiles.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial, reduce
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.laws import full
+from semiring.algorithms.blocks import UndefinedStar
+from semiring.algorithms.r_kleene import close_by_halves
+from semiring.errors import NoClosureError, SemiringError
+from semiring.graphs.texts import shown
+from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.choose import choose
+from semiring.kernels.interface import Kernel
+from semiring.kernels.lowering.base import Lowering
+from semiring.machine.memory import require
+from semiring.operands.dense import carried_by
+from semiring.scale.connection import MPI
+from semiring.scale.memories import HostMemory, Memory
+from semiring.scale.program import Program
+from semiring.scale.rank_gpus import decoded, tiles_on
+from semiring.scale.ranks import Agreed, Ranks, agreed, ending_together, message_rate, raw, threads_of, using
+from semiring.scale.scratch import write_manifest
+from semiring.scale.spread import Spread
+from semiring.scale.stores import Output, draft, opened
+
+from ..close import Home, closed, diagonal_of_blocks, put_diagonal
+from ..cycles import Verdict, star_undefined, undefined_star
+from ..dense import fields
+from ..dense.schedules import stable_closure
+from ..dense.tolerance import weights_as_given
+from ..forms import refuse_overflow, told
+from ..task import Options
+from .brought import Setup, of_first, prepared, setup_of, with_tolerance
+from .forecasts import SpreadPlan
+
+CLOSURE_ROWS = "sr.closure_rows from that vertex tells one from the other"
+
+
+def closure(connection: MPI, A: Any, S: Any, asked: Options) -> Any:
+    """The closure by all processes of a connection, which all call this."""
+    world = connection.world
+    with ending_together(world):
+        setup = prepared(world, A, S, asked)
+        try:
+            return _answer(world, setup, asked)
+        except Agreed as e:
+            if asked.tol is None or setup.loosened or not isinstance(e.args[0], NoClosureError):
+                raise
+        worse = with_tolerance(world, setup.given, float(asked.tol))
+        return _answer(world, setup_of(world, setup.low.algebra, worse, asked, setup.gpu, None, True), asked)
+
+
+def _answer(world: Any, setup: Setup, asked: Options) -> Any:
+    ranks = Ranks(world, setup.grid.rows, setup.grid.columns)
+    try:
+        with _engine(world, setup) as (kernel, memory):
+            return Processes(world, setup, asked, Spread(setup.grid, ranks, memory), kernel).run()
+    finally:
+        ranks.free()
+
+
+@contextmanager
+def _engine(world: Any, setup: Setup) -> Iterator[tuple[Kernel[Any], Memory]]:
+    """What computes, and where tiles are."""
+    low = setup.low
+    if setup.gpu is not None:
+        with tiles_on(low, setup.gpu) as found:
+            yield found
+        return
+    kernel = build_kernel(low)
+    with using(kernel, low, threads_of(world)):
+        if world.rank == 0 and low.compiled:
+            warm(kernel, low, setup.grid.side)  # compiled once, and found on disk by the others
+        world.Barrier()
+        yield kernel, HostMemory(low.storage)
+
+
+def plan(connection: MPI, A: Any, S: Any, asked: Options) -> SpreadPlan:
+    """What `closure` would do, the same on every process; all of a connection call this."""
+    world = connection.world
+    with ending_together(world):
+        setup = prepared(world, A, S, asked)
+        low, grid, given, saved = setup.low, setup.grid, setup.given, setup.saved
+        work = float(given.n) ** 3
+        received = max(world.allgather(grid.received)) * low.storage.itemsize
+        memory = max(world.allgather(setup.part_bytes))
+        done = 0.0 if saved is None else saved["step"] / max(grid.count, 1)
+        if setup.gpu is not None:
+            gpus, threads = setup.gpu.total, 0
+            place = f"{world.size} processes on {gpus} GPU{'s' * (gpus > 1)}"
+            where = "of the process that has most, on its GPU"
+        else:
+            gpus, threads = 0, min(world.allgather(threads_of(world)))
+            place, where = f"{world.size} processes, {threads} threads each", "of the process that has most"
+        return SpreadPlan(
+            operation="closure", algebra=low.algebra, shape=(given.n, given.n), method=setup.about["method"],
+            lowering=low, place=place, work=work, memory=memory,
+            runner=lambda plan: closure(connection, A, low.algebra, asked),
+            reasons={"method": "panels are broadcast, and the next pivot is ahead", "memory": where}, tile=grid.side,
+            grid=(grid.rows, grid.columns), received=received, threads=threads, rate=message_rate(world), done=done,
+            gpus=gpus,
+        )
+
+
+def warm(kernel: Kernel[Any], low: Lowering, side: int) -> None:
+    """Have the engine compile what tiles of a size need."""
+    S, dtype = low.algebra, low.dtype
+    D, C, R = (low.encode(full(np.empty((side, side), dtype), S.zero_in(dtype)), True) for _ in range(3))
+    close_by_halves(D, kernel, kernel.tile, 0)
+    kernel.left(D, R)
+    kernel.multiply_add(C, D, R)
+    kernel.right(C, D)
+
+
+class Processes(Home):
+    """A matrix that is spread over processes, which agree on each step."""
+
+    def __init__(self, world: Any, setup: Setup, asked: Options, spread: Spread, kernel: Kernel[Any]):
+        self.S, self.check, self.reflexive = setup.low.algebra, asked.check, asked.reflexive
+        self.world, self.asked, self.spread, self.kernel = world, asked, spread, kernel
+        self.brought, self.facts, self.low = setup.given, setup.facts, setup.low
+        self.gpu, self.about, self.saved = setup.gpu, setup.about, setup.saved
+        self.slot = 0 if setup.saved is None else 1 - setup.saved["slot"]
+        self.kept = setup.given.way == "whole"  # by rank 0, which judges
+        self.doubt = None if self.kept else CLOSURE_ROWS
+        if self.kept and setup.given.operand is not None:
+            self.given = setup.given.operand
+        self.names = None if setup.given.operand is None else setup.given.operand.names
+
+    def run(self) -> Any:
+        """The closure, as the process gets it."""
+        storing = self.asked.storing
+        if storing is not None:
+            if self.saved is not None and not of_first(self.world, draft(storing.out, storing.folder).exists):
+                agreed(self.world, partial(self._first_only, lambda: shutil.rmtree(storing.folder)))
+                return opened(storing.out).array  # it was put in its place, and no more
+            self.output = self._begun()
+        self._fill()
+        try:
+            return closed(self)
+        except Agreed as e:
+            if storing is not None and isinstance(e.args[0], NoClosureError):  # there is nothing to go on with
+                agreed(self.world, partial(self._first_only, lambda: shutil.rmtree(storing.folder)))
+            raise
+
+    def _first_only(self, function: Any) -> Any:
+        return function() if self.world.rank == 0 else None
+
+    # In
+
+    def _fill(self) -> None:
+        if self.saved is not None:
+            agreed(self.world, self._put_back)
+        elif self.brought.source is not None:
+            agreed(self.world, self._read_tiles)
+        else:
+            self.spread.take_rows(self.brought.bounds, lambda rows: self._encoded(self._rows(rows)))
+
+    def _rows(self, rows: slice) -> np.ndarray:
+        """Rows of the matrix, of those that this process brought."""
+        given, first = self.brought, self.brought.bounds[self.world.rank]
+        assert given.operand is not None
+        part = given.operand.array[rows.start - first : rows.stop - first]
+        return carried_by(np.ascontiguousarray(part), self.S)
+
+    def _encoded(self, elements: np.ndarray) -> np.ndarray:
+        """Elements as the memory takes them in: a GPU's encodes them itself."""
+        return elements if self.gpu is not None else np.asarray(self.low.encode(elements, True))
+
+    def _block(self, rows: slice, columns: slice) -> np.ndarray:
+        """A block of a matrix that all can read."""
+        source = self.brought.source
+        assert source is not None
+        elements = np.empty((rows.stop - rows.start, columns.stop - columns.start), source.dtype)
+        source.read(rows, columns, elements)
+        return carried_by(elements, self.S)
+
+    def _read_tiles(self) -> None:
+        grid, spread = self.spread.grid, self.spread
+        for i in grid.tile_rows:
+            for j in grid.tile_columns:
+                elements = self._encoded(self._block(grid.span(i), grid.span(j)))
+                spread.memory.put(elements, spread.local[grid.local_row(i), grid.local_column(j)])
+
+    # The closure
+
+    def close(self) -> None:
+        storing = self.asked.storing
+        due, last = None, monotonic()
+        if storing is not None and storing.checkpoint is not None:
+            interval = storing.checkpoint
+
+            def due() -> bool:
+                return monotonic() - last >= interval
+
+        def put_away(step: int) -> None:
+            nonlocal last
+            agreed(self.world, self._put_away)
+            agreed(self.world, partial(self._first_only, partial(self._refer, step)))  # when all is on disk
+            self.slot = 1 - self.slot
+            last = monotonic()
+
+        start = 0 if self.saved is None else self.saved["step"]
+        with told(self.asked.progress if self.world.rank == 0 else False, f"{self.S.name} closure") as report:
+            self.spread.close(self.kernel, start=start, report=report, due=due, put_away=put_away)
+
+    def refuse(self, error: UndefinedStar) -> None:
+        """See `Home`; the first process names the cycle, if it has the matrix."""
+        if self.kept and (self.low.inverts or self.low.dual):  # rows have to be exchanged
+            self.close_again()
+            return
+
+        def refused() -> None:
+            if self.world.rank == 0 and self.kept:
+                raise star_undefined(self.given, UndefinedStar(error.pivot), gone=False)
+            if self.world.rank == 0:
+                raise undefined_star(self.S, None, None, error.pivot)
+
+        agreed(self.world, refused)
+
+    def verdict(self) -> Verdict:
+        """See `Home`; the first process judges."""
+        self._diagonal, judged, as_given = self.spread.diagonal(), super().verdict, self.brought.as_given
+
+        def verdict() -> Verdict:
+            with nullcontext() if as_given is None else weights_as_given(as_given, float(self.asked.tol or 0)):
+                return judged()
+
+        found: Verdict = self.world.bcast(agreed(self.world, partial(self._first_only, verdict)))
+        return found
+
+    def diagonal(self) -> np.ndarray:
+        return self._diagonal
+
+    def close_again(self) -> None:
+        """See `Home`; the first process closes the whole matrix."""
+        low = self.low
+        if self.gpu is not None:
+            low = choose(self.S, low.dtype, self.facts, self.spread.grid.n, in_place=False, packed=False)
+
+        def again() -> np.ndarray:
+            if fields.is_for_lapack(low):
+                return np.asarray(fields.inverse(self.given, low))
+            stored = np.asarray(stable_closure(low, self.given.array, None, self.facts, self.names))
+            return stored if self.gpu is None else np.asarray(low.decode(stored))
+
+        found = agreed(self.world, partial(self._first_only, again))
+        self.spread.take_rows(self.brought.bounds, lambda rows: found[rows])
+
+    # Commits
+
+    def _part_of(self, slot: int) -> Path:
+        assert self.asked.storing is not None
+        return self.asked.storing.folder / f"rank{self.world.rank}.{slot}.bin"
+
+    def _put_away(self) -> None:
+        """Each process its part, into the file that the last commit does not refer to."""
+        with open(self._part_of(self.slot), "wb") as file:
+            file.write(raw(self.spread.memory.stored(self.spread.local)).data)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _refer(self, step: int) -> None:
+        assert self.asked.storing is not None
+        about = {**self.about, "step": step, "operation": step, "slot": self.slot}
+        write_manifest(self.asked.storing.folder, about)
+
+    def _put_back(self) -> None:
+        assert self.saved is not None
+        grid, storage = self.spread.grid, self.low.storage
+        path, nbytes = self._part_of(self.saved["slot"]), grid.shape[0] * grid.shape[1] * storage.itemsize
+        found = np.fromfile(path, np.uint8)
+        if found.nbytes != nbytes:
+            raise SemiringError(f"{shown(path)} has {found.nbytes} bytes, and this process's part {nbytes}: "
+                                "remove the folder and begin anew")
+        self.spread.memory.store(found.view(storage).reshape(grid.shape), self.spread.local)
+
+    # Out
+
+    def decode(self) -> None:
+        """See `Home`; `answer` is this process's tiles."""
+        def decoded_here() -> np.ndarray:
+            decode = self.low.decode if self.gpu is None else partial(decoded, self.low)
+            found = np.asarray(decode(self.spread.local))
+            if self.check and not self.low.drops_nan:
+                refuse_overflow(self.low, found)
+            return found
+
+        self.answer = agreed(self.world, decoded_here)
+
+    def put_diagonal(self, vertices: Iterable[int], values: Any) -> None:
+        grid = self.spread.grid
+        for i in grid.tile_columns:
+            if i in grid.tile_rows:
+                D = self.answer[grid.local_row(i), grid.local_column(i)]
+                put_diagonal(D, grid.span(i).start, vertices, np.asarray(values, self.low.dtype))
+
+    def mend(self, sound: bool) -> None:
+        """See `Home`: done where the answer is whole."""
+
+    def leave_out_empty_walks(self) -> None:
+        """See `Home`: of x_ii = ⊕_k a_ik ⊗ x_ki each process sums those of its x_ki."""
+        if self.kept and self.asked.storing is None:
+            return  # the first process does, when it has all
+        grid, T = self.spread.grid, self.S.over(self.low.dtype)
+        sums: dict[int, np.ndarray] = {}  # by columns of tiles
+
+        def add(i: int, rows: slice, edges: np.ndarray) -> None:
+            if not edges.shape[1]:
+                return
+            start = grid.local_column(i).start + rows.start - grid.span(i).start
+            some = diagonal_of_blocks(T, edges, self.answer[:, start : start + rows.stop - rows.start])
+            place = slice(rows.start - grid.span(i).start, rows.stop - grid.span(i).start)
+            sums.setdefault(i, np.empty(grid.span(i).stop - grid.span(i).start, T.dtype))[place] = some
+
+        if self.brought.source is None:
+            self.spread.meet_rows(self.brought.bounds, self._rows, self.low.dtype, add)
+        else:
+            agreed(self.world, lambda: self._add_blocks(add))
+        parts = self.spread.ranks.along_column.allgather(sums)
+        for i in grid.tile_columns:
+            if i in grid.tile_rows:
+                self.put_diagonal(range(grid.span(i).start, grid.span(i).stop),
+                                  reduce(T.add, [part[i] for part in parts if i in part]))
+
+    def _add_blocks(self, add: Callable[[int, slice, np.ndarray], None]) -> None:
+        """The same rows of a matrix that all can read."""
+        grid = self.spread.grid
+        for i in grid.tile_columns:
+            blocks = [self._block(grid.span(i), grid.span(k)) for k in grid.tile_rows]
+            if blocks:
+                add(i, grid.span(i), np.concatenate(blocks, axis=1))
+
+    def wrapped(self) -> Any:
+        """The file, or the rows that this process brought, closed; rank 0 has all where no process brought a part."""
+        if self.asked.storing is not None:
+            return self._written()
+        grid, given, world = self.spread.grid, self.brought, self.world
+        bounds = given.bounds if given.source is None else [0, *[grid.n] * world.size]
+        height = bounds[world.rank + 1] - bounds[world.rank]
+
+        def room() -> np.ndarray:
+            require(height * grid.n * self.low.dtype.itemsize, "the answer")
+            return np.empty((height, grid.n), self.low.dtype)
+
+        out = agreed(world, room)
+        self.spread.give_rows(bounds, self.answer, out)
+
+        def whole() -> Any:
+            self.answer = out
+            super(Processes, self).mend(True)
+            if not self.reflexive:
+                put_diagonal(self.answer, 0, range(grid.n), self.with_edges())
+            return self.answer
+
+        if self.kept:
+            out = agreed(world, partial(self._first_only, whole))
+        if given.way != "rows" and world.rank:
+            return None
+        assert given.operand is not None
+        return given.operand.wrap(out)
+
+    def _begun(self) -> Output:
+        """The file, begun by the first process and then opened by all."""
+        storing, grid, low = self.asked.storing, self.spread.grid, self.low
+        assert storing is not None
+        made = Program(grid.n, grid.side, grid.count)
+        again, dtypes = self.saved is not None, (low.dtype, self.brought.callers_dtype)
+
+        def begun() -> Output | None:
+            if self.world.rank:
+                return None
+            if not again:
+                shutil.rmtree(storing.folder, ignore_errors=True)
+                storing.folder.mkdir()
+            return Output(storing.out, storing.folder, made, *dtypes, again)
+
+        first = agreed(self.world, begun)
+        return agreed(self.world, lambda: first or Output(storing.out, storing.folder, made, *dtypes, True))
+
+    def _written(self) -> Any:
+        storing, grid, output, found = self.asked.storing, self.spread.grid, self.output, self.answer
+        assert storing is not None
+
+        def write() -> None:
+            for i in grid.tile_rows:
+                for j in grid.tile_columns:
+                    output.write_block(grid.span(i), grid.span(j), found[grid.local_row(i), grid.local_column(j)])
+
+        def finish() -> None:
+            output.finish()
+            shutil.rmtree(storing.folder)
+
+        agreed(self.world, write)
+        agreed(self.world, output.sync)  # after all have written
+        agreed(self.world, partial(self._first_only, finish))
+        return opened(storing.out).array

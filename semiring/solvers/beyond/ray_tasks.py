@@ -1,0 +1,160 @@
+"""The closure of a matrix by tasks of Ray's: the recorded program, tile by tile, on whatever workers there are."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NoReturn
+
+import numpy as np
+
+from semiring.algebra.semiring import Semiring
+from semiring.algorithms.blocks import UndefinedStar
+from semiring.errors import NoClosureError, SemiringError
+from semiring.kernels.build import affordable
+from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.choose import choose
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
+from semiring.machine.memory import require
+from semiring.operands.convert import as_dense
+from semiring.operands.dense import Dense
+from semiring.operands.operand import order_of_one
+from semiring.operands.read import operand
+from semiring.scale.connection import Ray
+from semiring.scale.program import program
+from semiring.scale.ranks import using
+from semiring.scale.stores import block
+from semiring.scale.tasks import Work, carry_out, done
+
+from ..close import Home, closed
+from ..cycles import star_undefined
+from ..dense import fields
+from ..dense.methods import SCHEDULES, resolve_method
+from ..dense.schedules import stable_closure
+from ..dense.tolerance import refuse_without_tolerance, within_tolerance
+from ..forms import refuse_overflow, told
+from ..task import Options, algebra_for
+from ..ways import ways_of
+from .out_of_core import METHODS
+
+SIDE = 1024  # of tiles: a task takes a millisecond beside its products
+LEAST_SIDE = 64
+ROUNDS = 8  # tiles in a row, below which workers wait for each other
+EVERYTHING = 1 << 40  # cells that "fit in memory": those of the store do
+
+
+def closure(connection: Ray, A: Any, S: Any, asked: Options) -> Any:
+    """The closure by the workers of a cluster; called by the one process that has the matrix."""
+    S = algebra_for("closure", (A,), S)
+    method = _refuse(S, asked)
+    given = as_dense(operand(A, S, "A"))
+    if given.kind == "device":
+        raise SemiringError("on= computes on the workers' CPUs, and A is on a GPU: pass A.get()")
+    if asked.tol is not None:
+        refuse_without_tolerance(S, given.dtype)
+
+    def close(A: Dense) -> Any:
+        return closed(RayStore(connection, method, asked, A))
+
+    try:
+        return within_tolerance(close, given, asked.tol)
+    except NoClosureError:
+        if S.completed is None:
+            raise
+        return close(given.changed(S=S.completed))
+
+
+class RayStore(Home):
+    """A matrix whose tiles are in the store of a cluster of Ray's."""
+
+    def __init__(self, connection: Ray, method: str, asked: Options, given: Dense):
+        super().__init__(given, asked.check, asked.reflexive)
+        self.connection, self.method, self.asked = connection, method, asked
+        n, self.facts = order_of_one(given.shape), given.facts
+        self.low = choose(given.S, given.dtype, self.facts, n, in_place=False, packed=False)
+        if self.low.kind != "numba":
+            raise SemiringError(f"{given.S.name}: these {given.dtype} are computed on as {self.low.name}, which "
+                                "workers do not send each other: leave out on=")
+        self.low = affordable(self.low, n, float(n) ** 3)
+        require(2 * self.low.matrix_bytes(n), "the tiles in Ray's store, and the answer,", "use sr.connect('mpi')")
+
+    def close(self) -> None:
+        given, low, ray, n = self.given, self.low, self.connection.ray, self.given.shape[0]
+        side = self.asked.tile or max(LEAST_SIDE, min(SIDE, n // ROUNDS // 16 * 16))
+        made = program(SCHEDULES[self.method], n, side, EVERYTHING)
+        task = ray.remote(num_cpus=1, max_retries=3)(_task)
+        about, stored = ray.put((self.S, given.dtype, self.facts, n, low.compiled)), {}
+        for i in range(made.count):
+            for j in range(made.count):
+                part = given.array[block(made, (i, j))]
+                stored[i, j] = ray.put(low.encode(np.ascontiguousarray(part), True))
+        found = carry_out(made, stored, lambda work, target, factors: task.remote(about, work, side, target, *factors))
+        del stored
+        self.work = np.empty((n, n), low.storage)
+        with told(self.asked.progress, f"{self.S.name} closure") as report:
+            try:
+                for at, (tile, held) in enumerate(found.items()):
+                    self.work[block(made, tile)] = ray.get(held)
+                    report((at + 1) / len(found))
+            except ray.exceptions.RayTaskError as error:
+                if not isinstance(error.cause, UndefinedStar):
+                    raise
+                raise error.cause from None
+
+    def refuse(self, error: UndefinedStar) -> None:
+        if not fields.is_for_lapack(self.low):
+            raise star_undefined(self.given, error, gone=False) from None
+        self.work[...] = np.zeros((), self.low.storage)  # rows have to be exchanged
+
+    def diagonal(self) -> np.ndarray:
+        return self.work.diagonal()
+
+    def close_again(self) -> None:
+        self.work = stable_closure(self.low, self.given.array, None, self.facts, self.names)
+
+    def decode(self) -> None:
+        self.answer = self.low.decode(self.work)
+        if self.check and not self.low.drops_nan:
+            refuse_overflow(self.low, self.answer)
+
+
+@lru_cache(8)
+def _lowering(S: Semiring, dtype: np.dtype, facts: Facts, n: int, compiled: bool) -> Lowering:
+    """The form in which a worker computes: that of the process that has the matrix."""
+    low = choose(S, dtype, facts, n, in_place=False, packed=False)
+    return low.in_machine_code if compiled else low.interpreted
+
+
+def _task(form: Any, work: Work, side: int, target: np.ndarray, *factors: np.ndarray) -> np.ndarray:
+    """A tile, by a worker, on one processor."""
+    low = _lowering(*form)
+    kernel = build_kernel(low)
+    with using(kernel, low, 1):
+        return done(work, side, kernel, target, list(factors))
+
+
+def plan(connection: Ray, A: Any, S: Any, asked: Options) -> NoReturn:
+    """There is none.
+
+    Raises
+    ------
+    SemiringError
+    """
+    raise SemiringError("a plan with on= is of sr.connect('mpi'): Ray gives tiles to whichever worker is free, so that "
+                        "what moves is not known before")
+
+
+def _refuse(S: Semiring, o: Options) -> str:
+    """What closures by tasks do not have; the schedule."""
+    if S.traced is None:
+        raise SemiringError(f"{S.name}: its elements are Python objects, which workers do not send each other here: "
+                            "leave out on=")
+    method = resolve_method(o.method, S)
+    method = "r-kleene" if method == "auto" else method
+    if method not in METHODS:
+        raise SemiringError(f"on= goes by {', '.join(METHODS)} with Ray, and not by method={o.method!r}")
+    ways_of("closure", "ray", o.asked)
+    if o.device not in (None, "cpu"):
+        raise SemiringError("Ray's workers compute on their CPUs, and device= asks for a GPU: leave that out, or take "
+                            "sr.connect('mpi'), with which each process has a GPU")
+    return method

@@ -1,0 +1,334 @@
+"""Closures on several GPUs of one host: the block rows of one matrix dealt out, or the matrices of a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from math import prod
+from threading import Thread
+from typing import Any
+
+import numpy as np
+
+from semiring.algorithms.block_rows import block_rows
+from semiring.algorithms.blocks import UndefinedStar
+from semiring.errors import NoClosureError, SemiringError
+from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.kernels.facts import Facts, together
+from semiring.kernels.interface import Kernel
+from semiring.kernels.lowering.boolean import is_boolean
+from semiring.machine.memory import in_words
+from semiring.machine.threads import thread_count
+from semiring.operands.convert import as_dense, as_packed, on_host
+from semiring.operands.dense import Dense
+from semiring.operands.device import Device
+from semiring.operands.devices import existing, require_gpu, to_host
+from semiring.operands.examine import examine, stacked
+from semiring.operands.operand import Operand, order_of
+from semiring.scale.team import Deal, Devices, Worker
+
+from ..close import Home, closed
+from ..cycles import improves_on_gpu, of_stack
+from ..dense.existence import Closures
+from ..forms import is_finite, plain_form, refuse_overflow, told, without_library
+from ..plan import Plan
+from ..task import Task, compute
+
+METHODS = ("auto", "blocked")
+ALIGN = 128  # columns and rows in whole tiles of products
+SIDES = ((32_768, 2048), (12_288, 1024), (0, 512))  # from this order on, rows of a block row
+ROUNDS = 2  # block rows that each GPU should have at least, so that all have work until late
+
+
+def gpus_of(task: Task) -> tuple[int, ...]:
+    """The GPUs that a task asks for.
+
+    Raises
+    ------
+    SemiringError
+        When there are not all of them, or the elements cannot be on one.
+    """
+    devices = existing(task.options.devices or ())
+    if task.options.device == "cpu":
+        raise SemiringError("devices= are GPUs, and device='cpu' is asked for: leave out one of the two")
+    require_gpu(task.S, "gpu", task.operands[0].dtype)
+    return devices
+
+
+def place_of(devices: tuple[int, ...]) -> str:
+    """Some GPUs, as plans name them."""
+    return f"{len(devices)} GPU{'s' * (len(devices) > 1)}: {', '.join(map(str, devices))}"
+
+
+def offer(task: Task) -> Plan | None:
+    """The closure of a matrix whose rows lie on several GPUs, or of a stack whose matrices do."""
+    o, given = task.options, task.operands[0]
+    devices = gpus_of(task)
+    if o.method not in METHODS:
+        raise SemiringError(f"on several GPUs a closure goes by blocks, one of a sparse matrix by method='sparse' too, "
+                            f"and not by method={o.method!r}")
+    n, stack = order_of(given.shape), given.shape[:-2]
+    if not prod(given.shape):  # there is nothing to deal out
+        return None
+    if stack:
+        return _plan(task, as_dense(given), devices[: prod(stack)], "of each matrix, which are dealt out", 0, _stack)
+    if o.on_divergence != "raise":
+        raise SemiringError("on_divergence='mask' is of stacks on several GPUs: leave out devices for one matrix")
+    if not o.reflexive and (given.kind == "packed" or o.packed):
+        raise SemiringError("reflexive=False is of elements on several GPUs, not of packed bits: leave out devices")
+    boolean = o.reflexive and given.dtype.kind == "b" and is_boolean(task.S, given.dtype)
+    if given.kind == "packed" or o.packed or boolean:
+        deal = _deal(n, len(devices), o.tile)
+        return _plan(task, given, devices, "blocked", deal.side, partial(_bits, deal), bits=True)
+    dense = as_dense(given)
+    if given.kind == "sparse" and given.on_gpu:  # and so is the answer
+        dense = Device(dense.array, given.S, given.what)
+    padded = task.S.absorbs and not dense.dtype.names
+    deal = _deal(_up(n) if padded else n, len(devices), o.tile)
+    return _plan(task, dense, devices, "blocked", deal.side, lambda *there: closed(SeveralGpus(dense, deal, *there)))
+
+
+def _plan(
+    task: Task, given: Operand, devices: tuple[int, ...], method: str, side: int,
+    run: Callable[[Task, tuple[int, ...]], Any], bits: bool = False,
+) -> Plan:
+    from semiring.kernels.cuda.choose import general_on_device, packed_on_device
+
+    n, stack = order_of(given.shape), given.shape[:-2]
+    low = (packed_on_device if bits else general_on_device)(task.S, given.dtype)
+    one = low.matrix_bytes(n)
+    share = -(-prod(stack) // len(devices)) * 2 * one if stack else one * 2 // len(devices) + 2 * one * side // n
+    reasons = {
+        "method": "block rows are dealt out, and the next pivot is ahead" if not stack else "",
+        "lowering": "or a faster form, when the GPUs have seen the elements",
+        "memory": f"on each GPU, of {in_words(one * max(prod(stack), 1))} in all",
+    }
+    return Plan(
+        operation="closure", algebra=task.S, shape=given.shape, method=method, lowering=low, place=place_of(devices),
+        work=prod(stack) * float(n) ** 3, memory=share, runner=lambda plan: run(task, devices), reasons=reasons,
+        tile=side, devices=devices,
+    )
+
+
+def _deal(n: int, count: int, tile: int | None) -> Deal:
+    """Block rows that are high enough for products, and enough of them."""
+    if tile is not None:
+        side = _up(tile)
+    else:
+        side = next(side for least, side in SIDES if n >= least)
+        while side > ALIGN and n < side * count * ROUNDS:
+            side //= 2
+    return Deal(n, side, min(count, -(-n // side)))
+
+
+def _up(n: int) -> int:
+    return -(-n // ALIGN) * ALIGN
+
+
+# One matrix of numbers
+
+class _NotFinite(Exception):
+    """A library's products met infinities, and do not know 0 · ∞ = 0."""
+
+
+class SeveralGpus(Home):
+    """A matrix whose rows lie on several GPUs."""
+
+    def __init__(self, given: Dense, deal: Deal, task: Task, devices: tuple[int, ...]):
+        super().__init__(given, task.options.check, task.options.reflexive)
+        self.deal, self.task, self.devices, self.n = deal, task, devices[: deal.workers], given.shape[-1]
+        self.spans = [[slice(s.start, min(s.stop, self.n)) for s in deal.spans(w)] for w in range(deal.workers)]
+        self.real = [sum(s.stop - s.start for s in spans) for spans in self.spans]  # rows
+
+    def on_each(self, work: Callable[[int], Any]) -> list[Any]:
+        """What a function of a worker gives, with its GPU the current one."""
+        from semiring.kernels.cuda.compile.streams import on_each
+
+        return on_each(self.devices, work)
+
+    def close(self) -> None:
+        """See `Home`; once more by the general way where a library's products met infinities."""
+        from semiring.kernels.cuda.compile.streams import connect
+
+        connect(self.devices)
+        try:
+            self._close()
+            return
+        except _NotFinite:
+            self.rows.clear()
+        self._close(without_library(self.low))
+
+    def _close(self, low: Any = None) -> None:
+        from semiring.kernels.cuda.choose import choose, without_facts
+        from semiring.kernels.cuda.dense.rows import into_storage, taken
+
+        source, deal, n, dtype = self.given.array, self.deal, self.n, self.given.dtype
+        self.rows = rows = self.on_each(lambda w: taken(source, self.spans[w], deal.rows(w), deal.n))
+        self.facts = together(self.on_each(self._facts)) if self.check else Facts()
+        if low is None:
+            low = choose(self.S, dtype, self.facts, n, in_place=False) if self.check else without_facts(self.S, dtype)
+        self.low = low
+
+        def store(w: int) -> Any:
+            rows[w] = into_storage(low, rows[w], self.real[w], n)
+            return tuple(_like(rows[w], deal.side) for _ in range(2))
+
+        spares = self.on_each(store)
+        engine = build_kernel(low)
+        self.answer = _empty_like(source)
+        try:
+            with _mapped(self.answer):
+                _close(rows, spares, deal, self.devices, engine if self.check else engine.unchecked, self.task)
+        except UndefinedStar:
+            if low.blas and self.check:
+                raise _NotFinite from None
+            raise
+        if low.blas and self.check and not all(
+                self.on_each(lambda w: is_finite(rows[w][: self.real[w], :n]))):
+            raise _NotFinite
+
+    def _facts(self, worker: int) -> Facts:
+        """What is known of a worker's elements; what is not one is refused, with its place."""
+        found, start = [], 0
+        for span in self.spans[worker]:
+            rows = self.rows[worker][start : start + span.stop - span.start, : self.n]
+            found.append(examine(self.S, self.given.dtype, ((self.given.what, rows),), (span.start, 0)))
+            start += len(rows)
+        return together(found)
+
+    def diagonal(self) -> np.ndarray:
+        """See `Home`; ones where no cycle of a GPU's rows looks better than one."""
+        def diagonals(worker: int) -> list[tuple[int, Any]]:
+            blocks = [(self.deal.span(i), self.rows[worker][self.deal.place(i), self.deal.span(i)])
+                      for i in range(worker, self.deal.count, self.deal.workers)]
+            improving = any(improves_on_gpu(self.low, D) for _, D in blocks)
+            return [(span.start, to_host(D.diagonal())) for span, D in blocks] if improving else []
+
+        diagonal = np.full(self.deal.n, self.low.unit, self.low.storage)
+        for start, values in (part for parts in self.on_each(diagonals) for part in parts):
+            diagonal[start : start + len(values)] = values
+        return diagonal[: self.n]
+
+    def decode(self) -> None:
+        from semiring.kernels.cuda.dense.rows import handed_out
+
+        low: Any = self.low
+        look = self.check and not low.drops_nan
+        gaps = self.on_each(lambda w: handed_out(low, self.rows[w], self.spans[w], self.answer, look))
+        self.rows.clear()
+        if any(gaps):
+            refuse_overflow(plain_form(self.S, self.given.dtype, Facts(), self.n), to_host(self.answer))
+
+
+def _close(
+    rows: list[Any], spares: list[Any], deal: Deal, devices: tuple[int, ...], engine: Kernel[Any], task: Task
+) -> None:
+    """Close the matrix whose rows these are."""
+    from semiring.kernels.cuda.compile.streams import GpuStream
+
+    workers = [Worker(held, spare, GpuStream(device, True), GpuStream(device, False))
+               for held, spare, device in zip(rows, spares, devices, strict=True)]
+    with told(task.options.progress, f"{task.S.name} closure") as report:
+        team = Devices(engine, deal, workers, report)
+        try:
+            block_rows(team)
+        finally:
+            team.wait()  # also if a pivot has no star: memory may be freed only after its last use
+
+
+def _like(stored: Any, side: int) -> Any:
+    """Room for a pivot's rows."""
+    import cupy
+
+    return cupy.empty((side, stored.shape[1]), stored.dtype)
+
+
+def _empty_like(array: Any) -> Any:
+    """An array of the same kind, in the host's memory or on its GPU."""
+    if isinstance(array, np.ndarray):
+        return np.empty(array.shape, array.dtype)
+    import cupy
+
+    with array.device:
+        empty = cupy.empty(array.shape, array.dtype)
+        cupy.cuda.get_current_stream().synchronize()  # the memory may have been another array's
+        return empty
+
+
+@contextmanager
+def _mapped(array: Any) -> Iterator[None]:
+    """Meanwhile a thread maps the pages of an array in host memory that is not used yet."""
+    from semiring.kernels.cuda.compile.staging import touch
+
+    if not isinstance(array, np.ndarray):
+        yield
+        return
+    thread = Thread(target=touch, args=(array, thread_count(None)), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+# Bits
+
+def _bits(deal: Deal, task: Task, devices: tuple[int, ...]) -> Any:
+    """The closure of packed truth values; every star is defined, and nothing diverges."""
+    from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
+    from semiring.kernels.cuda.bits.rows import handed_out, taken
+    from semiring.kernels.cuda.choose import packed_on_device
+    from semiring.kernels.cuda.compile.streams import connect, on_each
+
+    given = on_host(task.operands[0])
+    bits, devices, n = as_packed(given), devices[: deal.workers], deal.n
+    spans = [list(deal.spans(w)) for w in range(deal.workers)]
+    connect(devices)
+    rows = on_each(devices, lambda w: taken(bits.matrix, spans[w]))
+    spares = on_each(devices, lambda w: tuple(DevicePackedMatrix.zeros(deal.side, n) for _ in range(2)))
+    _close(rows, spares, deal, devices, build_kernel(packed_on_device(task.S, bits.dtype)), task)
+    result = PackedMatrix.zeros(n, n)
+    on_each(devices, lambda w: handed_out(rows[w], spans[w], result.words))
+    if given.kind == "packed" or task.options.packed:
+        return bits.wrap(result)
+    return given.wrap(result.to_dense())
+
+
+# Stacks
+
+def _stack(task: Task, devices: tuple[int, ...]) -> Any:
+    """A run of the matrices on each GPU, by the way of one GPU."""
+    from semiring.kernels.cuda.compile.streams import on_each
+    from semiring.kernels.cuda.dense.rows import here, put
+
+    given, o = as_dense(task.operands[0]), task.options
+    matrices = stacked(given.array)
+    cuts = [len(matrices) * w // len(devices) for w in range(len(devices) + 1)]
+    inner = replace(o, devices=None, device="gpu", on_divergence="mask" if o.check else "raise", progress=False)
+    result = _empty_like(matrices)
+
+    def some(worker: int) -> np.ndarray:
+        part = slice(cuts[worker], cuts[worker + 1])
+        found = compute(Task("closure", task.S, (here(matrices[part]),), inner))
+        values, exists = found if o.check else (found, np.ones(part.stop - part.start, bool))
+        put(values, result[part])
+        return np.asarray(exists)
+
+    with told(o.progress, f"{task.S.name} closures"):
+        exists = np.concatenate(on_each(devices, some)).reshape(given.shape[:-2])
+    answer = given.wrap(result.reshape(given.shape))
+    if o.on_divergence == "mask":
+        return Closures(answer, exists)
+    if not exists.all():
+        place = tuple(map(int, np.argwhere(~exists)[0]))
+        try:
+            compute(Task("closure", task.S, (on_host(given.matrix(place)),), replace(inner, device="cpu",
+                                                                                     on_divergence="raise")))
+        except NoClosureError as e:
+            raise of_stack(e, place) from None
+        raise NoClosureError(f"the closure over {task.S.name} of matrix {place} of the stack does not exist",
+                             index=place)
+    return answer

@@ -1,0 +1,256 @@
+"""Solver: closures with improving cycles, where a star was declared that sums them.
+
+A cycle that is better than 1 goes on improving, and its walks have a limit only by the star of the algebra. Where one
+was declared the task is computed again over `Semiring.completed`, whose kernels ask the star at every pivot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.laws import equal, full
+from semiring.algebra.semiring import Semiring
+from semiring.algebra.witnesses import is_finite
+from semiring.algorithms.labels import by_length
+from semiring.errors import NoClosureError, SemiringError
+from semiring.graphs.texts import shown
+from semiring.operands.convert import as_dense, as_sparse, on_host
+from semiring.operands.dense import Dense
+from semiring.operands.operand import Operand
+from semiring.operands.sparse import Sparse, compressed_rows
+
+from ..cycles import graph_of, improving
+from ..forms import as_python
+from ..paths.search import answered, ends_of, positions
+from ..paths.searches import spelt, wide_graph
+from ..paths.walks import no_tree
+from ..task import Task, compute, options
+from .factors import of_closure
+
+SUMMED = ("closure", "factor", "solve")
+SQUARINGS = 64  # so that walks of 2⁶⁴ edges are summed, at most
+LARGEST = 4096  # vertices of a matrix that is multiplied so often
+
+
+def needs_stars_at_once(task: Task) -> bool:
+    """Whether improving cycles would not be noticed, or a file would be begun twice."""
+    o = task.options
+    return task.verb in SUMMED and (not o.check or o.storing is not None)
+
+
+def by_stars(task: Task, error: NoClosureError | None) -> Any:
+    """The answer to a task that meets improving cycles.
+
+    Raises
+    ------
+    NoClosureError
+        Where a star that is needed does not exist, and for questions that need a best walk where there is none.
+    """
+    S = task.S.completed
+    assert S is not None
+    over, asked = [given.changed(S=S) for given in task.given], task.options
+    if S.is_tropical and over[0].dtype.kind in "iu":  # which are Python's, where an infinity of the other side occurs
+        over, asked = [on_host(given) for given in over], replace(asked, device="cpu", devices=None, gpu_memory=None)
+    if task.verb in SUMMED:
+        return compute(Task(task.verb, S, over, asked, task.arguments))
+    assert error is not None
+    if task.verb == "closure_rows" and task.arguments[2] is None and not task.options.predecessors:
+        return compute(Task("closure_rows", S, (_factored(over[0]),), task.options, task.arguments))
+    if task.verb == "path":
+        return _path(task, lambda graph, ends, start, end: _value(graph.changed(S=S), *ends))
+    raise NoClosureError(
+        f"{error}; sr.closure(A, S) sums it by the star that was declared, and sr.path(A, S, source, target) finds a "
+        "walk that weighs as much, where there is one", vertex=error.vertex, cycle=error.cycle, weight=error.weight,
+        index=error.index,
+    )
+
+
+def by_powers(task: Task, error: NoClosureError) -> Any:
+    """The answer to a task that meets a cycle without a star, where the sum of its powers is reached all the same.
+
+    A star is an expression of 128 powers at most, and of so many operations. Products go on from there, see `sums`.
+
+    Raises
+    ------
+    NoClosureError
+        Where no sum is reached.
+    LawError
+        For predecessors, limits and best paths of all pairs.
+    """
+    given, o = on_host(task.given[0]), task.options
+    values = task.verb == "closure_rows" and task.arguments[2] is None and not o.predecessors
+    asks = values or task.verb in (*SUMMED, "path")
+    known = isinstance(given, (Dense, Sparse)) and error.weight is not None and given.shape[-1] <= LARGEST
+    if o.storing is not None or not known or not _has_sum(task.S, error.weight, given.dtype):
+        raise error
+    if not asks:
+        raise no_tree(task.S) from None
+    A = as_dense(given)
+    star, reached = sums(task.S, A.array)
+    if not reached.all():
+        raise error
+    if task.verb == "closure":
+        return A.wrap(star if o.reflexive else product(task.S, A.array, star))
+    if task.verb == "factor":
+        return of_closure(A.changed(S=task.S.summing), star)
+    if task.verb == "solve":
+        B = as_dense(on_host(task.given[1]))
+        return B.wrap(product(task.S, B.array, star) if o.left else product(task.S, star, B.array))
+    if task.verb == "path":
+        return _path(task, lambda graph, ends, start, end: star[start, end])
+    single, starts = positions(task.arguments[0], given.names, given.shape[0])
+    ends = ends_of(task)
+    return answered(task.given[0], star[starts] if ends is None else star[np.ix_(starts, ends)], starts, single, ends)
+
+
+def _has_sum(S: Semiring, weight: Any, dtype: np.dtype) -> bool:
+    """Whether the powers of a cycle alone have one: else no matrix is multiplied."""
+    try:
+        return bool(sums(S, np.array([weight], dtype).reshape(1, 1))[1].all())
+    except OverflowError:  # it leaves the dtype
+        return False
+
+
+def sums(S: Semiring, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A* of a matrix or of each of a stack, by products, and where it is reached, not by overflow or rounding only.
+
+    With ⊕ idempotent (1 ⊕ A)^(2ᵏ) is A* if one more square is the same; in any case Π (1 ⊕ A^(2ᵏ)) is if a power is 0.
+    """
+    T, n, stack = S.over(A.dtype), A.shape[-1], A.reshape(-1, *A.shape[-2:])
+    one = full(stack, T.zero)
+    one[:, np.arange(n), np.arange(n)] = T.one
+    X, power = np.array(T.add(one, stack)), stack.copy()
+    reached, crept, left = np.zeros(len(stack), bool), np.zeros(len(stack), bool), np.arange(len(stack))
+    for _ in range(SQUARINGS):
+        if not left.size:
+            break
+        before, vanished = X[left], np.zeros(len(left), bool)
+        try:
+            if S.idempotent:
+                after = product(S, before, before)
+                done = equal(after, before).all((1, 2))
+            else:
+                last = power[left]
+                power[left] = product(S, last, last)
+                vanished = _left_floats(last, power[left])
+                after = product(S, before, np.asarray(T.add(one[left], power[left])))
+                done = T.is_zero(power[left]).all((1, 2))
+        except SemiringError:  # a sum leaves the dtype
+            break
+        lost = ~np.asarray(T.contains(after)).all((1, 2)) | _left_floats(before, after) | vanished
+        X[left] = after
+        reached[left] = done & ~lost & ~crept[left]
+        crept[left] = _crept(before, after)
+        left = left[~done & ~lost]
+    return X.reshape(A.shape), reached.reshape(A.shape[:-2])
+
+
+def product(S: Semiring, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    return np.asarray(compute(Task("matmul", S, (Dense(A, S), Dense(B, S, "B")), options(device="cpu"), (None,))))
+
+
+def _left_floats(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """For each matrix whether a number overflowed, or comes near to vanishing."""
+    if after.dtype.names:
+        return np.logical_or.reduce([_left_floats(before[f], after[f]) for f in after.dtype.names])
+    if after.dtype.kind != "f":
+        return np.zeros(len(after), bool)
+    vanishing = (before != 0) & (np.abs(before) < np.sqrt(np.finfo(after.dtype).tiny))
+    changed = (before != after) & np.isfinite(before)
+    return np.asarray((changed & (np.isinf(after) | vanishing)).any((1, 2)))
+
+
+def _crept(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """For each matrix whether a number changed by little, as where rounding ends what goes on without end."""
+    if after.dtype.names:
+        return np.logical_or.reduce([_crept(before[f], after[f]) for f in after.dtype.names])
+    if after.dtype.kind != "f":
+        return np.zeros(len(after), bool)
+    with np.errstate(invalid="ignore"):
+        by = np.abs(before - after)
+        small = by <= np.sqrt(np.finfo(after.dtype).eps) * np.minimum(np.abs(before), np.abs(after))
+    return np.asarray(((before != after) & np.isfinite(before) & small).any((1, 2)))
+
+
+def _factored(given: Operand) -> Any:
+    return compute(Task("factor", given.S, (on_host(given),), options(device="cpu")))
+
+
+def _path(task: Task, value_of: Callable[..., Any]) -> tuple[Any, list[Any] | None]:
+    """A best walk among the vertices between the two, whatever cycles there are elsewhere."""
+    given, S = on_host(task.given[0]), task.S
+    start, end = positions(list(task.arguments), given.names, given.shape[0])[1].tolist()
+    between, names = _between(as_sparse(given), start, end), given.names
+    if between is None:
+        return spelt(given, None, None, given.callers_dtype)
+    graph, vertices = between
+    ends = [int(np.searchsorted(vertices, v)) for v in (start, end)]
+    inner = Task("path", S, (graph,), options(), tuple(ends))
+    inner.strict = True
+    try:
+        weight, walk = compute(inner)
+    except NoClosureError as e:
+        value = value_of(graph, ends, start, end)
+        walk = _walk_of(graph, value, *ends)
+        if walk is None and S.completed is None:
+            raise
+        if walk is None:
+            cycle = [int(vertices[v]) for v in e.cycle or ()]
+            raise _endless(S, names, cycle, e.weight, start, end) from None
+        weight = value
+    return as_python(weight), None if walk is None else [given.position(int(vertices[v])) for v in walk]
+
+
+def _walk_of(graph: Sparse, value: Any, start: int, end: int) -> list[int] | None:
+    """A walk that weighs as much as all walks together; None where none of so many rounds does."""
+    wide, endless = wide_graph(graph, graph.facts), ~is_finite(graph.values)
+    overflows = not is_finite(np.array([value], graph.dtype))[0]
+    if overflows and not endless.any():
+        return None  # a walk of finite edges is finite, but for overflow
+    found = by_length(wide, graph.S.over(wide.values.dtype), start, (end, value))
+    walk = None if found is None else found.walk_to(start, end)
+    if walk is not None and overflows and is_finite(graph_of(graph).along(walk[:-1], walk[1:])).all():
+        return None
+    return walk
+
+
+def _value(graph: Operand, start: int, end: int) -> Any:
+    """The sum over all walks between two vertices, by the stars."""
+    row = compute(Task("closure_rows", graph.S, (_factored(graph),), options(), (start, None, None)))
+    return np.asarray(row)[end]
+
+
+def _between(given: Sparse, start: int, end: int) -> tuple[Sparse, np.ndarray] | None:
+    """The part of a graph that lies on walks between two vertices, and which vertices it has; None without walks."""
+    rows = given.rows
+    tails, heads = np.repeat(np.arange(given.n), np.diff(rows.offsets)), rows.columns.astype(np.int64)
+    inside = _reached(tails, heads, given.n, start) & _reached(heads, tails, given.n, end)
+    if not inside[start]:
+        return None
+    vertices = np.flatnonzero(inside)
+    edges = inside[tails] & inside[heads]
+    place = np.cumsum(inside) - 1
+    kept = compressed_rows(given.S, place[tails[edges]], place[heads[edges]], rows.values[edges],
+                           (len(vertices), len(vertices)))
+    return Sparse(kept, given.S, given.what), vertices
+
+
+def _reached(tails: np.ndarray, heads: np.ndarray, n: int, start: int) -> np.ndarray:
+    reached, count = np.zeros(n, bool), 0
+    reached[start] = True
+    while count != (count := int(reached.sum())):
+        reached[heads[reached[tails]]] = True
+    return reached
+
+
+def _endless(S: Semiring, names: Any, cycle: list[int], weight: Any, start: int, end: int) -> NoClosureError:
+    source, target = (shown(v if names is None else names[v]) for v in (start, end))
+    error = improving(S, names, cycle[0] if cycle else start, cycle or None, weight, None)
+    return NoClosureError(
+        f"no walk from {source} to {target} is best: {error}; sr.closure_rows(A, S, {source}) has the sum over all "
+        "walks, by the star that was declared", vertex=error.vertex, cycle=error.cycle, weight=error.weight,
+    )

@@ -1,0 +1,189 @@
+"""Closures over algebras in which sums cancel, which are not known for a field: compared with what they are to solve.
+
+Where the star takes differences or quotients a pivot may be nothing but rounding, or have no star though those of
+another order have. So answers are compared, X = V ⊕ A X. Where one is wrong, the vertices are eliminated in a few other
+orders, and if none is right the closure is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.expression import postorder
+from semiring.algebra.proofs import is_field
+from semiring.algebra.semiring import Semiring
+from semiring.algorithms.blocks import UndefinedStar
+from semiring.errors import NoClosureError
+from semiring.kernels.lowering.base import Lowering
+from semiring.operands.dense import Dense
+from semiring.operands.operand import Operand
+
+from ..cycles import Index, star_undefined
+from ..task import DEFAULTS, Task, compute
+
+WHOLE = 64  # order up to which all of 1 ⊕ A X is compared with X; of larger matrices some columns
+COLUMNS = 4  # of them
+HALF = 2.0**-26  # of the digits of a float
+ORDERS = 4  # that are tried
+# Operations of a star that only tells elements from each other.
+TELLING = frozenset(
+    "input constant where equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not "
+    "isfinite isnan isinf".split()
+)
+
+
+@lru_cache(1024)
+def cancels(low: Lowering) -> bool:
+    """Whether sums may cancel, and a star is computed: of numbers and records of them, not known for a field."""
+    S, ops = low.algebra, low.algebra.traced
+    if ops is None or S.idempotent or S.has_unit_stars:
+        return False
+    if low.kind == "objects":
+        return is_field(ops)
+    if low.kind != "numba":
+        return False
+    if low.inverts or low.dual or low.log_sum or low.on_gpu:
+        return False
+    return any(e.op not in TELLING for e in postorder(ops.star.outputs))
+
+
+def solves(S: Semiring, A: Any, X: np.ndarray, V: np.ndarray) -> bool:
+    """Whether X = V ⊕ A X: integers to the last one, floats to half of their digits beside the largest of a column.
+
+    Parameters
+    ----------
+    S : Semiring
+    A : Operand
+        On the host.
+    X, V : ndarray, shape (n, m)
+        Of A's dtype.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> S = sr.mod_p(7)
+    >>> A = Dense(np.array([[2]]), S)
+    >>> solves(S, A, np.array([[6]]), np.array([[1]])), solves(S, A, np.array([[5]]), np.array([[1]]))
+    (True, False)
+    """
+    T = S.over(X.dtype)
+    with np.errstate(all="ignore"):
+        if not np.all(T.contains(X)):  # a quotient by 0
+            return False
+        product = compute(Task("matmul", S, (A, Dense(X, S)), DEFAULTS, (None,)))
+        found = T.add(V, np.asarray(product).reshape(X.shape))
+        names = X.dtype.names
+        return all(_close(X[name], found[name]) for name in names) if names else _close(X, np.asarray(found))
+
+
+def _close(x: np.ndarray, y: np.ndarray) -> bool:
+    if x.dtype.kind == "O":  # numbers of Python's: fractions are exact, and floats as good as theirs
+        return all(p == q or abs(p - q) <= HALF * max(abs(p), abs(q)) for p, q in zip(x.flat, y.flat, strict=True))
+    if x.dtype.kind not in "fc":
+        return bool((x == y).all())
+    size = np.maximum(abs(x), abs(y))
+    scale = np.where(np.isfinite(size), size, 0).max(0, initial=0)
+    return bool(((x == y) | (abs(x - y) <= np.sqrt(np.finfo(x.dtype).eps) * scale)).all())
+
+
+def is_right(given: Dense, X: np.ndarray) -> bool:
+    """Whether X is A*, as far as `solves` tells: all of it, or of large matrices some columns."""
+    S, n = given.S, len(X)
+    if n <= WHOLE:
+        return solves(S, given, X, S.eye(n, X.dtype))
+    if not np.all(S.over(X.dtype).contains(X)):
+        return False
+    V = np.ascontiguousarray(given.array[:, np.linspace(0, n - 1, COLUMNS).astype(int)])
+    Y = compute(Task("matmul", S, (Dense(X, S), Dense(V, S)), DEFAULTS, (None,)))
+    return solves(S, given, np.asarray(Y), V)
+
+
+Close = Callable[[Operand], np.ndarray]  # A* by eliminating the vertices as they are numbered, if all have stars
+
+
+def mended(
+    given: Operand, low: Lowering, X: np.ndarray, sound: np.ndarray, exists: np.ndarray | None, close: Close
+) -> np.ndarray:
+    """A* in storage where the schedule was right, and where another order of the vertices is.
+
+    Parameters as of `semiring.solvers.dense.fields.mended`, and what closes a matrix.
+
+    Raises
+    ------
+    NoClosureError
+    """
+    for place in np.ndindex(given.shape[:-2]):
+        one = _matrix(given, place)
+        if sound[place] and is_right(one, low.decode(X[place].copy())):
+            continue
+        found = _in_other_orders(one, close)
+        if found is not None:
+            X[place] = low.encode(found, True)
+        elif exists is not None:
+            exists[place] = False
+        elif not sound[place]:
+            raise _undefined(given, place or None, close)
+        else:
+            raise wrong(given, place or None)
+    return X
+
+
+def _matrix(given: Operand, place: Index) -> Dense:
+    assert isinstance(given, Dense)
+    return Dense(given.array[place], given.S, given.what, names=given.names)
+
+
+def _in_other_orders(given: Dense, close: Close) -> np.ndarray | None:
+    """A* by eliminating the vertices in other orders; None where none is right."""
+    n = given.shape[-1]
+    random = np.random.default_rng(n)
+    for order in (np.arange(n)[::-1], *(random.permutation(n) for _ in range(ORDERS - 1))):
+        turned = Dense(np.ascontiguousarray(given.array[np.ix_(order, order)]), given.S, given.what)
+        try:
+            X = close(turned)
+        except UndefinedStar:
+            continue
+        if is_right(turned, X):
+            back = np.argsort(order)
+            return X[np.ix_(back, back)]
+    return _by_gauss(given.array) if given.dtype.kind == "O" else None
+
+
+def _by_gauss(A: np.ndarray) -> np.ndarray | None:
+    """(1 − A)⁻¹ of numbers of Python's, with exchange of rows; None where there is none."""
+    n = len(A)
+    M = np.concatenate([np.eye(n, dtype=int).astype(object) - A, np.eye(n, dtype=int).astype(object)], axis=1)
+    for k in range(n):
+        best = k + max(range(n - k), key=lambda i: abs(M[k + i, k]))
+        if M[best, k] == 0:
+            return None
+        M[[k, best]] = M[[best, k]]
+        M[k] = M[k] / M[k, k]
+        for i in range(n):
+            if i != k:
+                M[i] = M[i] - M[i, k] * M[k]
+    return M[:, n:]
+
+
+def _undefined(given: Operand, index: Index | None, close: Close) -> NoClosureError:
+    """The refusal of the order in which the vertices are numbered."""
+    try:
+        close(_matrix(given, index or ()))
+    except UndefinedStar as e:
+        matrix = None if index is None else int(np.ravel_multi_index(index, given.shape[:-2]))
+        return star_undefined(given, UndefinedStar(e.pivot, matrix), gone=False)
+    return wrong(given, index)
+
+
+def wrong(given: Operand, index: Index | None = None) -> NoClosureError:
+    """The refusal of what no order made right."""
+    which = "" if index is None else f" of matrix {index} of the stack"
+    return NoClosureError(
+        f"the closure over {given.S.name}{which} is not known: sums cancel, and what elimination makes of A does not "
+        f"solve X = 1 ⊕ A X, in {ORDERS + 1} orders of the vertices. There may be no closure, or the rounding of "
+        f"{given.dtype} hides it; sr.plus_times exchanges rows, if your algebra can be expressed by it", index=index,
+    )

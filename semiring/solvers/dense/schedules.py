@@ -1,0 +1,341 @@
+"""Closures by a schedule of blocks: any algebra, any engine, arrays, stacks and packed bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import lru_cache, partial
+from math import prod
+from typing import Any, cast
+
+import numpy as np
+
+from semiring.algorithms import labels
+from semiring.algorithms.blocks import UndefinedStar
+from semiring.errors import SemiringError
+from semiring.kernels.build import affordable
+from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.facts import Facts
+from semiring.kernels.interface import BitKernel, Kernel, StackKernel
+from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.numpy import logsum
+from semiring.kernels.wrappers.counting import Counting
+from semiring.kernels.wrappers.paced import SHORT, paced
+from semiring.operands.convert import as_dense, as_packed
+from semiring.operands.devices import to_host, upload
+from semiring.operands.examine import stacked
+from semiring.operands.operand import Operand, order_of
+
+from ..cycles import FINE, look_for_cycles, may_diverge, may_fail, settle, star_undefined
+from ..forms import is_finite, refuse_overflow, told, without_library
+from ..plan import Plan, nothing
+from ..task import Task
+from . import fields, rings
+from .methods import SCHEDULES, SEARCH, SPARSE, choose_method, close_best, resolve_method
+
+WAYS = {SPARSE: "eliminates on the structure", SEARCH: "follows the edges"}  # that need the entries of a matrix
+STACKED = 128  # matrices up to this order are closed together in one call; on a GPU those up to its tile
+KEPT = 1 << 20  # bytes up to which a matrix that may be overwritten is copied all the same
+
+
+def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
+    """Any closure. `exists`, if given, becomes False for matrices of a stack without one, and nothing is raised."""
+    o, given = task.options, task.operands[0]
+    n = order_of(given.shape)
+    if o.packed:
+        given = as_packed(given)
+    method = o.method if o.method == "auto" else resolve_method(o.method, task.S)
+    if method in WAYS and o.packed:
+        raise SemiringError(f"method={method!r} {WAYS[method]} of a matrix, and packed=True closes its bits: ask for "
+                            "one of the two")
+    if method in WAYS:
+        raise SemiringError(f"method={method!r} {WAYS[method]} of a sparse matrix or graph on the CPU; A is "
+                            f"{given.kind if given.kind != 'dense' else 'an array'}")
+    facts, low = given.form(n, check=o.check, in_place=o.overwrite and o.reflexive)
+    field = low.inverts or low.dual
+    if field and fields.is_for_lapack(low) and method == "auto" and o.tile is None and len(given.shape) == 2:
+        return Plan(
+            operation="closure", algebra=task.S, shape=given.shape, method=fields.METHOD, lowering=low, work=n**3,
+            memory=3 * low.matrix_bytes(n), runner=partial(_run, task, given, facts, exists),
+            reasons={"method": "(1 − A)⁻¹ with exchange of rows"},
+        )
+    low = affordable(low, n, float(n) ** 2 * prod(given.shape[:-1]))
+    method, tile, reasons, work, memory = schedule(low, given.shape, method, o.tile, o.overwrite, o.reflexive)
+    return Plan(
+        operation="closure", algebra=task.S, shape=given.shape, method=method, lowering=low, work=work, memory=memory,
+        runner=partial(_run, task, given, facts, exists), reasons=reasons, tile=tile,
+    )
+
+
+@lru_cache(1024)
+def schedule(
+    low: Lowering, shape: tuple[int, ...], method: str, tile: int | None, overwrite: bool, reflexive: bool
+) -> tuple[str, int, dict[str, str], float, int]:
+    """The schedule, its tile, the reasons, the multiply-adds, and the bytes beyond the operand."""
+    n, batch = shape[-1], prod(shape[:-2])
+    method, tile, reasons = choose_method(method, low, n, build_kernel(low), tile)
+    rounds = max((n - 1).bit_length(), 1) if method == "squaring" else 1
+    copies = (0 if overwrite and reflexive and low.storage == low.dtype else 1) + (not reflexive)
+    return method, tile, reasons, rounds * batch * n**3, closure_memory(method, low, n, batch, copies)
+
+
+def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, plan: Plan) -> Any:
+    """The closure as its plan says."""
+    o, low = task.options, plan.lowering
+    if given.kind == "sparse":
+        given = as_dense(given)
+    array: Any = getattr(given, "array", None)
+    plus = not o.reflexive
+    if given.kind == "packed":
+        in_place = o.overwrite or given.mine  # type: ignore[attr-defined]
+    else:
+        in_place = o.overwrite and not plus and getattr(array.flags, "writeable", True)
+    if not prod(given.shape):
+        with reporting(plan, o.progress, o.check):  # nothing to do is all done
+            pass
+        return given.unstored(low, given.stored(low, not in_place))
+    kept = array
+    if rings.cancels(low) or ((low.inverts or low.dual) and (o.check or not low.on_gpu)):
+        return _inverse(task, given, exists, in_place, plan)
+    if in_place and array is not None:  # what takes no room is kept, to tell cycles from rounding and to name them
+        needed = array.nbytes <= KEPT or exists is not None
+        kept = array.copy() if needed and may_fail(low) and o.check else None
+    by_engine = low.kind == "packed" and plan.method == "floyd-warshall"  # which closes with ones or without
+    original = given.stored(low, not low.is_identity) if plus and not by_engine else None
+    try:
+        work = closed(plan, given, original, plus and by_engine, exists, in_place=in_place, check=o.check,
+                      progress=o.progress)
+    except UndefinedStar as e:
+        there = given if kept is None else given.changed(array=kept)
+        raise star_undefined(there, e, gone=in_place and kept is None) from None
+    if o.check and may_diverge(low):
+        verdict = look_for_cycles(low, work, kept, facts, given.names, exists)
+        if verdict.unstable and verdict.error is None and (plan.method != "squaring" or low.dtype.names):
+            work = stable_closure(low, kept, original, facts, given.names, exists)
+            return _answer(given, low, work, exists, o.check, array if in_place else None)
+        elif verdict is not FINE:
+            settle(low, work, verdict)
+    if given.kind == "packed":
+        return given.unstored(low, work)
+    if low.log_sum and (o.check or not low.on_gpu):  # which waits for the device
+        work = fields.endless(low, work)
+    return _answer(given, low, work, exists, o.check, None)
+
+
+def _answer(given: Operand, low: Lowering, work: Any, exists: np.ndarray | None, check: bool, target: Any) -> Any:
+    """Closures out of storage, as the caller gets them, written to `target` if given; zeros where there is none."""
+    if exists is not None:
+        leave_out(low, work, exists)
+    result = low.decode(work)
+    if check and not low.drops_nan:
+        refuse_overflow(low, result)
+    if exists is not None:
+        for place in np.argwhere(~exists).tolist():
+            result[tuple(place)].fill(low.algebra.zero_in(low.dtype))
+    if target is not None:
+        target[...] = result
+        result = target
+    return given.wrap(result)
+
+
+def _inverse(task: Task, given: Operand, exists: np.ndarray | None, in_place: bool, plan: Plan) -> Any:
+    """The closure where sums cancel: over a field by LAPACK, or by the schedule as far as it is right."""
+    o, low, array = task.options, plan.lowering, given.array  # type: ignore[attr-defined]
+    X: Any = None
+    if plan.method == fields.METHOD:
+        with nullcontext() if o.progress is False else told(o.progress, f"{task.S.name} closure"):
+            X = fields.inverse(given, low)
+        if X is None:  # numbers overflow: elimination tells where
+            plan = replace(plan, method="floyd-warshall")
+    if X is None:
+        sound = np.ones(given.shape[:-2], bool)
+        try:
+            X = closed(plan, given, None, False, sound, in_place=False, check=o.check, progress=o.progress)
+        except UndefinedStar:
+            X, sound = given.stored(low, True), np.zeros_like(sound)
+        if rings.cancels(low):
+            X = rings.mended(given, low, X, sound, exists, closed_as_it_is)
+        else:
+            X = fields.mended(given, low, X, sound, exists)
+    if not o.reflexive:
+        leave_out_empty_walks(build_kernel(low), X, given.stored(low, False))
+    return _answer(given, low, X, exists, o.check, array if in_place else None)
+
+
+def closed_as_it_is(given: Operand) -> np.ndarray:
+    """The closure of a matrix by elimination of the vertices as they are numbered, whatever becomes of its pivots.
+
+    Raises
+    ------
+    UndefinedStar
+    """
+    n = order_of(given.shape)
+    _, low = given.form(n)
+    low = affordable(low, n, float(n) ** 2)
+    work = given.stored(low, True)
+    close_best(work, build_kernel(low))
+    return np.asarray(low.decode(work))
+
+
+def leave_out(low: Lowering, work: Any, exists: np.ndarray | None) -> None:
+    """Put the identity in place of what is not a closure, in storage: numbers that have no meaning overflow."""
+    if exists is None or exists.all():
+        return
+    identity = low.algebra.eye(work.shape[-1], low.dtype)
+    stored = low.encode(upload(identity) if low.on_gpu else identity, True)
+    for place in np.argwhere(~exists).tolist():
+        work[tuple(place)] = stored
+
+
+def leave_out_empty_walks(kernel: Kernel[Any], X: Any, A: Any) -> None:
+    """X ← A⁺ = A X where X is A*, or each of a stack, in storage: they differ on the diagonal alone."""
+    for place in np.ndindex(X.shape[:-2]):
+        D, original = (X[place], A[place]) if place else (X, A)
+        kernel.set_diagonal(D, kernel.diagonal(original, D))
+
+
+def closed(
+    plan: Plan, given: Operand, original: Any, plus: bool, exists: np.ndarray | None, *, in_place: bool, check: bool,
+    progress: bool | Callable[[float], None],
+) -> Any:
+    """The closure of an operand, in storage; A⁺ where its original is given, or `plus` asks the engine for it.
+
+    Raises
+    ------
+    UndefinedStar
+        When a pivot has no star.
+    """
+    low = plan.lowering
+    by_library = low.on_gpu and low.blas and check  # to which 0 · ∞ is NaN
+    work = given.stored(low, not in_place)
+    try:
+        with reporting(plan, progress, check) as kernel:
+            close_all(work, original, plus, kernel, plan, exists)
+        if not by_library or is_finite(work):
+            return work
+    except UndefinedStar:
+        if not by_library or in_place:
+            raise
+    if in_place:
+        raise SemiringError(
+            f"{low.algebra.name}: sums overflow {low.dtype}, and A is overwritten; close a copy, or convert A to a "
+            "wider dtype first"
+        )
+    general = replace(plan, lowering=without_library(low))
+    work = given.stored(low, True)
+    close_all(work, original, plus, build_kernel(general.lowering), general, exists)
+    return work
+
+
+def close_all(
+    work: Any, original: Any, plus: bool, kernel: Kernel[Any], plan: Plan, exists: np.ndarray | None
+) -> None:
+    """A ← A* or A⁺, of a matrix or of each of a stack."""
+    if len(work.shape) == 2:
+        close_matrix(work, plus, kernel, plan)
+    else:
+        close_each(work, kernel, plan, exists)
+    if original is not None:
+        leave_out_empty_walks(kernel, work, original)
+    if exists is not None:
+        leave_out(plan.lowering, work, exists)
+
+
+def close_matrix(work: Any, plus: bool, kernel: Kernel[Any], plan: Plan) -> None:
+    """A ← A*, or A⁺ by the engine."""
+    if plus:
+        cast("BitKernel[Any]", kernel).close_plus(work)  # which alone can
+    else:
+        SCHEDULES[plan.method](work, kernel, plan.tile)
+
+
+def close_each(work: np.ndarray, kernel: Kernel[Any], plan: Plan, exists: np.ndarray | None = None) -> None:
+    """A ← A* for each matrix of a stack; small ones together in one call.
+
+    Raises
+    ------
+    UndefinedStar
+        Unless `exists` is given.
+    """
+    n = work.shape[-1]
+    stack = stacked(work)
+    most = kernel.tile if plan.lowering.on_gpu else STACKED
+    together = plan.method == "floyd-warshall" and n <= most
+    failed = np.full(len(stack), -1)
+    if together:
+        failed = cast("StackKernel[Any]", kernel).close_stack(stack)
+    else:
+        for i, D in enumerate(stack):
+            try:
+                close_matrix(D, False, kernel, plan)
+            except UndefinedStar as e:
+                failed[i] = e.pivot
+                if exists is None:
+                    break
+    if (failed >= 0).any():
+        at = int(np.argmax(failed >= 0))
+        if exists is None:
+            raise UndefinedStar(int(failed[at]), at)
+        exists &= (failed < 0).reshape(exists.shape)
+    if isinstance(work, np.ndarray) and not np.shares_memory(stack, work):
+        work[...] = stack.reshape(work.shape)
+
+
+def reporting(
+    plan: Plan, progress: bool | Callable[[float], None], check: bool = True
+) -> AbstractContextManager[Kernel[Any]]:
+    """A context with the engine of the plan, which reports the share of the work done if that is wanted."""
+    kernel: Kernel[Any] = build_kernel(plan.lowering)
+    if not check:
+        kernel = kernel.unchecked
+    if plan.work > SHORT and plan.lowering.kind == "numba":
+        kernel = paced(kernel, plan.lowering, plan.work)
+    if progress is False:
+        return nullcontext(kernel)
+    return Counting.under(told(progress, f"{plan.algebra.name} {plan.operation}"), kernel, int(plan.work))
+
+
+def stable_closure(
+    low: Lowering, array: Any, original: Any, facts: Facts, names: Any, exists: np.ndarray | None = None
+) -> Any:
+    """The closure in storage by squaring, in which rounding errors add up along a path but never grow.
+
+    Of records by searches, which find walks that go round no cycle: round one that is better by rounding alone the
+    other components would change without end.
+    """
+    kernel: Kernel[Any] = build_kernel(low)
+    if array.dtype.names:
+        work = low.encode(_by_searches(low, array, exists), False)
+        if original is not None:
+            leave_out_empty_walks(kernel, work, original)
+    else:
+        work = low.encode(array, True)
+        plan = Plan(
+            operation="closure", algebra=low.algebra, shape=array.shape, method="squaring", lowering=low, work=0,
+            memory=0, runner=nothing,
+        )
+        close_all(work, original, False, kernel, plan, exists)
+        settle(low, work, look_for_cycles(low, work, array, facts, names, exists))
+    leave_out(low, work, exists)
+    return work
+
+
+def _by_searches(low: Lowering, array: Any, exists: np.ndarray | None) -> Any:
+    """The closures of matrices of records, a row for each source."""
+    closures = to_host(array).copy()
+    for place in np.ndindex(array.shape[:-2]):
+        if exists is None or exists[place]:
+            closures[place] = labels.all_labels(labels.Dense(closures[place].copy()), low.algebra)
+    return upload(closures) if low.on_gpu else closures
+
+
+def closure_memory(method: str, low: Lowering, n: int, batch: int, copies: int) -> int:
+    """Bytes that a closure takes beyond its operand: working matrices and panels."""
+    one = low.matrix_bytes(n)
+    extra = {"floyd-warshall": one if low.kind == "numba" else 0, "squaring": one}.get(method, 0)
+    if low.log_sum and method == "r-kleene":  # a half is copied when it is multiplied by its pivot block
+        extra += low.matrix_bytes(-(-n // 2)) + logsum.memory(low, 1, *[-(-n // 2)] * 3)
+    elif low.log_sum:
+        extra += logsum.memory(low, 1, n, n, n)
+    return copies * batch * one + extra + min(one, max(2 << 20, one // 20))

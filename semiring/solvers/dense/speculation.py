@@ -1,0 +1,162 @@
+"""Speculative execution of repeated GPU calls: on the guess that the data are like the last, checked afterwards.
+
+What a call has to know about its data — which form of the algebra they allow, that no entry is NaN, that the closure
+exists — is found on the device while the work is under way, and read once, at the end. Where it is not as guessed, or
+where there is anything to complain about, the answer is dropped and the call is made the careful way.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import partial
+from typing import Any
+
+import cupy
+
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+from semiring.kernels.cuda.choose import PRODUCT, array_kernel, choose
+from semiring.kernels.cuda.compile.program import LARGEST_STACKED
+from semiring.kernels.cuda.dense.exchange import (
+    IMPROVED,
+    LEAVES,
+    NOT_A_NUMBER,
+    OUTSIDE,
+    UNDEFINED,
+    Findings,
+    exchange,
+    report,
+)
+from semiring.kernels.cuda.lowering import CudaLowering
+
+from ..cycles import may_diverge
+from ..plan import Plan
+from ..task import Declined, Task
+from . import fields
+from .products import finish_product
+
+MOST_WORK = 1.5e9  # multiply-adds that are worth less than waiting for the device once more
+KEPT = 256  # kinds of calls that are remembered
+
+Key = tuple[Semiring, Any, int, int]  # algebra, dtype, axes, order: 0 for products
+
+_known: OrderedDict[Key, CudaLowering] = OrderedDict()
+
+
+def offer(task: Task) -> Plan | None:
+    """A call like an earlier one; a first one of its kind is remembered."""
+    if not task.options.usual or (task.verb == "matmul" and (len(task.operands) > 2 or task.arguments[0] is not None)):
+        return None
+    arrays = [given.array for given in task.operands]  # type: ignore[attr-defined]
+    key = (_closure_key if task.verb == "closure" else _product_key)(task.S, *arrays)
+    if key is None:
+        return None
+    low = _known.get(key)
+    if low is None:
+        task.observers.append(partial(_remember, key))
+        return None
+    shape = arrays[0].shape if task.verb == "closure" else (arrays[0].shape[0], arrays[1].shape[1])
+    work = float(shape[-1]) ** 3 if task.verb == "closure" else float(arrays[0].size) * shape[1]
+    return Plan(
+        operation=task.verb, algebra=task.S, shape=shape, method="as before", lowering=low, work=work, memory=0,
+        runner=partial(_guess, task, low, arrays),
+        reasons={"method": "a call like an earlier one; if its data differ, another plan runs"},
+    )
+
+
+def _guess(task: Task, low: CudaLowering, arrays: list[Any], plan: Plan) -> Any:
+    answer = (closure if task.verb == "closure" else product)(low, *arrays)
+    if answer is None or (task.verb == "closure" and not _is_right(low, arrays[0], answer)):
+        raise Declined
+    return task.operands[0].wrap(answer) if task.verb == "closure" else finish_product(task, answer)
+
+
+def _is_right(low: CudaLowering, A: Any, X: Any) -> bool:
+    """Whether X is A* where sums may cancel, or have no end; else the careful way finds out."""
+    if low.inverts or low.dual:
+        right = fields.is_right(fields.numbers(low, A), fields.numbers(low, X), fields.precision(low))
+        return bool(right.all())
+    if low.log_sum:
+        fields.endless(low, X)
+    return True
+
+
+def _remember(key: Key, plan: Plan) -> None:
+    """How a call was done."""
+    low = plan.lowering
+    if plan.operation == "closure" and (low.inverts or low.dual or low.log_sum) and not low.is_identity:
+        return  # answers are looked at in storage
+    whole = plan.method == ("floyd-warshall" if plan.operation == "closure" else "tiled product")
+    if whole and isinstance(low, CudaLowering) and low.kind == "cuda" and not low.algebra.has_multiples:
+        _known[key] = low
+        while len(_known) > KEPT:
+            _known.popitem(last=False)
+
+
+def _closure_key(S: Semiring, array: Any) -> Key | None:
+    """The kind of a closure, or None where guessing does not pay or the launches are not few."""
+    n, axes = array.shape[-1], array.ndim
+    few = n <= LARGEST_STACKED if axes == 3 else axes == 2 and n**3 <= MOST_WORK
+    return (S, array.dtype, axes, n) if few and array.size else None
+
+
+def _product_key(S: Semiring, a: Any, b: Any) -> Key | None:
+    """The kind of a product, or None where guessing does not pay."""
+    if not (a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and a.dtype == b.dtype):
+        return None
+    return (S, a.dtype, 2, 0) if 0 < a.size * b.shape[1] <= MOST_WORK else None
+
+
+def closure(low: CudaLowering, array: Any) -> Any:
+    """A* in memory of its own, or None where it has to be computed with care."""
+    n = array.shape[-1]
+    kernel, ways, found = array_kernel(low), exchange(low), report()
+    result = cupy.empty(array.shape, low.dtype)
+    if array.ndim == 2 and kernel.closure.has_graph(n):
+        with kernel.closure.graph(n) as recorded:
+            ways.take_in(array, recorded.matrix, found)
+            recorded.launch()
+            ways.hand_out(recorded.matrix, result, recorded.failed.data.ptr, found)
+    elif n > LARGEST_STACKED:
+        return None
+    else:
+        if low.is_identity and array.strides[-1] == array.itemsize:
+            ways.look_at(array, found)
+            failed = kernel.close_small(array, result)
+            ways.inspect(result, 0 if failed is None else failed.data.ptr, found)
+        else:
+            work = cupy.empty(array.shape, low.storage)
+            ways.take_in(array, work, found)
+            failed = kernel.close_small(work, work)
+            ways.hand_out(work, result, 0 if failed is None else failed.data.ptr, found)
+    return result if _holds(low, n, found.read(), IMPROVED if may_diverge(low) else 0) else None
+
+
+def product(low: CudaLowering, a: Any, b: Any) -> Any:
+    """A ⊗ B in memory of its own, or None where it has to be computed the careful way."""
+    kernel, ways, found = array_kernel(low), exchange(low), report()
+    result = cupy.empty((a.shape[0], b.shape[1]), low.storage)
+    if low.is_identity:
+        ways.look_at(a, found)
+        ways.look_at(b, found, last=True)
+        kernel.multiply(result, a, b)
+    else:
+        x, y = cupy.empty(a.shape, low.storage), cupy.empty(b.shape, low.storage)
+        ways.take_in(a, x, found)
+        ways.take_in(b, y, found)
+        kernel.multiply(result, x, y)
+        stored, result = result, cupy.empty(result.shape, low.dtype)
+        ways.hand_out(stored, result, 0, found)
+    return result if _holds(low, 0, found.read(), 0) else None
+
+
+def _holds(low: CudaLowering, order: int, findings: Findings, improved: int) -> bool:
+    """Whether the data were as guessed, and nothing is wrong with the answer; the order of a product is 0."""
+    if findings.flags & (NOT_A_NUMBER | OUTSIDE | LEAVES | UNDEFINED | improved):
+        return False
+    facts = findings.facts(low.dtype)
+    try:
+        right = choose(low.algebra, low.dtype, facts, order or PRODUCT, in_place=False)
+        return (right if order else right.for_product(facts)) is low
+    except SemiringError:
+        return False

@@ -1,0 +1,1 @@
+"""Best walks and paths: searches, trees, single paths, measures over all pairs."""

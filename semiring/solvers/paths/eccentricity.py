@@ -1,0 +1,405 @@
+"""Eccentricities, diameter and radius: by bounds from few rows of a closure, or from all rows.
+
+With ≤ for "no worse than", d for A* and e(v) for the worst d(v, w) of all other vertices w that v reaches,
+
+    d(v, u)  ≤  e(v)  ≤  d(v, u) ⊗ e(u)        where u and v reach each other.
+
+The left side is the definition. The right side holds over every closed semiring in which ⊕ is the minimum or the
+maximum: A* ⊗ A* = A* says d(v, w) ≤ d(v, u) ⊗ d(u, w), and ⊗ distributes over ⊕, so that it keeps the order. Nothing
+is asked of inverses, signs of weights or directions of edges. By the same words e(v) ≤ a(v, w) ⊗ e(w) for the worst of
+v's edges, whichever way they lead. Each row, beside the column of its vertex where the
+matrix is not symmetric, thus bounds every eccentricity. Rows are taken from vertices that may still decide, half of
+them at the rim and half in the middle, until none is left that may. They come from sparse factors, or from searches
+where elimination would fill in.
+
+F. W. Takes, W. A. Kosters, Computing the eccentricity distribution of large graphs (2013); M. Borassi et al., Fast
+diameter and radius BFS-based computation in (weakly connected) real-world graphs (2015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from semiring.kernels.cpu.sparse.structure import is_symmetric
+from semiring.kernels.lowering.sums import as_floats, from_floats
+from semiring.machine.pieces import ranges, share
+from semiring.machine.threads import thread_count
+from semiring.operands.sparse import Sparse
+
+from .. import costs
+from .search import Form, Search, form_of, on_the_host, some_rows, turned_around
+
+if TYPE_CHECKING:
+    from ..sparse.sparse_substitution import Substitution
+
+TOGETHER = 16  # rows that are looked at together; fewer take as long
+LOOK, ROW = 1e-3, 5e-9  # seconds that a look takes, and each of its rows for a vertex
+FEWEST = 4  # looks that bounds need at least, so that all rows are better where these take no longer
+SHARE = 0.5  # of the time that all rows are predicted to take, which bounds may: then all rows are taken
+PASSES = 2  # along edges after each look; each takes as long as a part of a search
+PIECE = 1 << 14  # vertices whose bounds are improved at once, and stay in cache
+APART = 16  # units in the last place by which two sums of the same weights may differ
+EXACT = 1 << 53  # integers below are floats
+
+Choice = Callable[["Bounds"], tuple[np.ndarray, np.ndarray]]
+
+
+class Measure(NamedTuple):
+    """What is asked for.
+
+    Attributes
+    ----------
+    choice : callable
+        Vertices on which the answer may still depend, and some of them to look at.
+    worst : bool or None
+        Whether the worst eccentricity of a vertex that reaches another is wanted, or the best; None: all of them.
+    """
+
+    choice: Choice
+    worst: bool | None
+
+    def of(self, found: np.ndarray, zero: Any, ascending: bool) -> Any:
+        """All eccentricities, or one as a number of Python's; zero where no vertex reaches another."""
+        if self.worst is None:
+            return found
+        found = found[found != zero]
+        if not len(found):
+            return zero.item()
+        return (found.max() if self.worst == ascending else found.min()).item()
+
+
+def by_factors(F: Substitution, measure: Measure, ascending: bool) -> np.ndarray | None:
+    """Eccentricities from rows of factors; None where bounds do not decide sooner than all rows do."""
+    looks = _affordable_looks(F)
+    if looks < FEWEST or not applies(F.A):
+        return None
+    bounds = decided(Bounds(RowsOfFactors(F), ascending), measure.choice, looks)
+    return None if bounds is None else bounds.eccentricities(measure)
+
+
+def by_searches(given: Sparse, form: Form, measure: Measure, ascending: bool) -> np.ndarray:
+    """Eccentricities from searches, of a graph to which bounds apply: at the worst one from every vertex."""
+    bounds = decided(Bounds(RowsOfSearches(given, form), ascending), measure.choice)
+    assert bounds is not None  # every look leaves fewer vertices unknown
+    return bounds.eccentricities(measure)
+
+
+def decided(bounds: Bounds, choice: Choice, looks: int | None = None) -> Bounds | None:
+    """Bounds after as many looks as decide; None where that takes more than so many."""
+    bounds.look(bounds.source.first())
+    for _ in count(1) if looks is None else range(1, looks):
+        open_, wanted = choice(bounds)
+        if not len(open_):
+            return bounds
+        ends = bounds.ends[~bounds.known[bounds.ends]]  # the rim, which the vertices of the first look are far from
+        bounds.look(np.unique(np.concatenate([ends, wanted])[:TOGETHER]))
+    return None
+
+
+def _affordable_looks(F: Substitution) -> int:
+    """Looks that take no more than a share of the time of all rows."""
+    low, n = F.lowering, F.n
+    if low.on_gpu or low.kind == "objects" or F.closed is not None:
+        return 0
+    load = costs.estimate(low, F.analysis, F.analysis.nnz, True).load
+    return int(SHARE * load.seconds(n, costs.lowering_rates(low), 0) / (LOOK + TOGETHER * n * ROW))
+
+
+def applies(given: Sparse) -> bool:
+    """Whether numbers and products of them are floats, or exact as floats."""
+    S, facts = given.S, given.facts
+    assert S.traced is not None
+    if given.dtype.kind == "f":
+        return True
+    chosen = S.traced.raw_mul.is_plain("minimum", "maximum")
+    return (chosen or S.is_tropical) and int(facts.largest) * (1 if chosen else 2 * given.n) < EXACT
+
+
+class Source(Protocol):
+    """Where rows of a closure come from.
+
+    Attributes
+    ----------
+    given : Sparse
+    order, place : int64 array
+        The vertices in an order in which neighbours stand together, by which all others number them; its inverse.
+    threads : int
+    """
+
+    given: Sparse
+    order: np.ndarray
+    place: np.ndarray
+    threads: int
+
+    def first(self) -> np.ndarray:
+        """Whose rows to look at first."""
+
+    def rows(self, places: np.ndarray) -> np.ndarray:
+        """Rows of some vertices, in an array of their own."""
+
+    def columns(self, places: np.ndarray) -> np.ndarray:
+        """The columns of some vertices, one in each row."""
+
+
+class RowsOfFactors:
+    """See `Source`: in the order of elimination."""
+
+    def __init__(self, F: Substitution):
+        self._F, self.given, self.threads = F, F.A, F.fronts.threads
+        self.order, self.place = F.analysis.order, F.analysis.place
+
+    def first(self) -> np.ndarray:
+        """See `Source`."""
+        return np.linspace(0, self.given.n - 1, TOGETHER).astype(np.int64)
+
+    def rows(self, places: np.ndarray) -> np.ndarray:
+        """See `Source`."""
+        stored = self._F.lowering.empty((len(places), self._F.n))
+        self._F.fill(self.order[places], stored, ends=self.order)
+        return self._F.checked(stored)
+
+    def columns(self, places: np.ndarray) -> np.ndarray:
+        """See `Source`."""
+        F, low, dtype = self._F, self._F.lowering, self.given.dtype
+        B = np.full((F.n, len(places)), self.given.S.zero_in(dtype), dtype)
+        B[self.order[places], np.arange(len(places))] = self.given.S.one_in(dtype)
+        stored = low.encode(B, True)
+        F.fronts.columns(stored)
+        return F.checked(np.ascontiguousarray(stored[self.order].T))
+
+
+class RowsOfSearches:
+    """See `Source`: in the order of the vertices. ⊗ commutes, so that columns are rows of the graph turned around."""
+
+    def __init__(self, given: Sparse, form: Form):
+        self.given, self._form, self.threads = given, form, thread_count()
+        self.order = self.place = np.arange(given.n)
+
+    @cached_property
+    def _forwards(self) -> Search:
+        return Search(self.given.S, self.given, on_the_host(self.given, self._form, TOGETHER))
+
+    @cached_property
+    def _backwards(self) -> Search:
+        turned = turned_around(self.given)
+        return Search(turned.S, turned, on_the_host(turned, form_of(turned), TOGETHER))
+
+    def first(self) -> np.ndarray:
+        """See `Source`: half of them are those with most edges, from where all is near."""
+        degree, half = np.diff(self.given.indptr), TOGETHER // 2
+        most = np.argsort(-degree, kind="stable")[:half]
+        return np.unique(np.concatenate([most, np.linspace(0, self.given.n - 1, half).astype(np.int64)]))
+
+    def rows(self, places: np.ndarray) -> np.ndarray:
+        """See `Source`."""
+        return some_rows(self._forwards, places, None, False, False)[0]
+
+    def columns(self, places: np.ndarray) -> np.ndarray:
+        """See `Source`."""
+        return some_rows(self._backwards, places, None, False, False)[0]
+
+
+class Bounds:
+    """Bounds of all eccentricities, as floats that are larger where the weight is worse.
+
+    Parameters
+    ----------
+    source : Source
+        Of rows; vertices are numbered in its order.
+    ascending : bool
+        Whether less is better.
+
+    Attributes
+    ----------
+    least, most : ndarray, shape (n,)
+        No eccentricity is better, or worse, than this.
+    known : ndarray of bool, shape (n,)
+        Whose rows were looked at, and those that reach no other.
+    alone : ndarray of bool, shape (n,)
+        That reach no other.
+    ends : ndarray
+        The farthest vertices of the rows that were looked at last.
+    slack : float
+        The relative error of two sums of the same weights.
+    """
+
+    def __init__(self, source: Source, ascending: bool):
+        given, S = source.given, source.given.S
+        dtype: np.dtype = given.dtype if given.dtype.kind == "f" else np.dtype(float)
+        self.source, self._S, self._T = source, S, S.over(dtype)
+        self._sign = 1 if ascending else -1
+        self._zero = S.zero_in(given.dtype)
+        self._nothing = dtype.type(self._sign * self._T.zero)
+        values = self._floats(given.values)
+        self._worst_edge = self._sign * (self._sign * values).max(initial=self._sign * self._T.one)
+        self._symmetric = S.commutative and is_symmetric(given.rows)
+        self.least, self.most = np.full(given.n, -np.inf, dtype), np.full(given.n, self._nothing, dtype)
+        self.alone = (np.diff(given.indptr) == 0)[source.order]
+        self.known, self.ends = self.alone.copy(), np.zeros(0, np.int64)
+        assert S.traced is not None
+        exact = given.dtype.kind != "f" or S.traced.raw_mul.is_plain("minimum", "maximum")
+        self.slack = 0.0 if exact else APART * float(np.finfo(given.dtype).eps)
+
+    def _floats(self, array: np.ndarray) -> np.ndarray:
+        """Elements as floats."""
+        if array.dtype.kind == "f":
+            return array
+        if self._S.is_tropical:
+            return as_floats(self._S, array)
+        result = array.astype(float)
+        result[array == self._zero] = self._T.zero
+        return result
+
+    def eccentricities(self, measure: Measure) -> np.ndarray:
+        """The lower bounds as elements: of all vertices by number, or of those whose rows were looked at."""
+        dtype = self.source.given.dtype
+        found = np.where(self.alone, self._T.zero, self._sign * self.least).astype(self._T.dtype)
+        found = found[self.source.place] if measure.worst is None else found[self.known]
+        if dtype.kind == "f":
+            return found
+        if self._S.is_tropical:
+            return from_floats(self._S, found, dtype)
+        none = found == self._T.zero
+        found = np.where(none, 0, found).astype(dtype)
+        found[none] = self._zero
+        return found
+
+    def look(self, places: np.ndarray) -> None:
+        """Compute the rows of some vertices, and improve all bounds by them."""
+        own, n, threads = np.arange(len(places)), self.source.given.n, self.source.threads
+        rows = self._floats(self.source.rows(places))
+        rows[own, places] = self._T.zero
+        columns = rows
+        if not self._symmetric:
+            columns = self._floats(self.source.columns(places))
+            columns[own, places] = self._T.zero
+        pieces = ranges(n, -(-n // PIECE))
+        parts: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+        def farthest(begin: int, end: int) -> None:
+            badness = self._reached(self._sign * rows[:, begin:end], -np.inf)
+            at = badness.argmax(axis=1)
+            parts[begin] = badness[own, at], begin + at
+
+        share(farthest, pieces, threads)
+        found, at = (np.stack([part[k] for part in parts.values()]) for k in range(2))
+        best = found.argmax(axis=0)
+        worst, self.ends = found[best, own], np.unique(at[best, own])
+        alone = np.array([bad == -np.inf and bool((row == self._T.zero).all())
+                          for bad, row in zip(worst, rows, strict=True)])
+        factors = self._factors(worst, alone)
+
+        def improve(begin: int, end: int) -> None:
+            part = slice(begin, end)
+            to, fro = columns[:, part], rows[:, part]
+            bound = self._sign * np.asarray(self._T.mul(to, factors))
+            if columns is not rows:
+                np.copyto(bound, self._nothing, where=fro == self._T.zero)
+            np.copyto(bound, self._nothing, where=to == self._T.zero)
+            np.minimum(self.most[part], bound.min(axis=0), out=self.most[part])
+            badness = self._reached(self._sign * to, -np.inf)
+            np.maximum(self.least[part], badness.max(axis=0), out=self.least[part])
+
+        share(improve, pieces, threads)
+        self.known[places] = True
+        self.alone[places] = alone
+        self.least[places] = self.most[places] = worst
+        if not self._symmetric:  # many may not be reached from where they lead
+            for _ in range(PASSES):
+                self._pass_back()
+
+    def _pass_back(self) -> None:
+        """Improve the upper bounds by those of the vertices that edges lead to: e(v) ≤ a(v, w) ⊗ e(w) for one of them.
+
+        A sum that rounds is made worse by more than it can be rounded: it passes along many edges.
+        """
+        weights, sources, targets, begin = self._edges
+        if not len(begin):
+            return
+        one = self._sign * self._T.one
+        worst = self._sign * np.where(self.alone, one, np.maximum(self.most, one)).astype(self._T.dtype)
+        bound = self._sign * np.asarray(self._T.mul(weights, worst[targets]))
+        bound = np.maximum.reduceat(bound, begin)
+        finite = np.isfinite(bound)
+        bound[finite] += self.slack / 8 * np.abs(bound[finite])
+        self.most[sources] = np.minimum(self.most[sources], bound)
+
+    @cached_property
+    def _edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Weights and ends of all edges that join two vertices, source by source: each source once, and its first edge.
+
+        Vertices without such an edge are none of the sources.
+        """
+        given, place = self.source.given, self.source.place
+        weights = self._floats(given.values)
+        tails = np.repeat(np.arange(given.n), np.diff(given.indptr))
+        kept = (given.rows.columns != tails) & (weights != self._T.zero)
+        tails = tails[kept]
+        begin = np.flatnonzero(np.diff(tails, prepend=-1))
+        return weights[kept], place[tails[begin]], place[given.rows.columns[kept]], begin
+
+    def _reached(self, badness: np.ndarray, other: float) -> np.ndarray:
+        """The same, with another number where there is no walk."""
+        np.copyto(badness, other, where=badness == self._nothing)
+        return badness
+
+    def _factors(self, worst: np.ndarray, alone: np.ndarray) -> np.ndarray:
+        """What ⊗ d(v, u) bounds e(v), for each u: e(u), or 1 if that is worse, since u is another vertex for v.
+
+        Zero where a product of weights is, as it may be where floats underflow: then u may reach more than is seen.
+        """
+        one = self._sign * self._T.one
+        found = self._sign * np.where(alone, one, np.maximum(worst, one)).astype(self._T.dtype)
+        further = np.asarray(self._T.mul(found, np.full(len(found), self._worst_edge, self._T.dtype)))
+        return np.where(further == self._T.zero, self._T.zero, found)[:, None]
+
+
+# Which vertices may still decide, and which of them to look at
+
+
+def _may_be_worst(bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices whose eccentricity may be the worst."""
+    known = bounds.known & ~bounds.alone
+    open_ = np.flatnonzero(~bounds.known & (bounds.most > bounds.least[known].max(initial=-np.inf)))
+    half = TOGETHER // 2
+    others = np.flatnonzero(~bounds.known)
+    if len(others) > half:  # the middle, from where bounds are sharp for all
+        others = others[np.argpartition(bounds.least[others], half)[:half]]
+    return open_, np.concatenate([_apart(open_, bounds.most, half), others])
+
+
+def _may_be_best(bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices whose eccentricity may be the best."""
+    known = bounds.known & ~bounds.alone
+    open_ = np.flatnonzero(~bounds.known & (bounds.least < bounds.least[known].min(initial=np.inf)))
+    half = TOGETHER // 2
+    return open_, np.concatenate([_apart(open_, -bounds.least, half), _apart(open_, bounds.most, half)])
+
+
+def _undecided(bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices whose bounds differ."""
+    with np.errstate(invalid="ignore"):
+        gap = bounds.most - bounds.least
+        same = np.isfinite(gap) & (gap <= bounds.slack * np.abs(bounds.least))
+        open_ = np.flatnonzero(~bounds.known & ~same)
+    half, quarter = TOGETHER // 2, TOGETHER // 4
+    return open_, np.concatenate([
+        _apart(open_, gap, half), _apart(open_, -bounds.least, quarter), _apart(open_, bounds.most, quarter)
+    ])
+
+
+def _apart(some: np.ndarray, key: np.ndarray, count: int) -> np.ndarray:
+    """So many of some vertices with large keys, apart from each other: the largest in each part of the order."""
+    if len(some) <= count:
+        return some
+    return np.array([part[key[part].argmax()] for part in np.array_split(some, count)])
+
+
+EACH = Measure(_undecided, None)
+DIAMETER = Measure(_may_be_worst, True)
+RADIUS = Measure(_may_be_best, False)

@@ -1,0 +1,262 @@
+"""Solver: rows of a closure and best paths from factors that are there, and what both kinds of factors share."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import cached_property, partial
+from typing import Any, Self, overload
+
+import numpy as np
+
+from semiring.algebra.laws import full
+from semiring.algebra.rounding import along
+from semiring.algebra.semiring import Semiring
+from semiring.algorithms.labels import path_to
+from semiring.algorithms.trees import DenseTails, Edges, Tails, walk_back
+from semiring.errors import LawError
+from semiring.kernels.cpu.sparse.structure import transpose
+from semiring.kernels.lowering.sums import narrow, widen
+from semiring.operands.convert import as_sparse
+from semiring.operands.dense import Dense
+from semiring.operands.operand import Operand
+
+from ..cycles import graph_of
+from ..forms import fits, right_hand_side
+from ..plan import Plan
+from ..task import Declined, Task, compute, options
+from .search import answered, ends_of, positions
+from .searches import spelt
+from .trees import best_trees
+from .walks import is_bounded, may_be_lost, reached_from
+
+
+class Factored:
+    """A matrix that was eliminated: `Factors`, or `SparseFactors`.
+
+    Attributes
+    ----------
+    plan : Plan
+    shape : tuple of int
+    semiring : Semiring
+    """
+
+    plan: Any
+    _came: Operand  # as the caller gave it, with its names
+    _edges: Operand  # the matrix, in memory of its own where best paths can be asked for
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    @property
+    def semiring(self) -> Semiring:
+        """Over which it was eliminated."""
+        return self._edges.S.declared
+
+    def path(self, source: Hashable, target: Hashable) -> tuple[Any, list[Any] | None]:
+        """One best path between two vertices, where ⊕ selects: that of `semiring.path`, from what the factors say.
+
+        Parameters
+        ----------
+        source, target : vertex
+            By name where the matrix had names, else by position.
+
+        Returns
+        -------
+        weight : scalar
+            As of `semiring.path`: a number of Python's, zero where there is no path, or a record.
+        vertices : list or None
+
+        Raises
+        ------
+        LawError
+            When ⊕ does not select.
+        SemiringError
+            For an unknown vertex.
+
+        Notes
+        -----
+        From the target each vertex is the least one before it on a best walk, by the row of the source, which is
+        substituted from the factors. Those of a sparse matrix give it only where the walk leads, so that a path takes
+        microseconds to a few milliseconds; the whole row is computed where an edge is better than one, for records and
+        numbers whose code is not worth compiling yet, and for Python objects. Where best edges come from vertices that
+        are no better than their heads, as edges of length 0 do, all vertices are asked; see
+        `semiring.algorithms.trees`.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> F = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)]), sr.min_plus)
+        >>> F.path("a", "c")
+        (7.0, ['a', 'b', 'c'])
+        """
+        found: tuple[Any, list[Any] | None] = compute(Task("path", None, (self,), options(), (source, target)))
+        return found
+
+    @overload
+    def solve(self, B: np.ndarray) -> np.ndarray: ...
+    @overload
+    def solve(self, B: Any) -> Any: ...
+    def solve(self, B: Any) -> Any:
+        """The least solution X = A* B of X = A ⊗ X ⊕ B.
+
+        Parameters
+        ----------
+        B : array_like, shape (n,) or (n, m)
+            Of A's dtype.
+
+        Returns
+        -------
+        ndarray, of B's shape
+            In A's byte order.
+
+        Raises
+        ------
+        SemiringError
+            When B's shape or dtype does not fit, an entry is not an element, or a result has no place in the dtype.
+
+        Notes
+        -----
+        Floats are rounded as in `semiring.closure`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> F = sr.factor(np.array([[0.0, 0.5], [0.25, 0.0]]), sr.plus_times)
+        >>> F.solve(np.array([7.0, 0.0]))
+        array([8., 2.])
+        """
+        return self._solution(right_hand_side(B, self._came, self.plan.lowering.dtype))
+
+    def _solution(self, right: Dense) -> Any:
+        """The same for what `right_hand_side` made of B."""
+        raise NotImplementedError
+
+    def _part(self, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
+        """Rows of the closure, or what of them lies in some columns."""
+        raise NotImplementedError
+
+    def _walk(self, start: int, end: int) -> tuple[list[int] | None, np.ndarray | None]:
+        """A best walk, None where there is none; and the weights of its edges, unless they are still to be looked up.
+
+        Raises
+        ------
+        Declined
+            Where best walks go round a cycle.
+        """
+        given = self._edges
+        x = self._part(np.array([start]), None)[0]
+        T, zero = given.S.over(given.dtype), given.S.zero_in(given.dtype)
+        if x[start] != given.S.one_in(given.dtype):
+            raise Declined
+        if x[end] == zero:
+            return None, None
+        walk = walk_back(self._tails, T, x, start, end) if self._bounded else None
+        if walk is None:
+            try:
+                before = best_trees(given, x[None], np.array([start]), wanted=np.arange(x.size) == end)[0]
+            except LawError:  # best walks go round a cycle that does not lead through the source
+                raise Declined from None
+            walk = path_to(before, start, end)
+        return walk, None
+
+    def _way_of_walks(self) -> str:
+        """How it finds walks, in words."""
+        return "by factors that are there; back along the row of the source"
+
+    def _way(self, starts: np.ndarray, ends: np.ndarray | None) -> str:
+        """How it finds that, in words."""
+        return "by factors that are there"
+
+    @cached_property
+    def _bounded(self) -> bool:
+        return is_bounded(self._edges)
+
+    @cached_property
+    def _tails(self) -> Tails:
+        """The edges by their heads."""
+        if isinstance(self._edges, Dense):
+            return DenseTails(self._edges.array)
+        rows = as_sparse(self._edges).rows
+        turned = transpose(rows)
+        return Edges(turned.offsets, turned.columns, turned.values, (rows.offsets, rows.columns))
+
+
+def offer(task: Task) -> Plan | None:
+    """Rows by substitution, and a path by the row of its source; None where nothing was eliminated."""
+    given, o = task.given[0], task.options
+    F = given.factors
+    if F is None or o.predecessors or o.device not in (None, "cpu"):
+        return None
+    n, low = given.shape[0], F.plan.lowering
+    if task.verb == "path":
+        if not task.S.selective or low.on_gpu or low.kind == "packed":
+            return None
+        start, end = positions(list(task.arguments), given.names, n)[1].tolist()
+        return _plan(task, F, (n,), n, partial(_path, F, start, end), F._way_of_walks())
+    sources, _, limit = task.arguments
+    if limit is not None:
+        return None
+    single, starts = positions(sources, given.names, n)
+    ends = ends_of(task)
+    columns = n if ends is None else len(ends)
+    run = partial(_rows, F, starts, single, ends)
+    return _plan(task, F, (len(starts), columns), len(starts) * columns, run, F._way(starts, ends))
+
+
+def _plan(task: Task, F: Factored, shape: tuple[int, ...], count: int, run: Any, way: str) -> Plan:
+    given = task.given[0]
+    return Plan(
+        operation=task.verb, algebra=task.S, shape=shape, method="substitution", lowering=F.plan.lowering,
+        place="CPU", work=float(given.nbytes), memory=count * given.dtype.itemsize, runner=run,
+        reasons={"method": way},
+    )
+
+
+def _rows(F: Factored, starts: np.ndarray, single: bool, ends: np.ndarray | None, plan: Plan) -> Any:
+    return answered(F._edges, F._part(starts, ends), starts, single, ends)
+
+
+def part_by_name(F: Factored, sources: Any, targets: Any) -> Any:
+    """Rows of A* for a sequence of vertices; what of them lies in some columns as a `Table`."""
+    given = F._edges
+    starts = positions(sources, given.names, given.shape[0])[1]
+    ends = None if targets is None else positions(targets, given.names, given.shape[0], "targets")[1]
+    return answered(given, F._part(starts, ends), starts, False, ends)
+
+
+def units(given: Operand, vertices: np.ndarray) -> np.ndarray:
+    """Rows of the identity."""
+    T = given.S.over(given.dtype)
+    B = full(np.empty((len(vertices), given.shape[0]), given.dtype), T.zero)
+    B[np.arange(len(vertices)), vertices] = full(np.empty(len(vertices), given.dtype), T.one)
+    return B
+
+
+def settled(S: Semiring, X: np.ndarray, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
+    """The same with ones from each vertex to itself, where rounding alone can say otherwise."""
+    if S.has_unit_stars:
+        own = np.arange(X.shape[1]) if ends is None else ends
+        here = starts[:, None] == own
+        X[here] = full(X[here], S.one_in(X.dtype))
+    return X
+
+
+def _path(F: Factored, start: int, end: int, plan: Plan) -> tuple[Any, list[Any] | None]:
+    given = F._edges
+    S, facts = given.S, given.facts
+    if not fits(given, facts):
+        raise Declined
+    walk, weights = F._walk(start, end)
+    if walk is None and may_be_lost(given) and reached_from(as_sparse(given).without_zeros().rows, start)[end]:
+        raise Declined  # the walk is there, and its weight left the dtype: whoever searches for it says so
+    weight = None
+    if walk is not None:  # in the order of the walk, as a search adds it up: factors add in another one
+        weights = graph_of(given).along(walk[:-1], walk[1:]) if weights is None else weights
+        weights = widen(S, weights, facts)
+        T = S.over(weights.dtype)
+        weight = narrow(S, along(T, weights) if len(weights) else T.one, given.dtype)
+    return spelt(given, weight, walk, given.callers_dtype)

@@ -1,0 +1,316 @@
+"""Solvers by search, where ⊕ selects: closures from every vertex, one path from its source, the nearest places."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.laws import full
+from semiring.algebra.overflow import may_leave
+from semiring.algebra.rounding import nothing_improves
+from semiring.algebra.vectors import convert
+from semiring.algorithms import trees
+from semiring.algorithms.labels import Dense as DenseGraph
+from semiring.algorithms.labels import Graph, best_walks, edges_along, path_to, weight_of
+from semiring.algorithms.sparse.costs import dense_seconds
+from semiring.errors import GraphError, LawError, SemiringError
+from semiring.graphs.names import is_hashable
+from semiring.graphs.texts import is_same
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.build import affordable, code_of, element_kernel, sums_numbers
+from semiring.kernels.choose import choose
+from semiring.kernels.cpu.sparse.buckets import CpuBucketKernel
+from semiring.kernels.cpu.sparse.structure import transpose, transposed
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.sums import narrow, widen
+from semiring.kernels.numpy.rows import by_rank
+from semiring.operands.convert import as_sparse, on_host
+from semiring.operands.operand import Operand, order_of, order_of_one
+from semiring.operands.sparse import Sparse
+
+from .. import costs
+from ..costs import SMALL, PredictedPlan
+from ..cycles import graph_of, improving
+from ..dense.methods import SEARCH, resolve_method
+from ..forms import fits, nothing_in, told
+from ..plan import Plan
+from ..sparse.fronts import analysis_of, lowering_of
+from ..task import Task, first_offer, options
+from .search import Form, Search, form_of, on_the_host, place_of, positions, refuse_sums, way_of
+from .trees import best_trees, origins_of
+from .walks import not_held
+
+STEPS = 50  # parts of a closure after which progress is reported
+ROOT = object()  # what the vertex with an edge to every source is called, where vertices have names
+
+
+def offer(task: Task) -> Plan | None:
+    """A search from every vertex, from the source of a path, or from all places at once."""
+    return {"closure": _closure, "path": _one_path, "nearest": _nearest}[task.verb](task)
+
+
+def _closure(task: Task) -> Plan | None:
+    """Searches where they are asked for, or predicted to be faster than the dense closure and elimination."""
+    o, given = task.options, task.operands[0]
+    if not isinstance(given, Sparse) or o.packed:
+        return None
+    order_of(given.shape)
+    method = o.method if o.method == "auto" else resolve_method(o.method, task.S)
+    if method == SEARCH:
+        if o.tile is not None:
+            raise SemiringError("tile is for the dense schedules; method='search' follows the edges from every vertex")
+        form = form_of(given)
+        seconds = _predicted(form.low, given) if form.bounded and form.low.kind != "objects" else {}
+        return _plan(task, given, form, seconds, "as asked")
+    if method != "auto" or o.tile is not None or given.n < SMALL:
+        return None
+    low = lowering_of(given, room=False)
+    dense = dense_seconds(given.n, costs.lowering_rates(low))
+    found = form_if_faster(given, low, dense) if dense > costs.least_search_seconds(low, given) else None
+    if found is None:
+        return None
+    seconds = _predicted(found.low, given)
+    if not costs.not_worth_a_look(low, given):  # elimination had that look
+        estimate = costs.estimate(low, analysis_of(given, o.order), given.nnz, True)
+        seconds["elimination"] = estimate.seconds["elimination"] - estimate.prepared
+    return _plan(task, given, found, seconds, "predicted to be faster than what else could be done")
+
+
+def form_if_faster(given: Sparse, low: Lowering, rival: float) -> Form | None:
+    """How to search from every vertex, where that takes less than `rival` seconds and compiling repays beside them.
+
+    Parameters
+    ----------
+    given : Sparse
+    low : Lowering
+        Of the closure by other methods.
+    rival : float
+        What the best of them takes.
+    """
+    if not given.S.selective or low.kind == "objects":
+        return None
+    form = form_of(given)
+    if not form.bounded or form.low.kind == "objects":
+        return None
+    times = costs.search_times(form.low, given, given.n, given.alike)
+    return form if times.seconds < rival and code_of(form.low, times.way).repays(rival) else None
+
+
+def _predicted(low: Lowering, given: Sparse) -> dict[str, float]:
+    rate = costs.lowering_rates(lowering_of(given, room=False))
+    search = costs.search_times(low, given, given.n, given.alike)
+    return {"search": search.seconds, "dense": dense_seconds(given.n, rate)}
+
+
+def _plan(task: Task, given: Sparse, form: Form, seconds: dict[str, float], why: str) -> Plan:
+    n = given.n
+    form = on_the_host(given, form, n)
+    low = form.low
+    decoded = 0 if low.storage == low.dtype else low.dtype.itemsize
+    return PredictedPlan(
+        operation="closure", algebra=task.S, shape=(n, n), method=SEARCH, lowering=low, place=place_of(low),
+        work=float(given.nnz) * n, memory=n * n * (low.storage.itemsize + decoded),
+        runner=partial(_run, task, given, form),
+        needs=(f"the closure of {n} × {n} {low.dtype}",
+               "use a narrower dtype, fewer vertices, or closure_rows for some sources at a time"),
+        reasons={"method": f"{way_of(form)[0]}, {why}"}, nnz=given.nnz, seconds=seconds,
+    )
+
+
+def _run(task: Task, given: Sparse, form: Form, plan: Plan) -> Any:
+    o, n, search = task.options, given.n, Search(task.S, given, form)
+    with told(o.progress, f"{task.S.name} closure") as report:
+        if o.progress is False:
+            X = search.rows(np.arange(n), False)[0]
+        else:
+            X, step = np.empty((n, n), given.dtype), max(-(-n // STEPS), 1)
+            for begin in range(0, n, step):
+                report(begin / n)
+                X[begin : begin + step] = search.rows(np.arange(begin, min(begin + step, n)), False)[0]
+        if not o.reflexive:
+            X[np.arange(n), np.arange(n)] = _cycles(search, X)
+    return given.wrap(X)
+
+
+def _cycles(search: Search, X: np.ndarray) -> np.ndarray:
+    """The diagonal of A⁺ = A* A: of every vertex the best closed walk that is not empty."""
+    low, rows = search.form.low, search.given.rows
+    offsets, sources, order = transposed(rows.offsets, rows.columns, rows.width)
+    kernel = element_kernel(low, "search")
+    best = kernel.zeros((len(X), 1, 1))
+    for some, entries in by_rank(offsets):
+        walks, total = low.encode(X[some, sources[entries]], True), best[some]
+        kernel.multiply_add_stack(total, walks[:, None, None], search.stored.values[order[entries], None, None])
+        best[some] = total
+    return low.decode(best[:, 0, 0])
+
+
+def _one_path(task: Task) -> Plan:
+    """One best path, by searching from its source."""
+    S, (source, target), given = task.S, task.arguments, task.operands[0]
+    if not S.selective:
+        raise LawError(f"a best path needs a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
+    n = order_of_one(given.shape)
+    start, end = positions([source, target], given.names, n)[1].tolist()
+    wanted = given.callers_dtype
+    given = on_host(given)  # one source at a time is too little work for a GPU
+    facts = given.facts
+    low = choose(S, given.dtype, facts, n, in_place=False, packed=False)
+    size = float(as_sparse(given).nnz) if given.kind != "dense" else float(n) * n
+    return Plan(
+        operation="path", algebra=S, shape=(n,), method="search", lowering=low, place="CPU, 1 thread", work=size,
+        memory=0, runner=partial(_path, given, facts, start, end, wanted), reasons={"method": "from one source"},
+    )
+
+
+def _path(
+    given: Operand, facts: Facts, start: int, end: int, wanted: np.dtype, plan: Plan
+) -> tuple[Any, list[Any] | None]:
+    S, graph = given.S, wide_graph(given, facts)
+    products = not S.is_tropical and may_leave(S, given.dtype)  # may leave it at vertices that were not asked about
+    if not products and fits(given, facts) and nothing_improves(S.over(graph.values.dtype), graph.values):
+        weight, walk = _walk_by_values(given, start, end)
+    else:
+        found = best_walks(graph, S, start)
+        if found.cycle is not None:
+            weight = narrow(S, found.weight, given.dtype)
+            edges = edges_along(graph, found.cycle) if given.dtype.kind == "f" else None
+            raise improving(S, given.names, found.cycle[0], found.cycle, weight, None, edges=edges)
+        walk = found.walk_to(start, end)
+        if walk is not None and start != end and found.rounds is None:
+            other = _walk_by_labels(given, graph, found.labels, start, end)
+            # Where ⊗ rounds an edge may look best whose walk is not.
+            if other is not None and is_same(weight_of(graph, S, other), weight_of(graph, S, walk)):
+                walk = other
+        weight = None if walk is None else narrow(S, weight_of(graph, S, walk), given.dtype)
+        if products and isinstance(weight, int):
+            raise not_held(given, start, end, False)
+    return spelt(given, weight, walk, wanted)
+
+
+def wide_graph(given: Operand, facts: Facts) -> Graph:
+    """The graph of a matrix, with weights of integers in Python's, where sums along walks are exact."""
+    graph = graph_of(given)
+    return graph.with_values(widen(given.S, graph.values, facts))
+
+
+def spelt(given: Operand, weight: Any, walk: list[int] | None, wanted: np.dtype) -> tuple[Any, list[Any] | None]:
+    """The weight of a walk and its vertices, as the caller gets them."""
+    S, names, dtype = given.S, given.names, given.dtype
+    if walk is None:
+        return nothing_in(S, wanted), None
+    vertices = walk if names is None else [names[v] for v in walk]
+    if wanted.names and wanted != dtype:  # a number has no byte order
+        weight = convert(np.array([weight], dtype), wanted)[0]
+    return given.number(weight), vertices
+
+
+def _walk_by_values(given: Operand, start: int, end: int) -> tuple[Any, list[int] | None]:
+    """The value of the best walks between two vertices, and the vertices of one of them; None where there is none."""
+    matrix = as_sparse(given)
+    form = on_the_host(matrix, form_of(matrix), 1, True)
+    x = Search(given.S, matrix, form).rows(np.array([start]), False)[0]
+    before = best_trees(matrix, x, np.array([start]), wanted=np.arange(matrix.n) == end)[0]
+    return x[0, end], path_to(before, start, end) if start == end or before[end] >= 0 else None
+
+
+def _walk_by_labels(given: Operand, graph: Graph, labels: np.ndarray, start: int, end: int) -> list[int] | None:
+    """The walk along the tree that ties decide as everywhere; None where rounding leaves none."""
+    rows = as_sparse(given).rows
+    tails = np.repeat(np.arange(graph.n), np.diff(rows.offsets))
+    values = graph.along(tails, rows.columns) if isinstance(graph, DenseGraph) else graph.values
+    entering, T = transpose(Rows(rows.offsets, rows.columns, values, graph.n)), given.S.over(values.dtype)
+    edges = trees.Edges(entering.offsets, entering.columns, entering.values, (rows.offsets, rows.columns))
+    bounded = nothing_improves(T, values)
+    before = trees.predecessors(edges, T, labels[None], np.array([start]), bounded).predecessors[0]
+    return path_to(before, start, end) if before[end] >= 0 else None
+
+
+def _nearest(task: Task) -> Plan:
+    """Labels in buckets from all sources at once; elsewhere a search from a vertex with an edge of weight 1 to each."""
+    S, given = task.S, task.operands[0]
+    refuse_sums(S)
+    n = order_of_one(given.shape)
+    places = task.arguments[0]
+    if isinstance(places, (set, frozenset)) and not (is_hashable(places) and places in (given.names or ())):
+        places = list(places)
+    starts = np.unique(positions(places, given.names, n, "places")[1])  # in which order they came does not matter
+    if not starts.size:
+        raise GraphError("nearest needs at least one place")
+    matrix = as_sparse(on_host(given))
+    form = form_of(matrix)
+    if form.bounded and sums_numbers(form.low):
+        low = affordable(form.low, float(n), float(n) ** 2, "buckets")
+        if low.compiled:
+            run = partial(_in_buckets, matrix, starts)
+            return _nearest_plan(task, "labels in buckets", low, place_of(low), float(matrix.nnz), run)
+    found = first_offer(_from_a_root(matrix, starts))
+    run = partial(_by_predecessors, found, matrix, starts)
+    return _nearest_plan(task, found.method, found.lowering, found.place, found.work, run)
+
+
+def _nearest_plan(task: Task, method: str, low: Lowering, place: str, work: float, run: Any) -> Plan:
+    given = task.operands[0]
+    n = given.shape[0]
+    return Plan(
+        operation="nearest", algebra=task.S, shape=(n,), method=method, lowering=low, place=place, work=work,
+        memory=n * (given.dtype.itemsize + 4), runner=run, reasons={"method": "one search from all places"},
+    )
+
+
+def _in_buckets(given: Sparse, starts: np.ndarray, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    low, form = plan.lowering, form_of(given)
+    stored = Search(given.S, given, form).stored
+    found = CpuBucketKernel.of(low).nearest(stored, starts, float(form.facts.largest))
+    if found is None:
+        return _by_predecessors(first_offer(_from_a_root(given, starts)), given, starts, plan)
+    x = low.decode(found)
+    places = origins_of(given, x, starts)
+    return x, _places(given, x, starts) if places is None else places
+
+
+def _places(given: Sparse, x: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The place that the best walk to each vertex comes from, by the tree from a root before all places."""
+    root = full(np.empty(1, given.dtype), given.S.one_in(given.dtype))
+    X = np.concatenate([x, root])[None]
+    return origins(best_trees(with_a_root(given, starts), X, np.array([given.n]), within=True)[0], starts)
+
+
+def _by_predecessors(
+    rooted: Plan, given: Sparse, starts: np.ndarray, plan: Plan
+) -> tuple[np.ndarray, np.ndarray]:
+    x, before = rooted.run()
+    return np.ascontiguousarray(x[: given.n]), origins(before, starts)
+
+
+def _from_a_root(given: Sparse, starts: np.ndarray) -> Task:
+    root = given.n if given.names is None else ROOT
+    made = Task("closure_rows", given.S, (with_a_root(given, starts),), options(predecessors=True), (root, None, None))
+    made.strict = True  # where each comes from is asked of best walks
+    return made
+
+
+def with_a_root(given: Operand, starts: np.ndarray) -> Sparse:
+    """The graph and one vertex more, with an edge of weight one to each of some."""
+    rows = as_sparse(on_host(given)).rows
+    ones = full(np.empty(len(starts), given.dtype), given.S.one_in(given.dtype))
+    offsets = np.append(rows.offsets, rows.offsets[-1] + len(starts))
+    made = Rows(offsets, np.append(rows.columns, starts.astype(np.int32)), np.append(rows.values, ones), rows.width + 1)
+    names = None if given.names is None else [*given.names, ROOT]
+    return Sparse(made, given.S, given.what, names)
+
+
+def origins(before: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The place at which the way back from each vertex ends; −1 where there is none."""
+    n = len(before) - 1
+    here = np.append(before[:n], np.int32(-1))
+    # A place that lies on no walk from another ends its own.
+    here[starts] = np.where(here[starts] == n, starts, here[starts])
+    while True:
+        ahead = np.where(here < 0, here, here[here])
+        if np.array_equal(ahead, here):
+            return here[:n]
+        here = ahead

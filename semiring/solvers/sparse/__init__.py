@@ -1,0 +1,1 @@
+"""Sparse matrices and graphs: elimination on their structure, products, and what fills in nothing."""

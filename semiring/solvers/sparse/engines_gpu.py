@@ -1,0 +1,284 @@
+"""The engine of sparse factors on GPUs: each has all factors and computes some rows; answers are on the first."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.algorithms.sparse.analysis import Analysis
+from semiring.kernels.cuda.choose import choose, general_on_device
+from semiring.kernels.cuda.compile.launch import current_device, device_name, synchronize
+from semiring.kernels.cuda.compile.program import program
+from semiring.kernels.cuda.compile.streams import on_each
+from semiring.kernels.cuda.dense.rows import here, put
+from semiring.kernels.cuda.lowering import CudaLowering
+from semiring.kernels.cuda.sparse.fronts import DeviceFronts, Structure, geometry, memory_of, slab
+from semiring.kernels.cuda.sparse.product import with_zero
+from semiring.kernels.cuda.sparse.spread import SpreadFronts
+from semiring.kernels.interface import FrontEngine, Report
+from semiring.kernels.lowering.base import Lowering
+from semiring.machine.memory import require
+from semiring.operands.dense import Dense
+from semiring.operands.devices import COPY_RATE, to_host, upload
+from semiring.operands.sparse import Sparse
+
+from .. import costs
+from ..beyond.several_gpus import place_of
+from ..costs import SparsePlan
+from ..plan import nothing
+from ..task import LARGE
+from .engines import ADVICE
+
+if TYPE_CHECKING:
+    from .engines import Reduction
+    from .sparse_substitution import Substitution
+
+STRUCTURES = 4  # whose places in the device's memory are kept
+LAUNCH = 60e-6  # seconds for a level of the tree
+ELIMINATED, TERMS, DENSE = 100e9, 5e12, 10e12  # terms a second: of fronts, of solutions, of the dense closure
+MOVED, PASSES = 3e12, 4  # bytes a second, and how often the answer is moved until it is in its place
+PEERS = 100e9  # bytes a second from one GPU to another
+BLOCK_BYTES = 256 << 20  # of rows that are reduced at once
+OF_SEVERAL = ("the rows of several GPUs come together on the first of them: take F.blocks() or F.reduce(…), or have "
+              "the closure in the host's memory, with closure(A, S, devices=…) of a matrix that is there")
+
+
+@dataclass(frozen=True)
+class Gpus:
+    """See `semiring.solvers.sparse.engines.Engine`.
+
+    Values, right-hand sides and rows are CuPy arrays on the first GPU; reductions and blocks are computed where their
+    rows are, so that nothing of n × n has to fit on one.
+
+    Attributes
+    ----------
+    devices : tuple of int or None
+        Numbers of the GPUs; None: the current one alone.
+
+    Notes
+    -----
+    J. W. H. Liu, The multifrontal method for sparse matrix solution (1992), by levels of the tree. The order in which
+    fronts are combined is that of the CPU.
+    """
+
+    devices: tuple[int, ...] | None = None
+
+    @property
+    def advice(self) -> str:
+        """See `Engine`."""
+        return ADVICE if self.devices is None else OF_SEVERAL
+
+    def lowering(self, A: Sparse, *, room: bool) -> CudaLowering:
+        """See `Engine`: floats as they are, since most of the time goes into moving them.
+
+        Raises
+        ------
+        SemiringError
+            Where only the CPU can compute: Python objects, complex numbers, sums that no integer of the GPU holds.
+        """
+        low = choose(A.S, A.dtype, with_zero(A.S, A.dtype, A.facts), A.n + 1, in_place=False)
+        plain = general_on_device(A.S, A.dtype) if A.dtype in (np.float32, np.float64) else low
+        return plain if plain.is_identity else low
+
+    def plan(
+        self, operation: str, low: Lowering, analysis: Analysis, nnz: int, run: Callable[[Any], Any] = nothing, *,
+        answer: bool = True, there: bool = True,
+    ) -> SparsePlan:
+        """See `Engine`."""
+        made = costs.plan(operation, low, analysis, nnz, run, answer=answer)
+        n, load, size, devices = analysis.n, made.load, low.storage.itemsize, self.devices
+        assert load is not None
+        count = 1 if devices is None else len(devices)
+        factors, working = memory_of(analysis, size)
+        whole = n * n * size if answer else 0
+        levels = int(analysis.depths.max(initial=-1)) + 1
+        seconds, memory = LAUNCH * levels + (load.small + load.large) / ELIMINATED, factors + working
+        if answer:
+            chunks = -(-whole // slab())
+            rows = 2 * LAUNCH * levels * chunks + (n * load.down + load.up) / TERMS + PASSES * whole / MOVED
+            seconds += rows / count
+            memory += whole if there or devices is None else 0
+        reasons, needs, method = dict(made.reasons), made.needs, "level by level of the tree of fronts"
+        place = device_name() if devices is None else place_of(devices)
+        if devices is not None:
+            method += ", on each GPU; rows are dealt out"
+            reasons["memory"] = "on each GPU"
+            if answer:
+                seconds += whole * (count - 1) / count / PEERS if there else whole / COPY_RATE / count
+                memory += min(slab(), whole)
+                reasons["memory"] += f", with the answer on GPU {devices[0]}" if there else (
+                    "; the answer is in the host's memory")
+            if answer and there:
+                needs = made.shortage[0], OF_SEVERAL
+        return replace(
+            made, place=place, threads=1, factors=factors, memory=memory, devices=devices or (), needs=needs,
+            reasons=reasons | {"method": method},
+            seconds={"elimination": made.prepared + seconds,
+                     "dense": float(n) ** 3 / DENSE / (1 if answer else 3) / count},
+        )
+
+    def fronts(self, low: Lowering, analysis: Analysis, threads: int) -> FrontEngine:
+        """See `Engine`."""
+        assert isinstance(low, CudaLowering)
+
+        def make() -> DeviceFronts:
+            return DeviceFronts(structure_of(analysis, tile_of(low)), low)
+
+        return make() if self.devices is None else SpreadFronts(self.devices, make)
+
+    def put(self, low: Lowering, array: np.ndarray) -> Any:
+        """See `Engine`."""
+        return low.encode(upload(array), False)
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """See `Engine`: all work of the first GPU is done when this ends."""
+        if self.devices is None:
+            yield
+            return
+        from cupy.cuda import Device
+
+        with Device(self.devices[0]):
+            yield
+            synchronize()
+
+    def turns(self, analysis: Analysis) -> np.ndarray:
+        """See `Engine`: of several GPUs each has rows that lie side by side, and are sent together."""
+        return analysis.order if self.devices is None else np.arange(analysis.n)
+
+    def right_hand_side(self, B: Dense) -> Dense:
+        """See `Engine`."""
+        if self.devices is None or not B.on_gpu or B.array.device.id == self.devices[0]:
+            return B
+        return B.changed(array=_here(B.array))
+
+    def each_block(self, F: Substitution, function: Reduction) -> None:
+        """See `Engine`: larger blocks, one after the other; each GPU calls the function with rows of its own."""
+        step = max(BLOCK_BYTES // max(F.n * F.lowering.storage.itemsize, 1), 1)
+
+        def blocks(alone: Substitution, vertices: np.ndarray) -> None:
+            for begin in range(0, len(vertices), step):
+                some = vertices[begin : begin + step]
+                function(some, alone.rows(some))
+
+        self._shared(F, blocks, F.analysis.order)
+
+    def stream(
+        self, F: Substitution, parts: Sequence[np.ndarray], reflexive: bool
+    ) -> Iterator[tuple[np.ndarray, Any]]:
+        """See `Engine`: from the GPUs in turn, each of which is at work on its next block while the caller has one."""
+        if self.devices is None or F.closed is not None:
+            for some in parts:
+                yield some, F.rows(some, reflexive)
+            return
+        from cupy.cuda import Device
+
+        devices, each = self.devices, _by_each(F)
+        count = len(each)
+
+        def block(number: int) -> Any:
+            with Device(devices[number % count]):
+                found = each[number % count].rows(parts[number], reflexive)
+                synchronize()
+                return found
+
+        def brought(number: int, found: Any) -> Any:
+            if number % count == 0:
+                return found
+            with self.current():
+                return _here(found)
+
+        ahead: deque[tuple[int, Future[Any]]] = deque()
+        with ThreadPoolExecutor(count) as threads:
+            for number in range(len(parts)):
+                ahead.append((number, threads.submit(block, number)))
+                if len(ahead) > count:
+                    done, found = ahead.popleft()
+                    yield parts[done], brought(done, found.result())
+            for done, found in ahead:
+                yield parts[done], brought(done, found.result())
+
+    def on_host(self, F: Substitution, reflexive: bool, report: Report | None) -> np.ndarray:
+        """See `Engine`: several GPUs write their rows there at once."""
+        if self.devices is None:
+            return to_host(F.whole(reflexive, report))
+        low, n = F.lowering, F.n
+        if (size := n * n * low.dtype.itemsize) > LARGE:
+            advice = "factor the matrix, and take rows, blocks or reductions of the factors"
+            require(size, f"the closure of {n} × {n} {low.dtype}", advice)
+        out = np.empty((n, n), low.storage if low.is_identity else low.dtype)  # as rows are decoded
+        if F.closed is not None:
+            with self.current():
+                put(F.whole(reflexive), out)
+            return out
+        fronts, lock, done = F.fronts, Lock(), 0
+        assert isinstance(fronts, SpreadFronts)
+        step = fronts.together(n)
+
+        def rows(alone: Substitution, vertices: np.ndarray) -> None:
+            nonlocal done
+            for begin in range(0, len(vertices), step):
+                some = vertices[begin : begin + step]
+                stored = alone.lowering.empty((len(some), n))
+                alone.fill(some, stored, reflexive)
+                put(alone.checked(stored, int(some[0])), out[some[0] : some[-1] + 1])
+                with lock:
+                    done += len(some)
+                    if report is not None:
+                        report(done / n)
+
+        self._shared(F, rows, np.arange(n))
+        return out
+
+    def _shared(self, F: Substitution, work: Callable[[Substitution, np.ndarray], None], vertices: np.ndarray) -> None:
+        """Call a function with the factors of each GPU and the vertices whose rows it is to ask of these."""
+        if self.devices is None or F.closed is not None:  # a dense closure is on the first
+            with self.current():
+                work(F, vertices)
+            return
+        fronts, each = F.fronts, _by_each(F)
+        assert isinstance(fronts, SpreadFronts)
+        shares = fronts.shares(len(vertices))
+        on_each(self.devices, lambda number: work(each[number], vertices[shares[number]]))
+
+
+def _by_each(F: Substitution) -> list[Substitution]:
+    """The factors of every GPU, each to be asked while that GPU is the current one."""
+    fronts = F.fronts
+    assert isinstance(fronts, SpreadFronts)
+    return [F.with_engine(Gpus(), part) for part in fronts.parts]
+
+
+def _here(array: Any) -> Any:
+    """An array of any GPU as one of the current GPU, once it has arrived: where it was may be freed."""
+    moved = here(array)
+    synchronize()
+    return moved
+
+
+def structure_of(analysis: Analysis, tile: int) -> Structure:
+    """The structure of fronts in the current device's memory."""
+    there, device = _structures(analysis, tile), current_device()
+    if device not in there:
+        there[device] = Structure(analysis, tile)
+    return there[device]
+
+
+@lru_cache(STRUCTURES)
+def _structures(analysis: Analysis, tile: int) -> dict[int, Structure]:
+    """By the number of the device whose memory each is in."""
+    return {}
+
+
+def tile_of(low: CudaLowering) -> int:
+    """Vertices that a thread holds."""
+    text = program(low)
+    return geometry(text.size, text.light).TILE

@@ -1,0 +1,226 @@
+"""Elements between pairs of vertices: how these are called, and labels of which two tell an element at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+from semiring.graphs.names import Named, is_hashable
+from semiring.graphs.tables import Table
+from semiring.graphs.texts import clip_repr
+from semiring.kernels.lowering.base import Lowering
+from semiring.machine.memory import in_words
+from semiring.operands.sparse import Sparse
+
+from ..forms import refuse_overflow
+from ..paths.search import answered, refuse_sets
+from . import saving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from semiring.kernels.cpu.sparse.tree_labels import LabelReader, LabelSet
+
+
+class Pairs(Named):
+    """Who tells elements of a closure between vertices, called by name or number."""
+
+    _A: Sparse
+
+    def weight(self, source: Any, target: Any) -> Any:
+        """The element of A* from a vertex to another, or of several pairs.
+
+        Parameters
+        ----------
+        source, target : vertex or sequence of vertices
+            By name, or by number where they have no names. Of two sequences the i-th goes with the i-th; one vertex
+            goes with all of a sequence. `table` takes each with each, and `path` gives the vertices too.
+
+        Returns
+        -------
+        scalar or ndarray, shape (k,)
+            A number of Python's for two vertices, or a record; an array for sequences.
+
+        Raises
+        ------
+        GraphError
+            For an unknown vertex.
+        SemiringError
+            When the sequences are not equally long, or a result has no place in the dtype.
+
+        Notes
+        -----
+        Every walk from s to t goes through the highest supernode of the elimination that it meets, and that is above
+        both: it takes a climb up the tree from either end, over any closed semiring. Sums are rounded in another order
+        than those of `rows`.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0, 0], [0, 0, 3.0], [1.0, 0, 0]]), sr.min_plus)
+        >>> F.weight(0, 2), F.weight([0, 2], [2, 1]).tolist()
+        (5.0, [5.0, 3.0])
+        """
+        single, starts = self._places(source, "source")
+        alone, ends = self._places(target, "target")
+        if not (single or alone or len(starts) == len(ends)):
+            raise SemiringError(f"{len(starts)} sources and {len(ends)} targets: give as many of both, or one of "
+                                "either; table(sources, targets) takes each with each")
+        starts, ends = (np.ascontiguousarray(x) for x in np.broadcast_arrays(starts, ends))
+        found = self._of_pairs(starts, ends)
+        return self._A.number(self._A.in_callers_dtype(found)[0]) if single and alone else self._A.as_shown(found)
+
+    def table(self, sources: Any, targets: Any) -> Table:
+        """Elements of A* of each source with each target, by name.
+
+        Parameters
+        ----------
+        sources, targets : vertex or sequence of vertices
+            By name, or by number where they have no names.
+
+        Returns
+        -------
+        Table, shape (k, t)
+
+        Raises
+        ------
+        GraphError
+            For an unknown vertex.
+        SemiringError
+            When a result has no place in the dtype.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> F = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus)
+        >>> F.table(["a", "b"], ["c"])
+        Table 2 × 1 over min-plus, float64
+           c
+        a  7
+        b  4
+        """
+        starts, ends = self._places(sources, "source")[1], self._places(targets, "target")[1]
+        table: Table = answered(self._A, self._across(starts, ends), starts, False, ends)
+        return table
+
+    def _of_pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """A*[s, t] of pairs, by number."""
+        raise NotImplementedError
+
+    def _across(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """The same of each with each."""
+        raise NotImplementedError
+
+    def _places(self, vertices: Any, what: str) -> tuple[bool, np.ndarray]:
+        """Whether one vertex was given, and the numbers of all."""
+        single = isinstance(vertices, (int, np.integer, str)) or (
+            self.names is not None and is_hashable(vertices) and vertices in self._positions
+        )
+        return single, np.array([self.index(vertices)]) if single else self._numbers(vertices, f"{what}s")
+
+    def _numbers(self, sources: Any, what: str = "sources") -> np.ndarray:
+        if self.names is None and isinstance(sources, (np.ndarray, range)):
+            found = np.asarray(sources)
+            if found.ndim == 1 and found.dtype.kind in "iu" and ((found >= 0) & (found < self.n)).all():
+                return found.astype(np.int64)
+        refuse_sets(sources, what)
+        try:
+            vertices = list(sources)
+        except TypeError:
+            raise SemiringError(f"{what} must be a sequence of vertices, and is {clip_repr(sources)}") from None
+        return np.array([self.index(v) for v in vertices], np.int64)
+
+
+class Labels(Pairs):
+    """Labels of all vertices, of which two tell an element of A*; made by `SparseFactors.labels`.
+
+    Attributes
+    ----------
+    n : int
+    names : list or None
+
+    Notes
+    -----
+    Hub labels along the tree of elimination, over any closed semiring: A* = X ⊗ Y, and the label of a vertex has its
+    row of X and its column of Y, which are zero but for the supernodes above it.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> roads = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)])
+    >>> L = sr.factor(roads, sr.min_plus).labels()
+    >>> L.weight("a", "c"), L.weight("c", "a")
+    (7.0, inf)
+    """
+
+    def __init__(
+        self, A: Sparse, place: np.ndarray, settled: bool, check: bool, reader: LabelReader, X: LabelSet, Y: LabelSet
+    ):
+        self.n, self._A, self.names = A.n, A, None if A.names is None else list(A.names)
+        self._place, self._settled, self._check = place, settled, check
+        self._reader, self._X, self._Y = reader, X, Y
+
+    def __repr__(self) -> str:
+        mean = float(self._X.starts[-1]) / max(self.n, 1)
+        return (f"Labels of {self.n} vertices over {self._A.S.name}, {self._A.dtype}: {mean:.0f} elements each way for "
+                f"each, {in_words(self.nbytes)}")
+
+    @property
+    def semiring(self) -> Semiring:
+        """Over which the closure is."""
+        return self._A.S
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the labels take."""
+        return self._X.elements.nbytes + self._Y.elements.nbytes
+
+    def save(self, path: str | Path) -> None:
+        """The labels into a file, which `semiring.open_labels` maps into memory.
+
+        Parameters
+        ----------
+        path : path
+            The file is written whole or not at all; one that is there is replaced.
+
+        Raises
+        ------
+        SemiringError
+            For an algebra that cannot be told from others, and names that are not texts, numbers or tuples.
+        OSError
+            When the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import semiring as sr
+        >>> L = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus).labels()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     L.save(Path(folder) / "roads.labels")
+        ...     sr.open_labels(Path(folder) / "roads.labels", mmap=False).weight("b", "c")
+        4.0
+        """
+        saving.write_labels(self, path)
+
+    def _of_pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        told = self._reader.told(self._X, self._Y, self._place[starts], self._place[ends], across=False)
+        return self._checked(told, starts == ends)
+
+    def _across(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        told = self._reader.told(self._X, self._Y, self._place[starts], self._place[ends], across=True)
+        return self._checked(told, starts[:, None] == ends)
+
+    def _checked(self, stored: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Elements out of storage, ones on the diagonal where it is known; refused where numbers overflowed."""
+        low: Lowering = self._reader.lowering
+        if self._settled:
+            stored[own] = np.array(low.unit, stored.dtype)
+        result: np.ndarray = low.decode(stored)
+        if self._check:
+            refuse_overflow(low, result)
+        return result

@@ -1,0 +1,444 @@
+"""Factor a sparse matrix once: rows of its closure, equations, streams of blocks, and new weights on the same edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from semiring.algebra.arguments import truth_value, whole_number
+from semiring.algebra.tables import html_table
+from semiring.algorithms.sparse.analysis import Analysis
+from semiring.errors import SemiringError
+from semiring.kernels.build import code_of
+from semiring.kernels.lowering.base import Lowering
+from semiring.operands.dense import Dense
+from semiring.operands.read import operand
+from semiring.operands.sparse import Sparse
+
+from .. import costs
+from ..costs import SparsePlan
+from ..forms import told
+from ..paths import reductions
+from ..paths.factored import Factored
+from ..paths.search import answered, positions
+from ..task import options
+from .fronts import walk_by_fronts
+from .pairs import Labels, Pairs
+from .saving import BLOCK, Saving
+from .sparse_substitution import Substitution
+
+if TYPE_CHECKING:
+    from semiring.graphs.tables import Table
+
+
+class SparseFactors(Factored, Pairs, Saving):
+    """A sparse matrix eliminated once in a fill-reducing order; made by `semiring.factor`.
+
+    Vertices are called by name where the matrix had names, else by number. Factors on a GPU give rows, blocks and
+    closures as CuPy arrays, those on several GPUs on the first of them; best walks, files, tables and what has names
+    are in the host's memory. Right-hand sides and new weights may be on either, and a solution comes back where its
+    right-hand side was.
+
+    Attributes
+    ----------
+    n : int
+    names : list or None
+    plan : SparsePlan
+    analysis : Analysis
+        The order and the structure of the factors.
+    devices : tuple of int or None
+        Numbers of the GPUs that have the factors, where `devices` were asked for.
+
+    Notes
+    -----
+    I. S. Duff, J. K. Reid, The multifrontal solution of indefinite sparse symmetric linear equations (1983);
+    R. E. Tarjan, Fast algorithms for solving path problems (1981). Floats are rounded as in `semiring.closure`.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> import semiring as sr
+    >>> sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+    SparseFactors of a 2 × 2 matrix with 2 edges over min-plus, float64: 1 fronts, 1 high, 1 pairs joined, Σ s u = 0
+    """
+
+    def __init__(self, substitution: Substitution):
+        A = substitution.A
+        self._by, self._A, self._S, self._edges, self._came = substitution, A, A.S, A, A
+        self.n, self.names = A.n, None if A.names is None else list(A.names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._by,)
+
+    def __repr__(self) -> str:
+        return (
+            f"SparseFactors of a {self.n} × {self.n} matrix with {self._A.nnz} edges over {self._S.name}, "
+            f"{self._A.dtype}: {len(self.analysis.pivots)} fronts, {self.plan.height} high, "
+            f"{self.plan.fill} pairs joined, Σ s u = {self.plan.panels}"
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), [("edges", str(self._A.nnz)), *self.plan.rows().items()])
+
+    @property
+    def plan(self) -> SparsePlan:
+        """How it was eliminated."""
+        return self._by.plan
+
+    @property
+    def analysis(self) -> Analysis:
+        """The order and the structure of the factors."""
+        return self._by.analysis
+
+    @property
+    def lowering(self) -> Lowering:
+        """How elements are stored and computed."""
+        return self._by.lowering
+
+    @property
+    def devices(self) -> tuple[int, ...] | None:
+        """Numbers of the GPUs that have the factors, where `devices` were asked for."""
+        return self._by.engine.devices
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, n)."""
+        return self.n, self.n
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the factors take."""
+        return int(self._by.fronts.nbytes)
+
+    def predict(self) -> SparsePlan:
+        """What `closure` would cost, and what else would.
+
+        Returns
+        -------
+        SparsePlan
+            With predicted `seconds`, and `memory` in bytes.
+
+        Raises
+        ------
+        SemiringError
+            When ``SEMIRING_NUM_THREADS`` is not a number of threads.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> F.predict().operation, F.predict().memory >= 32
+        ('closure', True)
+        """
+        return costs.plan(
+            "closure", self.lowering, self.analysis, self._A.nnz, searches=costs.all_searches(self.lowering, self._A)
+        )
+
+    def refactor(self, A: Any) -> SparseFactors:
+        """The factors of other weights on the same edges; the analysis is used again.
+
+        Parameters
+        ----------
+        A : SciPy sparse matrix, Graph, NetworkX graph or array of shape (nnz,)
+            An array holds the weights of the edges, row by row, columns ascending.
+
+        Returns
+        -------
+        SparseFactors
+
+        Raises
+        ------
+        NoClosureError
+            When A* does not exist.
+        SemiringError
+            When A has other edges, or a weight is not an element.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> F.refactor(np.array([5.0, 1.0])).row(0)
+        array([0., 5.])
+        """
+        old = self._A
+        if isinstance(A, np.ndarray) and A.ndim == 1:
+            if len(A) != old.nnz:
+                raise SemiringError(f"{len(A)} weights for {old.nnz} edges: give one for each")
+            new = old.with_values(A)
+        else:
+            given = operand(A, self._S)
+            if not isinstance(given, Sparse):
+                raise SemiringError("refactor takes weights, or a sparse matrix or graph with the same edges")
+            given.look()
+            new = given
+            same = new.n == old.n and np.array_equal(new.indptr, old.indptr)
+            if not (same and np.array_equal(new.indices, old.indices)):
+                raise SemiringError("refactor needs a matrix with the same edges; factor this one anew")
+        return SparseFactors(self._by.anew(new.copy()))
+
+    def row(self, vertex: Hashable) -> np.ndarray:
+        """The row of A* of one vertex: with min_plus the distances from it.
+
+        Parameters
+        ----------
+        vertex : vertex
+            By name, or by number where they have no names.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+
+        Raises
+        ------
+        GraphError
+            For an unknown vertex.
+        SemiringError
+            When a result has no place in the dtype.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> F.row(1)
+        array([3., 0.])
+        """
+        return self.rows([vertex])[0]
+
+    @overload
+    def rows(
+        self, sources: Sequence[Hashable] | np.ndarray, *, targets: None = ..., reflexive: bool = ...
+    ) -> np.ndarray: ...
+    @overload
+    def rows(
+        self, sources: Sequence[Hashable] | np.ndarray, *, targets: Any, reflexive: bool = ...
+    ) -> Table: ...
+    def rows(
+        self, sources: Sequence[Hashable] | np.ndarray, *, targets: Any = None, reflexive: bool = True
+    ) -> np.ndarray | Table:
+        """Rows of A*, or of A⁺ = A A* if not `reflexive`.
+
+        Parameters
+        ----------
+        sources : sequence of vertices
+            By name, or by number where they have no names.
+        targets : vertex or sequence of vertices, optional
+            Whose columns are wanted: the answer is a `Table` by name. Rows are substituted where they are wanted only,
+            up the tree of the elimination from the sources and down to the targets, in microseconds for one pair, as
+            `F.rows([a], targets=[b])[a, b]`. Where targets are so few that this is more work, and the empty walk
+            counts, columns are substituted.
+        reflexive : bool
+            Whether the empty walk counts.
+
+        Returns
+        -------
+        ndarray, shape (k, n), or Table, shape (k, t)
+
+        Raises
+        ------
+        GraphError
+            For an unknown vertex.
+        SemiringError
+            When the sources are not a sequence, or a result has no place in the dtype.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> F.rows([1, 0], reflexive=False)
+        array([[3., 5.],
+               [5., 2.]])
+        """
+        starts, reflexive = self._numbers(sources), truth_value(reflexive, "reflexive")
+        if targets is None:
+            rows: np.ndarray = answered(self._A, self._by.rows(starts, reflexive), starts, False, None)
+            return rows
+        ends = positions(targets, self.names, self.n, "targets")[1]
+        found = self._by.part(starts, ends) if reflexive else self._by.by_rows(starts, ends, False)
+        table: Table = answered(self._A, found, starts, False, ends)
+        return table
+
+    def labels(self) -> Labels:
+        """Labels of all vertices, of which two tell the element between them in about a microsecond.
+
+        They take some hundred elements a vertex each way (roads of 250,000: 0.6 GiB in float32, in a second), and are
+        for many questions at once, or in turn; `weight` needs none.
+
+        Returns
+        -------
+        Labels
+
+        Raises
+        ------
+        SemiringError
+            When they do not fit in memory, for factors on a GPU, for Python objects, and without Numba.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> L = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus).labels()
+        >>> L.weight([0, 1], [1, 1]).tolist()
+        [2.0, 0.0]
+        """
+        return self._by.all_labels()
+
+    def closure(self, *, reflexive: bool = True, progress: bool | Callable[[float], None] = False) -> Any:
+        """A*, or A⁺, as a dense matrix; the factors stay.
+
+        Parameters
+        ----------
+        reflexive : bool
+            Whether the empty walk counts.
+        progress : bool or callable
+            ``True`` shows a bar on stderr; a callable is given the fraction done.
+
+        Returns
+        -------
+        ndarray or Matrix, shape (n, n)
+            Of A's dtype.
+
+        Raises
+        ------
+        SemiringError
+            When it does not fit in memory, a result has no place in the dtype, or `progress` is neither.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> F.closure()
+        array([[0., 2.],
+               [3., 0.]])
+        """
+        options(progress=progress, reflexive=reflexive)  # refuses what is not one
+        if progress is False:
+            return self._by.expanded(reflexive)
+        with told(progress, f"{self._S.name} closure") as report:
+            return self._by.expanded(reflexive, report)
+
+    def blocks(
+        self, rows: int = BLOCK, *, reflexive: bool = True, in_order: bool = False
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The closure in blocks of rows, none of which is kept.
+
+        Parameters
+        ----------
+        rows : int
+            Rows of a block, 1 or more.
+        reflexive : bool
+            Whether the empty walk counts.
+        in_order : bool
+            True: rows come as the vertices are numbered. False: neighbours come together, which is faster.
+
+        Yields
+        ------
+        vertices : int64 array, shape (rows,)
+            The numbers of the vertices whose rows these are.
+        block : ndarray, shape (rows, n)
+
+        Raises
+        ------
+        SemiringError
+            When `rows` is not a whole number of at least 1, as soon as the first block is asked for, or a result has
+            no place in the dtype.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> [(v.tolist(), b.tolist()) for v, b in F.blocks(rows=1, in_order=True)]
+        [([0], [[0.0, 2.0]]), ([1], [[3.0, 0.0]])]
+        """
+        rows, reflexive = whole_number(rows, "rows", 1), truth_value(reflexive, "reflexive")
+        vertices = np.arange(self.n) if truth_value(in_order, "in_order") else self.analysis.order
+        parts = [vertices[begin : begin + rows] for begin in range(0, self.n, rows)]
+        for some, block in self._by.engine.stream(self._by, parts, reflexive):
+            yield some, self._A.as_shown(block)
+
+    def reduce(self, what: str | Callable[[np.ndarray, np.ndarray], Any], **options: Any) -> Any:
+        """Something about all pairs without holding them; see `semiring.solvers.paths.reductions`.
+
+        Parameters
+        ----------
+        what : {"mean", "eccentricities", "diameter", "radius", "histogram", "nearest"} or callable
+            A vertex's eccentricity is the worst weight to another that it reaches, or zero of the algebra where it
+            reaches none; the diameter is the worst of them, and the radius the best. They need few rows where bounds
+            are predicted to decide, as on road networks. A callable takes the vertices of a block and their rows, and
+            returns a value (or a row) for each; it may be called by several threads at once.
+        **options
+            ``bins`` of the histogram; ``k`` of the nearest.
+
+        Returns
+        -------
+        number, ndarray of shape (n,) or (n, …), or tuple of arrays
+            As the reduction says. Where ⊗ rounds, eccentricities that differ by less than 16 units in the last place
+            are not distinguished.
+
+        Raises
+        ------
+        LawError
+            For eccentricities and nearest vertices, when ⊕ is neither the minimum nor the maximum.
+        SemiringError
+            For an unknown reduction, one that has no meaning in the algebra, and an option that it does not have or
+            lacks, or a value that is not an element.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> float(F.reduce("mean")), F.reduce("eccentricities").tolist(), F.reduce("diameter")
+        (2.5, [2.0, 3.0], 3.0)
+        """
+        return reductions.reduce(self._by, what, **options)
+
+    def _solution(self, right: Dense) -> Any:
+        return self._by.solution(right)
+
+    def _of_pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        return self._by.pairs(starts, ends)
+
+    def _part(self, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
+        found: np.ndarray = self._by.part(starts, ends)
+        return found
+
+    _across = _part
+
+    def _way(self, starts: np.ndarray, ends: np.ndarray | None) -> str:
+        way = super()._way(starts, ends)
+        if self.lowering.on_gpu:
+            return f"{way}, on the GPU"
+        if ends is None or self._by.closed is not None:
+            return way
+        if self._by.has_fewer_columns(starts, ends):
+            return f"{way}; columns of the targets, which take less work"
+        return f"{way}; up from the sources, and down to the targets only"
+
+    def _walk(self, start: int, end: int) -> tuple[list[int] | None, np.ndarray | None]:
+        low, load = self.lowering, self.plan.load
+        if low.kind != "numba":
+            return super()._walk(start, end)
+        if self._walks_by_parts and load is not None:
+            found = walk_by_fronts(low, self._by.fronts, self._A, start, end, load.down)
+            if found is not None:
+                return found
+        with code_of(low, "walks").renting():
+            return super()._walk(start, end)
+
+    @property
+    def _walks_by_parts(self) -> bool:
+        """Whether walks are looked for on parts of rows, where that does to tell them."""
+        low = self.lowering
+        return low.kind == "numba" and low.compiled and self._by.closed is None and self._bounded
+
+    def _way_of_walks(self) -> str:
+        way = super()._way_of_walks()
+        return f"{way}, computed where the walk leads" if self._walks_by_parts else way

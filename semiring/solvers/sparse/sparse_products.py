@@ -1,0 +1,234 @@
+"""Products with sparse matrices over any semiring: sparse × dense, dense × sparse, sparse × sparse.
+
+Sparse times sparse is Gustavson's algorithm (1978) in two phases: first the places, then the values. On a GPU a sparse
+matrix times a dense one.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from semiring.errors import LawError, SemiringError
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.build import affordable, sparse_kernel
+from semiring.kernels.choose import only_form
+from semiring.kernels.facts import Facts, together
+from semiring.kernels.lowering.base import Lowering
+from semiring.machine.threads import thread_count
+from semiring.operands.convert import as_dense, on_device, on_host
+from semiring.operands.dense import Dense
+from semiring.operands.device import DeviceSparse
+from semiring.operands.devices import is_on_gpu, require_gpu, to_host
+from semiring.operands.examine import examine, known
+from semiring.operands.operand import Operand
+from semiring.operands.sparse import Sparse
+
+from ..dense.shapes import Product, can_hold, product_shape
+from ..forms import plain_form, product_of, refuse_overflow, same_dtype, same_vertices, written
+from ..plan import Plan
+from ..task import Task
+
+if TYPE_CHECKING:
+    from semiring.kernels.cpu.sparse.product import SparseKernel
+
+
+def offer(task: Task) -> Plan:
+    """A product of which a factor is sparse."""
+    S, o = task.S, task.options
+    if not S.absorbs:
+        refuted = next(v for v in S._law_report.axioms if "absorbs" in v.law.name and not v.holds)
+        raise LawError(f"{S.name}: what a sparse matrix does not store is zero, and {refuted}; pass dense arrays")
+    A, B, *C = task.operands
+    both = A.kind == B.kind == "sparse"
+    if o.device == "gpu" or (o.device is None and any(given.on_gpu for given in task.operands)):
+        return _on_gpu(task, A, B)
+    A, B, *C = (on_host(given) for given in task.operands)
+    (out,) = task.arguments
+    if both and (C or out is not None):
+        raise SemiringError(
+            "the product of two sparse matrices is sparse: accumulate and out need a dense operand; "
+            "pass A.toarray() with the algebra's zero filled in"
+        )
+    dtype = same_dtype(A, B, *C)
+    if both and dtype.kind in "OV" and not same_vertices(A, B):
+        raise SemiringError(f"a sparse product over {S.name} would have {'records' if dtype.names else 'objects'} as "
+                            "elements, which no SciPy sparse matrix holds; pass one of the factors as a dense array, "
+                            "or both as graphs on the same vertices")
+    for given in (A, B):
+        if given.kind != "sparse" and len(given.shape) not in (1, 2):
+            raise SemiringError(
+                f"a sparse matrix times an array of shape {given.shape}: the array must be 1-D or 2-D"
+            )
+    shape = product_shape(A.shape, B.shape, C[0].shape if C else None)
+    if out is not None and (not can_hold(out, shape.final, S, dtype) or is_on_gpu(out)):
+        raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
+    if isinstance(A, Sparse) and not A.inspected and not both and shape.full[1] == 1:
+        plan = _looking(task, A, as_dense(B), C, shape)
+        if plan is not None:
+            return plan
+    low = plain_form(S, dtype, _facts([A, B, *C], o.check), 3)
+    low = affordable(low, *_steps(A, B, shape), "rows")
+    size = 0 if both else shape.full[0] * shape.full[1] * dtype.itemsize
+    nnz = sum(X.nnz for X in (A, B) if isinstance(X, Sparse))
+    run = partial(_sparse, task, low, A, B) if both else partial(_dense, task, low, A, B, C[0] if C else None, shape)
+    return Plan(
+        operation="matmul", algebra=S, shape=shape.final, method="sparse × sparse" if both else "sparse × dense",
+        lowering=low, place=f"CPU, {thread_count()} threads" if low.compiled else "",
+        work=float(nnz) * (1 if both else max(shape.full[1] if A.kind == "sparse" else shape.full[0], 1)),
+        memory=size, runner=run,
+    )
+
+
+def _looking(task: Task, A: Sparse, B: Dense, C: list[Operand], shape: Product) -> Plan | None:
+    """A matrix nobody has looked at times a vector: the product looks at it on its way, which takes no longer.
+
+    Where no other facts are needed: ⊕ and ⊗ are computed in the elements' own type, whatever they are.
+    """
+    S, check = task.S, task.options.check
+    if A.dtype not in (np.float32, np.float64) or only_form(S, A.dtype, False) is None:
+        return None
+    low = plain_form(S, A.dtype, Facts(), 3)
+    if low.kind != "numba" or not low.is_identity or not (known(S, A.dtype).everything or not check):
+        return None
+    entries = len(A.given.columns)
+    low = affordable(low, entries / max(A.n, 1), float(entries), "rows")
+    if not low.compiled:
+        return None
+    return Plan(
+        operation="matmul", algebra=S, shape=shape.final, method="sparse × dense", lowering=low,
+        place=f"CPU, {thread_count()} threads", work=float(entries), memory=A.n * A.dtype.itemsize,
+        runner=partial(_looked_at, task, low, A, B, C[0] if C else None, shape),
+    )
+
+
+def _looked_at(task: Task, low: Lowering, A: Sparse, B: Dense, C: Any, shape: Product, plan: Plan) -> Any:
+    result = np.empty(shape.full, low.storage) if C is None else low.encode(C.array, True).reshape(shape.full)
+    fine = cast("SparseKernel", sparse_kernel(low)).times_vector(
+        result[:, 0], A.given, np.ascontiguousarray(B.array.reshape(-1)), accumulate=C is not None
+    )
+    if task.options.check:
+        _facts([*([] if fine else [A]), B, *([] if C is None else [C])], True)
+    if fine:
+        return _finish(task, low, low.decode(result).reshape(shape.final))
+    return _dense(task, low, A, B, C, shape, plan)
+
+
+def _steps(A: Operand, B: Operand, shape: Product) -> tuple[float, float]:
+    """The most entries of a row, or terms of an entry, and all terms."""
+    if isinstance(A, Sparse) and isinstance(B, Sparse):
+        terms = A.nnz * B.nnz / max(B.shape[0], 1)
+        return _longest(A), terms
+    if isinstance(A, Sparse):
+        return _longest(A), float(A.nnz) * shape.full[1]
+    assert isinstance(B, Sparse)
+    return B.nnz / max(B.shape[1], 1), float(B.nnz) * shape.full[0]
+
+
+def _longest(A: Sparse) -> int:
+    return int(np.diff(A.rows.offsets).max(initial=0))
+
+
+def _facts(operands: list[Operand], check: bool) -> Facts:
+    """What is known of the elements of all operands together; nothing where none decides, and none is to be checked."""
+    if not check and only_form(operands[0].S, operands[0].dtype, False) is not None:
+        return Facts()
+    return together([(X if isinstance(X, Sparse) else as_dense(X)).facts for X in operands])
+
+
+def _rows(low: Lowering, given: Any) -> Rows:
+    return given.rows if low.is_identity else given.stored(low, True)
+
+
+def _dense(task: Task, low: Lowering, A: Any, B: Any, C: Any, shape: Any, plan: Plan) -> Any:
+    kernel = sparse_kernel(low)
+    result = np.empty(shape.full, low.storage) if C is None else low.encode(C.array, True).reshape(shape.full)
+    left = isinstance(A, Sparse)
+    other = (B if left else A).array.reshape(shape.operands[1 if left else 0])
+    dense = other if low.is_identity else low.encode(other, True)
+    if left:
+        kernel.times_dense(result, _rows(low, A), dense, accumulate=C is not None)
+    else:
+        kernel.dense_times(result, dense, _rows(low, B), accumulate=C is not None)
+    return _finish(task, low, low.decode(result).reshape(shape.final))
+
+
+def _finish(task: Task, low: Lowering, answer: Any) -> Any:
+    if task.options.check:
+        refuse_overflow(low, answer)
+    left, right = task.given[:2]
+    (out,) = task.arguments
+    if out is not None:
+        return written(out, answer)
+    return product_of(left, right, answer if right.on_gpu else to_host(answer))
+
+
+def _sparse(task: Task, low: Lowering, A: Any, B: Any, plan: Plan) -> Any:
+    """The answer has sorted columns, and no entry that is the algebra's zero: what is not stored is zero."""
+    from scipy.sparse import csr_array
+
+    C = sparse_kernel(low).times_sparse(_rows(low, A), _rows(low, B))
+    values, columns, offsets = low.decode(C.values), C.columns, C.offsets
+    stored = ~A.S.over(A.dtype).is_zero(values)
+    if not stored.all():
+        before = np.concatenate([[0], np.cumsum(stored)])
+        values, columns, offsets = values[stored], columns[stored], before[offsets]
+    if task.options.check:
+        refuse_overflow(low, values, lambda i: (int(np.searchsorted(offsets, i, "right")) - 1, int(columns[i])))
+    if same_vertices(A, B):
+        return A.graph_of(Rows(offsets, columns, values, B.shape[1]))
+    result = csr_array((values, columns, offsets), shape=(A.shape[0], B.shape[1]))
+    result.has_canonical_format = True
+    return result
+
+
+def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:
+    """A sparse A times a dense B, with the answer where B came from."""
+    S = task.S
+    require_gpu(S, task.options.device, A.dtype)
+    if task.options.check and not A.examined:
+        A.look()
+    if A.kind != "sparse" or B.kind not in ("dense", "device"):
+        raise SemiringError("the GPU multiplies a sparse A with a dense B; other products take host operands")
+    from semiring.kernels.cuda.compile.launch import device_name
+    from semiring.kernels.cuda.sparse.product import lowering_for
+
+    if len(B.shape) not in (1, 2):
+        raise SemiringError(f"a sparse matrix times an array of shape {B.shape}: the array must be 1-D or 2-D")
+    dtype = same_dtype(*task.operands)
+    shape = product_shape(*(given.shape for given in task.operands))
+    (out,) = task.arguments
+    if out is not None and not can_hold(out, shape.final, S, dtype):
+        raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
+    rows = _device_rows(A)
+    dense = [as_dense(on_device(given)) for given in task.operands[1:]]
+    facts = examine(S, dtype, [(A.what, rows.values), *((given.what, given.array) for given in dense)])
+    low = lowering_for(S, dtype, facts)
+    return Plan(
+        operation="matmul", algebra=S, shape=shape.final, method="sparse × dense", lowering=low, place=device_name(),
+        work=float(len(rows.values)) * shape.full[1], memory=shape.full[0] * shape.full[1] * dtype.itemsize,
+        runner=partial(_run_on_gpu, task, low, rows, dense, shape),
+    )
+
+
+def _run_on_gpu(task: Task, low: Any, rows: Any, dense: list[Dense], shape: Any, plan: Plan) -> Any:
+    from semiring.kernels.cuda.sparse.product import times_dense
+
+    B, *C = (given.array for given in dense)
+    start = C[0].reshape(shape.full) if C else None
+    return _finish(task, low, times_dense(low, rows, B.reshape(shape.operands[1]), start).reshape(shape.final))
+
+
+def _device_rows(A: Operand) -> Any:
+    """Compressed rows on the device; of CuPy's those of one place need not be combined: ⊗ distributes over ⊕."""
+    import cupy
+
+    from semiring.kernels.cuda.sparse.product import DeviceRows
+
+    if isinstance(A, DeviceSparse):
+        return DeviceRows(*A.parts(), A.shape[1])
+    assert isinstance(A, Sparse)
+    offsets, columns, values = map(cupy.asarray, (A.rows.offsets, A.rows.columns, A.values))
+    return DeviceRows(offsets, columns, values, A.rows.width)

@@ -1,0 +1,158 @@
+"""Equations and rows of acyclic graphs by substitution, against the oracle and the search, over every algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import oracle
+import pytest
+import scipy.sparse as sp
+import strategies
+from bridge import CASES, ours
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.operands.convert import as_sparse
+from semiring.operands.read import read
+from semiring.solvers.sparse import acyclic
+from semiring.solvers.sparse.acyclic import heights_of, levels_of
+
+inf = np.inf
+SETTINGS = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture
+def of_any_size(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(acyclic, "SMALL", 0)
+    monkeypatch.setattr(acyclic, "SHALLOW", 0)
+    yield
+
+
+@pytest.mark.usefixtures("of_any_size")
+@pytest.mark.parametrize("columns", [None, 0, 1, 3])
+@SETTINGS
+@given(st.sampled_from([c for c in CASES if c[1].kind != "O"]), st.data())
+def test_solutions_are_the_oracles(columns: int | None, case: Any, data: st.DataObject) -> None:
+    name, dtype = case
+    S = oracle.for_dtype(oracle.ALGEBRAS[name], dtype)
+    T = ours(S)
+    assume(not T.product_only)
+    A = data.draw(strategies.acyclic(S, dtype))
+    shape = (len(A), 1 if columns is None else columns)
+    B = data.draw(strategies.matrices(S, dtype, shape))
+    star = oracle.closure_by_elimination(S, oracle.from_numpy(S, A))
+    expected = oracle.matmul(S, star, oracle.from_numpy(S, B), shape[1])
+    assume(oracle.fits(S, star, dtype) and oracle.fits(S, expected, dtype))
+    given_, right = as_sparse(read(A, T)), B[:, 0] if columns is None else B
+    assert sr.plan("solve", given_, right, T).method == "substitution"
+    found = sr.solve(given_, right, T)
+    assert found.shape == right.shape and (found.dtype == dtype or dtype.names)
+    oracle.assert_same(S, expected, found.reshape(shape))
+
+
+@pytest.mark.usefixtures("of_any_size")
+@SETTINGS
+@given(st.sampled_from([c for c in CASES if c[0] in ("min_plus", "max_plus", "max_times", "shortest_hops")]), st.data())
+def test_rows_are_the_oracles(case: Any, data: st.DataObject) -> None:
+    name, dtype = case
+    S = oracle.for_dtype(oracle.ALGEBRAS[name], dtype)
+    T = ours(S)
+    A = data.draw(strategies.acyclic(S, dtype))
+    star = oracle.closure_by_elimination(S, oracle.from_numpy(S, A))
+    assume(len(A) and oracle.fits(S, star, dtype))
+    sources = data.draw(st.lists(st.integers(0, len(A) - 1), max_size=4))
+    given_ = as_sparse(read(A, T))
+    oracle.assert_same(S, [star[s] for s in sources], sr.closure_rows(given_, T, sources))
+
+
+@pytest.mark.usefixtures("of_any_size")
+def test_python_objects() -> None:
+    """Languages, whose words do not commute: X = A X ⊕ B."""
+    a, b, c = map(sr.letter, "abc")
+    G = sr.Graph(np.array([0, 1, 0]), np.array([1, 2, 2]), 3, np.array([a, b, c], object))
+    B = np.array([sr.regex.zero, sr.regex.zero, a], object)
+    assert sr.plan("solve", G, B, sr.regex).method == "substitution"
+    assert list(map(str, sr.solve(G, B, sr.regex))) == ["ca|aba", "ba", "a"]
+
+
+@pytest.mark.usefixtures("of_any_size")
+@settings(max_examples=30)
+@given(st.integers(1, 30), st.integers(0, 2**32 - 1), st.sampled_from(["f8", "f4", "i8", "i2"]))
+def test_rows_are_those_of_the_search(n: int, seed: int, dtype: str) -> None:
+    """To the bit; the predecessors are wanted so that the search runs."""
+    random = np.random.default_rng(seed)
+    edges = np.triu(random.random((n, n)) < 0.3, 1)
+    order, weights = random.permutation(n), random.integers(-9, 9, (n, n))
+    i, j = np.nonzero(edges[np.ix_(order, order)])
+    A = sp.csr_array((weights[i, j].astype(dtype), (i, j)), shape=(n, n))
+    sources = random.integers(0, n, 3)
+    found, searched = sr.closure_rows(A, sr.max_plus, sources), sr.closure_rows(A, sr.max_plus, sources,
+                                                                               predecessors=True)[0]
+    assert found.dtype == searched.dtype and np.array_equal(found, searched)
+    assert np.array_equal(sr.closure_rows(A, sr.max_plus, int(sources[0])), searched[0])
+
+
+def chain(n: int, weight: float = 1.0) -> sp.csr_array:
+    return sp.csr_array((np.full(n - 1, weight), (np.arange(n - 1), np.arange(1, n))), shape=(n, n))
+
+
+def test_where_it_runs() -> None:
+    n = 200
+    A, b = chain(n), np.where(np.arange(n) == n - 1, 0.0, inf)
+    around = chain(n).tolil()
+    around[n - 1, 0] = 1.0
+    assert sr.plan("solve", A, b, sr.min_plus).method == "substitution"
+    assert sr.plan("solve", A, np.ones(n), sr.plus_times).method == "substitution"
+    assert sr.plan("solve", around.tocsr(), b, sr.min_plus).method != "substitution"
+    assert sr.plan("solve", chain(20), b[:20], sr.min_plus).method != "substitution", "small"
+    assert sr.plan("closure_rows", A, sr.max_plus, sources=0).method == "substitution"
+    best_first = ("breadth-first search", "label setting")  # as it is compiled or not
+    assert sr.plan("closure_rows", A, sr.min_plus, sources=0).method in best_first, "no edge is better than 1"
+    assert sr.plan("closure_rows", A, sr.max_plus, sources=0, predecessors=True).method == "label correcting"
+    assert sr.plan("closure_rows", chain(200)[:, ::-1].T[:, ::-1].tocsr(), sr.max_plus, sources=0).run()[0] == 0
+    shallow = sp.csr_array((np.ones(n - 1), (np.arange(n - 1), np.full(n - 1, n - 1))), shape=(n, n))
+    assert sr.plan("closure_rows", shallow, sr.max_plus, sources=0).method == "label correcting"
+    assert sr.solve(A, b, sr.min_plus).tolist() == list(range(n - 1, -1, -1))
+    assert sr.closure_rows(A, sr.max_plus, 0).tolist() == list(range(n))
+
+
+def test_names_refusals_and_progress() -> None:
+    n = 150
+    names = [f"v{i}" for i in range(n)]
+    G = sr.Graph(np.arange(n - 1), np.arange(1, n), n, np.ones(n - 1), names)
+    told: list[float] = []
+    assert sr.solve(G, np.zeros(n), sr.max_plus, progress=told.append)[0] == n - 1 and told[-1] == 1
+    assert sr.closure_rows(G, sr.max_plus, "v0").tolist() == list(range(n))
+    with pytest.raises(sr.GraphError, match="no vertex is called 'v150'; did you mean"):
+        sr.closure_rows(G, sr.max_plus, "v150")
+    with pytest.raises(sr.SemiringError, match="B must have shape"):
+        sr.solve(G, np.zeros(3), sr.max_plus)
+    heavy = sp.csr_array((np.full(n - 1, 1e307), (np.arange(n - 1), np.arange(1, n))), shape=(n, n))
+    assert sr.solve(heavy, np.zeros(n), sr.max_plus)[0] == inf
+    small = sp.csr_array((np.full(n - 1, 100, np.int8), (np.arange(n - 1), np.arange(1, n))), shape=(n, n))
+    with pytest.raises(sr.SemiringError, match="int8"):
+        sr.closure_rows(small, sr.max_plus, 0)
+
+
+@pytest.mark.usefixtures("machine_code", "of_any_size")
+def test_machine_code_solves_the_same() -> None:
+    A = chain(40) + sp.csr_array(([2.5], ([3], [30])), shape=(40, 40))
+    B = np.random.default_rng(0).normal(size=(40, 3))
+    expected = [B[39]]
+    for i in range(38, -1, -1):
+        expected.append(np.maximum(B[i], np.maximum(expected[-1] + 1, expected[39 - 30] + 2.5 if i == 3 else -inf)))
+    assert np.array_equal(sr.solve(A, B, sr.max_plus), expected[::-1])
+    assert sr.closure_rows(A, sr.max_plus, [0, 35])[:, 39].tolist() == [39, 4]
+
+
+def test_levels() -> None:
+    A = as_sparse(read(np.array([[inf, 1.0, 2.0], [inf, inf, inf], [inf, 3.0, inf]]), sr.min_plus)).rows
+    height = heights_of(A)
+    assert height is not None and height.tolist() == [2, 0, 1]
+    found = levels_of(A, height)
+    assert (found.order.tolist(), found.bounds.tolist()) == ([1, 2, 0], [0, 1, 2, 3])
+    assert found.rows.columns.tolist() == [0, 0, 1] and found.rows.values.tolist() == [3, 1, 2]
+    assert heights_of(as_sparse(read(np.zeros((1, 1)), sr.min_plus)).rows) is None
