@@ -104,7 +104,7 @@ def position_of(name: Any, n: int, names: Sequence[Any] | None, positions: Mappi
     Raises
     ------
     GraphError
-        If there is no such vertex. A truth value is not a vertex, although Python treats True as 1, unless it is a name.
+        If there is no such vertex. A truth value is not a vertex, although Python treats True as 1, except as a name.
     """
     if names is not None:
         try:
