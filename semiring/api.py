@@ -984,7 +984,7 @@ def cycle_mean(A: Any, S: Semiring | str | None = None) -> tuple[Any, list[Any] 
     return Task("cycle_mean", S, (A,), options())  # type: ignore[return-value]
 
 
-def plan(verb: str, *operands: Any, **options: Any) -> Plan:
+def plan(verb: str, /, *operands: Any, **options: Any) -> Plan:
     """Return the plan that a verb would run, without running it.
 
     Parameters
