@@ -38,7 +38,7 @@ def test_vertices(seed: int, k: int, n: int, most: int, by_vertex: bool, compile
 
 
 def code(compiled: bool) -> Code:
-    found = Code(edge_numbers._names, shared=True)
+    found = Code(edge_numbers.CODE._names, shared=True)
     found.bought = compiled
     found.repays = lambda seconds: compiled  # type: ignore[method-assign]
     return found
