@@ -779,7 +779,7 @@ def refuse_others(saved):
         try:
             call(folder / "w.npy", folder / "killed.npy", **{**options, key: value}, resume=True)
         except sr.SemiringError as error:
-            assert f"was begun with {key} {more.get(key)!r}, and now it is {value!r}" in str(error), error
+            assert f"was begun with {key} {more.get(key)!r}, but now it is {value!r}" in str(error), error
             refused.add(key)
         else:
             raise AssertionError(key)

@@ -114,7 +114,7 @@ def test_what_a_lost_process_leaves_is_gone_on_with(name: str, tmp_path: Path) -
     partial = tmp_path / "c.npy.partial"
     assert (partial / "manifest.json").exists() and not out.exists()
     refused = run(3, "resumed", path, out, "not")
-    assert refused.returncode != 0 and "was begun with ranks 2, and now it is 3" in refused.stderr
+    assert refused.returncode != 0 and "was begun with ranks 2, but now it is 3" in refused.stderr
     with pytest.raises(sr.SemiringError, match="was begun with method 'blocked, spread'"):
         sr.closure(path, S, out=out, resume=True, memory="8M")
     assert fine(run(2, "resumed", path, out, "not"), 2)

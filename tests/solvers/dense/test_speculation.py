@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-import semiring.solvers as package
+import semiring.solvers.dense as package
 from semiring.kernels.cuda.choose import choose, general_on_device, packed_on_device
 from semiring.kernels.cuda.compile.program import LARGEST_STACKED
 from semiring.kernels.cuda.dense.exchange import IMPROVED, LEAVES, NOT_A_NUMBER, OTHER, OUTSIDE, UNDEFINED

@@ -35,7 +35,7 @@ STEPS = """
 import pickle
 from semiring.kernels.cpu.compile.beside import do_backwards
 from contextlib import nullcontext
-from semiring.solvers import ahead, elimination
+from semiring.solvers.sparse import ahead, elimination
 
 found = []
 elimination.with_another_process = lambda low, *_: found.append(low) or nullcontext()
