@@ -162,7 +162,7 @@ def ways_of(verb: str, kind: str, asked: frozenset[str]) -> tuple[Way, ...]:
     Examples
     --------
     >>> [way.module for way in ways_of("closure", "sparse", frozenset({"method"}))]
-    ['components', 'elimination', 'searches', 'schedules']
+    ['sparse.components', 'sparse.elimination', 'paths.searches', 'dense.schedules']
     >>> ways_of("path", "dense", frozenset({"tile"}))
     Traceback (most recent call last):
     semiring.errors.SemiringError: path has no option 'tile'; it has tol
