@@ -43,6 +43,7 @@ from .api import closure_rows as closure_rows
 from .api import cycle_mean as cycle_mean
 from .api import factor as factor
 from .api import matmul as matmul
+from .api import nearest as nearest
 from .api import path as path
 from .api import paths as paths
 from .api import plan as plan
@@ -76,7 +77,6 @@ from .results.measures import diameter as diameter
 from .results.measures import eccentricities as eccentricities
 from .results.measures import mean_weight as mean_weight
 from .results.measures import radius as radius
-from .results.nearest import nearest as nearest
 from .results.path_stacks import StackedPaths as StackedPaths
 from .results.paths import Paths as Paths
 from .results.reachability import Reachability as Reachability

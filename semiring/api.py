@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from inspect import Parameter, Signature, signature
 from os import PathLike
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from .operands.read import operand
 from .scale.connection import Connection
 from .scale.storing import storing, storing_or_memory
 from .solvers.plan import Plan
-from .solvers.task import SpreadTask, Task, builder, options, own_algebra, verb
+from .solvers.task import SpreadTask, Task, options, own_algebra
 from .solvers.ways import VERBS
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .graphs.matrix import Matrix
     from .graphs.tables import Table
     from .kernels.cpu.bits.matrix import PackedMatrix
+    from .results.nearest import Nearest
     from .results.path_stacks import StackedPaths
     from .results.paths import Paths
     from .solvers.dense.existence import Closures
@@ -41,7 +43,27 @@ if TYPE_CHECKING:
 Progress = bool | Callable[[float], None]
 Over = Semiring | str | None
 Out = TypeVar("Out", bound="np.ndarray")
+P = ParamSpec("P")
+R = TypeVar("R")
 Kept = TypeVar("Kept", "np.ndarray", "Matrix", "Graph", "PackedMatrix")
+
+
+BUILDERS: dict[str, Callable[..., Task | SpreadTask]] = {}  # of tasks, by the verb's name
+
+
+def verb(build: Callable[P, R]) -> Callable[P, R]:
+    """Make a verb of a function that builds its task: it gives the task's answer, and `semiring.plan` shows its plan.
+
+    The function is annotated with the type of the answer, for its callers.
+    """
+    BUILDERS[build.__name__] = build  # type: ignore[assignment]
+
+    @wraps(build)
+    def computed(*operands: P.args, **options: P.kwargs) -> R:
+        answer: R = build(*operands, **options).answer()  # type: ignore[attr-defined]
+        return answer
+
+    return computed
 
 
 class Placing(TypedDict, total=False):
@@ -937,6 +959,64 @@ def path(
 
 
 @verb
+def nearest(A: Any, S: Semiring | str | None = None, places: Any = ...) -> Nearest:
+    """Find for every vertex the best of some places, and the value of its walk.
+
+    ⊕ must select. One search starts in all places at once. For the nearest place to go to, pass the reversed graph, or
+    A.T.
+
+    Parameters
+    ----------
+    A : array_like, sparse matrix or graph, shape (n, n)
+        As for `closure`.
+    S : Semiring or str, optional
+        With a selective ⊕. Default: the algebra of A, if it is a `Matrix` or was prepared: ``nearest(A, places=…)``.
+    places : vertex, or sequence or set of vertices
+        Required; at least one. By name if the vertices of A have names, else by position.
+
+    Returns
+    -------
+    weights : ndarray of A's dtype, shape (n,)
+        ⊕ over all walks from any of the places; zero if there is none. For a graph or a `Matrix` of integers float64 if
+        there is an ∞, as in `Matrix.to_numpy`.
+    places : ndarray, shape (n,)
+        The place where the best walk begins: names, as objects, if A has names (None if there is no walk), else
+        positions of int32 (−1 if there is no walk). Ties are broken as `paths` does for a source with an edge to every
+        place, not by the order of the places.
+
+    Raises
+    ------
+    LawError
+        If ⊕ does not select, the algebra is not a semiring, or best walks repeat a cycle.
+    NoClosureError
+        If an improving cycle can be reached from a place.
+    SemiringError
+        For an unknown vertex, no place, or an entry that is not an element.
+
+    Notes
+    -----
+    The search of `closure_rows` from all places at once, or from a vertex with an edge of weight one to each. M. Erwig,
+    The graph Voronoi diagram with applications, Networks (2000). Floats are rounded as in `closure`.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> roads = sr.as_graph([("Ayr", "Bo", 3.0), ("Bo", "Cole", 1.0), ("Dale", "Cole", 2.0)])
+    >>> found = sr.nearest(roads, sr.min_plus, ["Ayr", "Dale"])
+    >>> found.weights, found.places.tolist()
+    (array([0., 3., 2., 0.]), ['Ayr', 'Ayr', 'Dale', 'Dale'])
+    """
+    if places is ...:
+        raise SemiringError("nearest needs places: call nearest(A, S, places), or nearest(A, places=…) if A is a "
+                            "Matrix (which has its algebra)")
+    from .results.nearest import nearest_of  # imported here because the other verbs do not need it
+
+    task = Task("nearest", S, (A,), options(), (places,))
+    task.finish = lambda found: nearest_of(task.given[0], found)
+    return task  # type: ignore[return-value]
+
+
+@verb
 def cycle_mean(A: Any, S: Semiring | str | None = None) -> tuple[Any, list[Any] | None]:
     """Find the best mean weight of a cycle, and a cycle that has it.
 
@@ -1024,7 +1104,7 @@ def plan(verb: str, /, *operands: Any, **options: Any) -> Plan:
     if not isinstance(verb, str) or verb not in VERBS:
         raise SemiringError(f"unknown verb {clip_repr(verb)}: it is the name of a function, {', '.join(VERBS)}, as in "
                             "plan('closure', A, S)")
-    build = builder(verb)
+    build = BUILDERS[verb]
     known = signature(build)
     for name in options:
         if name not in known.parameters:

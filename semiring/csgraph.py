@@ -31,11 +31,10 @@ from scipy.sparse import csgraph as _theirs
 from scipy.sparse.csgraph import NegativeCycleError as NegativeCycleError
 
 from .algebra.catalogue import min_plus
-from .api import closure_rows, cycle_mean
+from .api import closure_rows, cycle_mean, nearest
 from .api import plan as plan_of
 from .errors import LawError, NoClosureError
 from .graphs.foreign import as_array, as_scipy, is_foreign, unpadded
-from .results.nearest import nearest
 from .solvers.paths.paths import unnamed
 from .solvers.paths.trees import best_trees
 from .solvers.task import Task, compute, options

@@ -173,6 +173,7 @@ HEAVY = "numba llvmlite scipy rich networkx matplotlib cupy pymetis jax torch".s
 # Modules of ours that are loaded where they are used although they need no other package: most calls do without them.
 LATE = {
     "semiring.results.path_stacks": "paths are asked for by one verb, and need the searches",
+    "semiring.results.nearest": "one verb of many",
     "semiring.solvers.paths.search": "vertices by name, for the same verb",
     "semiring.cli.demo": "a command that few give", "semiring.cli.plot": "pictures",
     "semiring.kernels.cpu.compile.cache": "what `info` says of the cache",

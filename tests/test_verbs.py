@@ -8,6 +8,7 @@ default, and all options meet a few representations; `make test-all` runs the wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import networkx as nx
@@ -22,7 +23,7 @@ from semiring.operands.devices import gpu_name
 from semiring.operands.read import READERS
 from semiring.solvers.costs import factoring_share
 from semiring.solvers.sparse import sparse_substitution
-from semiring.solvers.ways import VERBS, Way
+from semiring.solvers.ways import VERBS, offers_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass")
 inf = np.inf
@@ -299,14 +300,17 @@ def refusal(S: sr.Semiring, verb: str, by_entries: bool, options: dict[str, Any]
 def plans(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The plans that were offered, in order."""
     offered: list[Any] = []
-    offer = Way.offer
+    real = offers_of
 
-    def watched(way: Way, task: Any) -> Any:
-        plan = offer(way, task)
+    def watched(offer: Callable[[Any], Any], task: Any) -> Any:
+        plan = offer(task)
         offered.extend([plan] if plan is not None else [])
         return plan
 
-    monkeypatch.setattr(Way, "offer", watched)
+    def offers(*row: Any) -> list[Callable[[Any], Any]]:
+        return [partial(watched, offer) for offer in real(*row)]
+
+    monkeypatch.setattr("semiring.solvers.task.offers_of", offers)
     return offered
 
 

@@ -136,6 +136,7 @@ def is_forgotten(S: Semiring, pairs: np.ndarray, sums: np.ndarray) -> np.ndarray
     """Test which pairs have a better second component than the sum they are in, for an algebra with stages.
 
     A path whose first value another edge decides would have needed that pair.
+
     Examples
     --------
     >>> import semiring as sr

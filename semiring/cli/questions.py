@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 
 from semiring.algebra.catalogue import max_plus
-from semiring.api import cycle_mean, power
+from semiring.api import cycle_mean, nearest, power
 from semiring.errors import SemiringError
 from semiring.graphs.texts import is_same
-from semiring.results.nearest import nearest
 from semiring.results.structure import components, longest_path, topological_order
 
 from .inputs import given_of, graph_of, label_of, positions_of

@@ -48,6 +48,7 @@ class Matrix(Operators):
     that would multiply over the real numbers (`numpy.dot`, `numpy.einsum`, `numpy.linalg`, …) are refused. So is a
     data frame or a series of pandas on the left of ``@``, because its products are over the reals: write
     ``sr.Matrix(frame, S) @ M``, or ``sr.matmul(frame, M)``.
+
     Parameters
     ----------
     array : array_like, shape (n, n)

@@ -225,9 +225,12 @@ def estimate(low: Lowering, analysis: Analysis, nnz: int, answer: bool) -> Estim
 
 def plan(
     operation: str, low: Lowering, analysis: Analysis, nnz: int, run: Callable[[Any], Any] = nothing, *,
-    answer: bool = True, searches: float | None = None,
+    answer: bool = True, there: bool = True, searches: float | None = None,
 ) -> SparsePlan:
-    """The plan for a closure by elimination, or for factors only (`answer` false); `searches` would take so long."""
+    """The plan for a closure by elimination, or for factors only (`answer` false); `searches` would take so long.
+
+    On the host an answer is always `there`.
+    """
     n, threads, found = analysis.n, thread_count(), estimate(low, analysis, nnz, answer)
     if not code_of(low, "fronts").bought:
         steps = FACTORING * n + (rows_steps(analysis, found.load, n) if answer else 0.0)

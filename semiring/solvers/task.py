@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, lru_cache, wraps
+from functools import cached_property, lru_cache
 from importlib import import_module
 from math import prod
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -36,12 +36,10 @@ from semiring.scale.storing import Storing
 from .cycles import star_undefined
 from .forms import restored
 from .plan import Plan
-from .ways import TO_GPU, taking, ways_of
+from .ways import TO_GPU, offers_of, taking, ways_of
 
 MEETS_CYCLES = ("closure", "factor", "solve", "closure_rows", "path", "paths", "nearest")  # verbs
 BY_FACTORS = ("path", "closure_rows")  # verbs that take factors for their matrix
-P = ParamSpec("P")
-R = TypeVar("R")
 LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
 DEVICES = ("cpu", "gpu", "cuda")  # of which the last two are one
 WHEN_DIVERGENT = ("raise", "mask")
@@ -262,7 +260,9 @@ class Task:
             operands.append(operand)
             kinds.add(operand.kind)
             on_gpu += operand.on_gpu
-        if verb in ("matmul", "solve") and {A.dtype for A in operands if not A.of_graph} == {np.dtype(np.float64)}:
+        if len(operands) > 1 and operands[0].dtype != operands[1].dtype and (
+            {A.dtype for A in operands if not A.of_graph} == {np.dtype(np.float64)}
+        ):
             operands = [of_floats(A) for A in operands]
         graph = next((A for A in operands if A.of_graph), None) if labelled else None
         if graph is not None:
@@ -406,8 +406,8 @@ def first_offer(task: Task) -> Plan:
 
     It may run more than once, and later: what has been compiled since then, or by others, does not change it.
     """
-    ways = enumerate(ways_of(task.verb, task.kind, task.asked))
-    begin, made = next((i, plan) for i, way in ways if (plan := way.offer(task)) is not None)
+    offers = enumerate(offers_of(task.verb, task.kind, task.asked))
+    begin, made = next((i, plan) for i, offer in offers if (plan := offer(task)) is not None)
     return replace(made, runner=lambda _: compute(task, begin, made))
 
 
@@ -440,10 +440,10 @@ def _summed(task: Task, begin: int, made: Plan | None) -> Any:
 def _computed(task: Task, begin: int, made: Plan | None) -> Any:
     """The answer of the first solver that does not decline."""
     refused: Exception | None = None
-    for i, way in enumerate(ways_of(task.verb, task.kind, task.asked)):
+    for i, offer in enumerate(offers_of(task.verb, task.kind, task.asked)):
         if i < begin:
             continue
-        plan = made if i == begin and made is not None else way.offer(task)
+        plan = made if i == begin and made is not None else offer(task)
         if plan is None:
             continue
         if plan.memory > LARGE:
@@ -466,28 +466,3 @@ def _computed(task: Task, begin: int, made: Plan | None) -> Any:
             ) from e
     assert refused is not None
     raise refused
-
-
-BUILDERS: dict[str, Callable[..., Task | SpreadTask]] = {}  # of tasks, by the verb's name
-
-
-def verb(build: Callable[P, R]) -> Callable[P, R]:
-    """Make a verb of a function that builds its task: it gives the task's answer, and `semiring.plan` shows its plan.
-
-    The function is annotated with the type of the answer, for its callers.
-    """
-    BUILDERS[build.__name__] = build  # type: ignore[assignment]
-
-    @wraps(build)
-    def computed(*operands: P.args, **options: P.kwargs) -> R:
-        answer: R = build(*operands, **options).answer()  # type: ignore[attr-defined]
-        return answer
-
-    return computed
-
-
-def builder(name: str) -> Callable[..., Task | SpreadTask]:
-    """The function that builds the tasks of a verb."""
-    if name not in BUILDERS:  # its module is loaded at the first call
-        import_module(f"semiring.results.{name}")
-    return BUILDERS[name]

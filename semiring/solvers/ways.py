@@ -51,16 +51,6 @@ class Way(NamedTuple):
     kinds: frozenset[str]
     because: str
 
-    def offer(self, task: Task) -> Plan | None:
-        """Its plan for a task; None if another way has to compute it. The module is loaded at the first call."""
-        return _offers(self.module)(task)
-
-
-@cache
-def _offers(module: str) -> Callable[[Task], Plan | None]:
-    offer: Callable[[Task], Plan | None] = import_module(f"semiring.solvers.{module}").offer
-    return offer
-
 
 def way(
     verb: str, module: str, takes: str = "", answers: str = "", kinds: Iterable[str] = KINDS, because: str = ""
@@ -171,6 +161,12 @@ def ways_of(verb: str, kind: str, asked: frozenset[str]) -> tuple[Way, ...]:
     if not found:
         refuse(verb, kind, asked)
     return found
+
+
+@cache
+def offers_of(verb: str, kind: str, asked: frozenset[str]) -> tuple[Callable[[Task], Plan | None], ...]:
+    """The functions that make offers, of these ways; their modules are loaded when they are first asked."""
+    return tuple(import_module(f"semiring.solvers.{w.module}").offer for w in ways_of(verb, kind, asked))
 
 
 @cache

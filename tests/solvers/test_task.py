@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -169,8 +168,8 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Task]:
     """A task with offers of the test's own, each time anew."""
 
     def make(*plans: Plan | None) -> Task:
-        offers = [SimpleNamespace(offer=lambda task, p=p: p if p is None else replace(p)) for p in plans]
-        monkeypatch.setattr(module, "ways_of", lambda verb, kind, asked: offers)
+        offers = [lambda task, p=p: p if p is None else replace(p) for p in plans]
+        monkeypatch.setattr(module, "offers_of", lambda verb, kind, asked: offers)
         return Task("closure", sr.min_plus, (sr.Matrix(A, sr.min_plus, ["a", "b"]),), options())
 
     return make

@@ -33,7 +33,7 @@ UNIONS = Pace()
 def state_of(offsets: np.ndarray, columns: np.ndarray, width: int) -> int:
     """`FINE`, `SORTED` (with repetitions), `UNSORTED`, or `BROKEN`: columns outside, or offsets that descend."""
     rows, entries = len(offsets) - 1, len(columns)
-    if CODE.repays((rows + entries) * by_numpy.LOOK):
+    if CODE.bought or CODE.repays((rows + entries) * by_numpy.LOOK):
         from .structure_loops import inspect  # it loads Numba
 
         if offsets[0] != 0 or offsets[-1] > entries:

@@ -51,7 +51,8 @@ def _dense(task: Task) -> Plan:
     terms = float(entries) * shape.depth
     if terms >= MANY and needs_no_test(low, A.array, B.array):  # type: ignore[attr-defined]
         low = spared(low, terms)
-    low = affordable(low, shape.depth, terms)
+    if not code_of(low).bought:  # else a warm call is spared a step
+        low = affordable(low, shape.depth, terms)
     powers = 0
     if low.log_sum:
         powers = logsum.memory(low, prod(shape.full[:-2]), shape.full[-2], shape.depth, shape.full[-1])

@@ -31,10 +31,10 @@ from ..plan import Plan
 from ..task import Declined, Task
 from . import superlu
 from .ahead import with_another_process
-from .engines import HOST, Engine
+from .engines import Engine
 from .fronts import analysis_of
 from .sparse_factors import SparseFactors
-from .sparse_substitution import Substitution
+from .sparse_substitution import HOST, Substitution
 
 SECONDS_FOR_A_GPU = 0.5  # of work from which on a GPU may be faster, copies included
 
@@ -78,7 +78,7 @@ def _closure(task: Task, engine: Engine) -> Plan | None:
     bits = not on_host and came.dtype.kind == "b"
     if not wanted and (method != "auto" or o.tile is not None or came.shape[0] < SMALL or bits):
         return None
-    given = as_sparse(came)
+    given = came if isinstance(came, Sparse) else as_sparse(came)
     low = engine.lowering(given, room=False)
     if on_host and not wanted and costs.not_worth_a_look(low, given):
         return None

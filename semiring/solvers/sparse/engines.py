@@ -1,27 +1,21 @@
-"""Where a sparse matrix is eliminated and its factors lie: on the host, as below, or on GPUs, as in `engines_gpu`."""
+"""Where a sparse matrix is eliminated and its factors lie: `Host` in `sparse_substitution`, `Gpus` in `engines_gpu`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from semiring.algorithms.sparse.analysis import Analysis
-from semiring.kernels.build import element_kernel
 from semiring.kernels.interface import FrontEngine, Report
 from semiring.kernels.lowering.base import Lowering
-from semiring.kernels.numpy.fronts import ArrayFronts
-from semiring.machine.pieces import ranges, share
 from semiring.operands.dense import Dense
 from semiring.operands.sparse import Sparse
 
-from .. import costs
 from ..costs import SparsePlan
 from ..plan import nothing
-from .fronts import lowering_of
 
 if TYPE_CHECKING:
     from .sparse_substitution import Substitution
@@ -89,72 +83,3 @@ class Engine(Protocol):
 
     def on_host(self, F: Substitution, reflexive: bool, report: Report | None) -> np.ndarray:
         """The closure in the host's memory."""
-
-
-@dataclass(frozen=True)
-class Host:
-    """See `Engine`: all threads of the CPU."""
-
-    devices: ClassVar[None] = None
-    advice: ClassVar[str] = ADVICE
-
-    def lowering(self, A: Sparse, *, room: bool) -> Lowering:
-        """See `Engine`."""
-        return lowering_of(A, room=room)
-
-    def plan(
-        self, operation: str, low: Lowering, analysis: Analysis, nnz: int, run: Callable[[Any], Any] = nothing, *,
-        answer: bool = True, there: bool = True,
-    ) -> SparsePlan:
-        """See `Engine`."""
-        return costs.plan(operation, low, analysis, nnz, run, answer=answer)
-
-    def fronts(self, low: Lowering, analysis: Analysis, threads: int) -> FrontEngine:
-        """See `Engine`."""
-        if low.kind == "objects" or not low.compiled:
-            return ArrayFronts(analysis, low, element_kernel(low, "fronts"))
-        from semiring.kernels.cpu.sparse.fronts import Fronts
-
-        return Fronts(analysis, low, threads)
-
-    def put(self, low: Lowering, array: np.ndarray) -> np.ndarray:
-        """See `Engine`."""
-        stored: np.ndarray = low.encode(array, True)
-        return stored
-
-    def current(self) -> AbstractContextManager[None]:
-        """See `Engine`."""
-        return nullcontext()
-
-    def turns(self, analysis: Analysis) -> np.ndarray:
-        """See `Engine`: neighbours come together."""
-        return analysis.order
-
-    def right_hand_side(self, B: Dense) -> Dense:
-        """See `Engine`."""
-        return B
-
-    def each_block(self, F: Substitution, function: Reduction) -> None:
-        """See `Engine`: on all threads."""
-        order = F.analysis.order
-
-        def block(begin: int, end: int) -> None:
-            some = order[begin:end]
-            function(some, F.rows(some, thread_count=1))
-
-        share(block, ranges(F.n, -(-F.n // CHUNK_ROWS)), F.fronts.threads)
-
-    def stream(
-        self, F: Substitution, parts: Sequence[np.ndarray], reflexive: bool
-    ) -> Iterator[tuple[np.ndarray, Any]]:
-        """See `Engine`."""
-        for some in parts:
-            yield some, F.rows(some, reflexive)
-
-    def on_host(self, F: Substitution, reflexive: bool, report: Report | None) -> np.ndarray:
-        """See `Engine`."""
-        closed: np.ndarray = F.whole(reflexive, report)
-        return closed
-
-
-HOST = Host()

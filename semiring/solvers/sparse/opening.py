@@ -22,12 +22,11 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.panels import blocks_of
 from semiring.operands.sparse import COLUMN, OFFSET, Sparse
 
-from .engines import HOST
 from .fronts import lowering_of
 from .pairs import Labels
 from .saving import ANALYSIS, FACTORS, LABELS, PARTS, key_of_algebra
 from .sparse_factors import SparseFactors
-from .sparse_substitution import Substitution
+from .sparse_substitution import HOST, Substitution
 
 if TYPE_CHECKING:
     from pathlib import Path

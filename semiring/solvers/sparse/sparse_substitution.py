@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,32 +15,95 @@ from semiring.algorithms.sparse.analysis import Analysis
 from semiring.algorithms.sparse.costs import work_between, work_of
 from semiring.algorithms.sparse.elimination import factor as eliminate
 from semiring.errors import SemiringError
-from semiring.kernels.build import PAIR, affordable, code_of, kernel
+from semiring.kernels.build import PAIR, affordable, code_of, element_kernel, kernel
 from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.interface import FrontEngine, Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers
-from semiring.kernels.numpy.fronts import TOGETHER
+from semiring.kernels.numpy.fronts import TOGETHER, ArrayFronts
 from semiring.machine.memory import require
+from semiring.machine.pieces import ranges, share
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
 from semiring.operands.devices import module_of, to_host, upload
 from semiring.operands.sparse import Sparse
 
+from .. import costs
 from ..costs import SparsePlan, rows_steps
 from ..cycles import graph_of, look_at_fronts, may_diverge, undefined_star
 from ..dense import fields, rings, schedules
 from ..forms import Apply, Encoded, refuse_overflow, right_hand_side, solution
 from ..paths.factored import settled, units
 from ..task import LARGE, Task, options
-from .engines import HOST, Engine
-from .fronts import labels_of
+from .engines import ADVICE, CHUNK_ROWS, Engine, Reduction
+from .fronts import labels_of, lowering_of
 from .pairs import Labels
 
 if TYPE_CHECKING:
     from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
 
 STEPS = 50  # parts of a closure after which progress is reported
+
+
+@dataclass(frozen=True)
+class Host:
+    """See `Engine`: all threads of the CPU."""
+
+    devices: ClassVar[None] = None
+    advice: ClassVar[str] = ADVICE
+
+    lowering = staticmethod(lowering_of)
+    plan = staticmethod(costs.plan)
+
+    def fronts(self, low: Lowering, analysis: Analysis, threads: int) -> FrontEngine:
+        """See `Engine`."""
+        if low.kind == "objects" or not low.compiled:
+            return ArrayFronts(analysis, low, element_kernel(low, "fronts"))
+        from semiring.kernels.cpu.sparse.fronts import Fronts
+
+        return Fronts(analysis, low, threads)
+
+    def put(self, low: Lowering, array: np.ndarray) -> np.ndarray:
+        """See `Engine`."""
+        stored: np.ndarray = low.encode(array, True)
+        return stored
+
+    def current(self) -> AbstractContextManager[None]:
+        """See `Engine`."""
+        return nullcontext()
+
+    def turns(self, analysis: Analysis) -> np.ndarray:
+        """See `Engine`: neighbours come together."""
+        return analysis.order
+
+    def right_hand_side(self, B: Dense) -> Dense:
+        """See `Engine`."""
+        return B
+
+    def each_block(self, F: Substitution, function: Reduction) -> None:
+        """See `Engine`: on all threads."""
+        order = F.analysis.order
+
+        def block(begin: int, end: int) -> None:
+            some = order[begin:end]
+            function(some, F.rows(some, thread_count=1))
+
+        share(block, ranges(F.n, -(-F.n // CHUNK_ROWS)), F.fronts.threads)
+
+    def stream(
+        self, F: Substitution, parts: Sequence[np.ndarray], reflexive: bool
+    ) -> Iterator[tuple[np.ndarray, Any]]:
+        """See `Engine`."""
+        for some in parts:
+            yield some, F.rows(some, reflexive)
+
+    def on_host(self, F: Substitution, reflexive: bool, report: Report | None) -> np.ndarray:
+        """See `Engine`."""
+        closed: np.ndarray = F.whole(reflexive, report)
+        return closed
+
+
+HOST = Host()
 
 
 class Substitution:

@@ -15,8 +15,8 @@ from semiring.kernels.cpu.sparse.fronts import Fronts
 from semiring.kernels.numpy.fronts import ArrayFronts
 from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
-from semiring.solvers.sparse.engines import Host
 from semiring.solvers.sparse.fronts import ANALYSES, _analyses, analysis_of, lowering_of
+from semiring.solvers.sparse.sparse_substitution import Host
 
 
 def path_of(n: int, weight: float = 1.0, dtype: str = "f8") -> Sparse:
