@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .sparse_substitution import Substitution
 
 ADVICE = "use a narrower dtype, fewer vertices, or rows and blocks of rows instead of the whole"
-CHUNK_ROWS = 64  # rows that a thread computes and reduces at once
 
 Reduction = Callable[[np.ndarray, Any], Any]
 

@@ -35,13 +35,14 @@ from ..dense import fields, rings, schedules
 from ..forms import Apply, Encoded, refuse_overflow, right_hand_side, solution
 from ..paths.factored import settled, units
 from ..task import LARGE, Task, options
-from .engines import ADVICE, CHUNK_ROWS, Engine, Reduction
+from .engines import ADVICE, Engine, Reduction
 from .fronts import labels_of, lowering_of
 from .pairs import Labels
 
 if TYPE_CHECKING:
     from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
 
+CHUNK_ROWS = 64  # rows that a thread computes and reduces at once
 STEPS = 50  # parts of a closure after which progress is reported
 
 
