@@ -146,7 +146,7 @@ def reached_from(A: Rows, source: int) -> np.ndarray:
 
 
 def _is_held(value: Any, dtype: np.dtype, zero: Any) -> bool:
-    """Whether a number is told from zero in a dtype."""
+    """Whether a dtype distinguishes a number from zero."""
     try:
         with np.errstate(all="ignore"):
             found = dtype.type(int(value)) if dtype.kind in "iu" else np.asarray(float(value)).astype(dtype)
