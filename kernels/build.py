@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .cpu.bits.choose import CODE
 from .cpu.compile.cache import Function
-from .cpu.compile.price import Code
+from .cpu.compile.price import Code, Renting
 from .interface import ElementKernel, Kernel
 from .lowering.base import Lowering
 from .numpy import bits, dense, fronts, rows
@@ -161,6 +161,16 @@ def affordable(lowering: Lowering, rounds: float, terms: float, purpose: str = "
     packed = lowering.kind == "packed"
     predicted = bits.seconds(rounds, terms) if packed else PURPOSES[purpose].seconds(lowering, rounds, terms)
     return lowering if code.repays(predicted) else lowering.interpreted
+
+
+def repays(lowering: Lowering, seconds: float, purpose: str) -> bool:
+    """Whether to compile code for work that takes NumPy so many seconds; never for Python objects."""
+    return lowering.kind == "numba" and code_of(lowering, purpose).repays(seconds)
+
+
+def renting(lowering: Lowering, purpose: str) -> Renting:
+    """A context in which NumPy does work that compiled code could do; work on Python objects counts for none."""
+    return Renting(*([code_of(lowering, purpose)] if lowering.kind == "numba" else []))
 
 
 @lru_cache(1024)

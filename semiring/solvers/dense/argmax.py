@@ -10,6 +10,7 @@ arrays are multiplied there, and tiles of k at a time; sparse matrices go by the
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from math import prod
 from typing import Any
@@ -19,8 +20,7 @@ import numpy as np
 from semiring.algebra.laws import choose, full, is_nan
 from semiring.errors import LawError, SemiringError
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import affordable, code_of
-from semiring.kernels.cpu.compile.price import Renting
+from semiring.kernels.build import affordable, renting
 from semiring.kernels.cpu.sparse.structure import product_structure, transpose
 from semiring.kernels.cpu.sparse.winners import WinnersKernel
 from semiring.kernels.facts import together
@@ -170,7 +170,7 @@ def _run(task: Task, A: Operand, B: Operand, shape: Product, plan: Plan) -> tupl
     else:
         best = Best(low, shape.full)
         fold: Any = _sparse_dense if isinstance(A, Sparse) else _dense_sparse if isinstance(B, Sparse) else _dense
-        with Renting(*([code_of(low, "winners")] if _compiles(low, B) else [])):
+        with renting(low, "winners") if _compiles(low, B) else nullcontext():
             fold(best, a, b)
         values, found = best.values, best.which
     result = low.decode(values).reshape(shape.final)

@@ -17,7 +17,7 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.errors import LawError, NoClosureError, SemiringError
-from semiring.kernels.build import code_of, sums_numbers
+from semiring.kernels.build import repays, sums_numbers
 from semiring.kernels.cpu.compile.price import when
 from semiring.kernels.cpu.sparse.edge_numbers import MOST, NUMBER, EdgeNumbers
 from semiring.kernels.lowering.base import Lowering
@@ -103,7 +103,7 @@ def _ending_searches(S: Semiring, o: Options, given: Sparse, bound: np.ndarray, 
         known = found.seconds if isinstance(found, PredictedPlan) else {}
         rival = min(known.values(), default=dense_seconds(n, costs.lowering_rates(found.lowering)))
         purpose = "levels" if given.alike else "buckets" if sums_numbers(form.low) else "search"
-        if form.low.kind != "numba" or not code_of(form.low, purpose).repays(rival):
+        if not repays(form.low, rival, purpose):
             return None
     form = on_the_host(turned, form, n, True, True)
     search = Search(S, turned, form)

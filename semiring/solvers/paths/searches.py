@@ -19,7 +19,7 @@ from semiring.errors import GraphError, LawError, SemiringError
 from semiring.graphs.names import is_hashable
 from semiring.graphs.texts import is_same
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import affordable, code_of, element_kernel, sums_numbers
+from semiring.kernels.build import affordable, element_kernel, repays, sums_numbers
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.sparse.buckets import CpuBucketKernel
 from semiring.kernels.cpu.sparse.structure import transpose, transposed
@@ -96,7 +96,7 @@ def form_if_faster(given: Sparse, low: Lowering, rival: float) -> Form | None:
     if not form.bounded or form.low.kind == "objects":
         return None
     times = costs.search_times(form.low, given, given.n, given.alike)
-    return form if times.seconds < rival and code_of(form.low, times.way).repays(rival) else None
+    return form if times.seconds < rival and repays(form.low, rival, times.way) else None
 
 
 def _predicted(low: Lowering, given: Sparse) -> dict[str, float]:

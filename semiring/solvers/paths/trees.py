@@ -12,8 +12,7 @@ from semiring.algebra.overflow import may_leave
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import trees
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import PURPOSES, affordable, code_of
-from semiring.kernels.cpu.compile.price import Renting
+from semiring.kernels.build import PURPOSES, affordable, code_of, renting
 from semiring.kernels.cpu.sparse import bottleneck
 from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 from semiring.kernels.cpu.sparse.predecessors import PredecessorKernel
@@ -268,7 +267,7 @@ def _by_numpy(
     edges = trees.Edges(entering.offsets, entering.columns, values, (leaving.offsets, leaving.columns))
     step = max(ALL // max(len(entering.offsets), 1), 1)
     parts, lost, guessed = [np.empty((0, X.shape[1]), np.int32)], [], []
-    with Renting(*([code_of(low, purpose)] if low.kind == "numba" else [])):
+    with renting(low, purpose):
         for begin in range(0, len(roots), step):
             some = slice(begin, begin + step)
             P, missing, guesses = trees.predecessors(edges, T, X[some], roots[some], bounded, backwards)

@@ -11,7 +11,7 @@ from semiring.algebra.arguments import truth_value, whole_number
 from semiring.algebra.tables import html_table
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.errors import SemiringError
-from semiring.kernels.build import code_of
+from semiring.kernels.build import renting
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.dense import Dense
 from semiring.operands.read import operand
@@ -430,7 +430,7 @@ class SparseFactors(Factored, Pairs, Saving):
             found = walk_by_fronts(low, self._by.fronts, self._A, start, end, load.down)
             if found is not None:
                 return found
-        with code_of(low, "walks").renting():
+        with renting(low, "walks"):
             return super()._walk(start, end)
 
     @property

@@ -15,7 +15,7 @@ from semiring.algorithms.sparse.analysis import Analysis
 from semiring.algorithms.sparse.costs import work_between, work_of
 from semiring.algorithms.sparse.elimination import factor as eliminate
 from semiring.errors import SemiringError
-from semiring.kernels.build import PAIR, affordable, code_of, element_kernel, kernel
+from semiring.kernels.build import PAIR, affordable, element_kernel, kernel, renting, repays
 from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.interface import FrontEngine, Report
 from semiring.kernels.lowering.base import Lowering
@@ -407,9 +407,9 @@ class Substitution:
         if self.closed is not None:
             return np.asarray(self.checked(self.closed[starts, ends]))
         self._reconsider(count, (starts, ends))
-        code = code_of(low, "pairs")
-        if not (code.repays(PAIR * count) and self.lowering.compiled):
-            return code.rent(self._pairs_by_rows, starts, ends)
+        if not (repays(low, PAIR * count, "pairs") and self.lowering.compiled):
+            with renting(low, "pairs"):
+                return self._pairs_by_rows(starts, ends)
         if self.labels is None or self.labels.fronts is not self.fronts:
             self.labels = labels_of(self.fronts)
         stored = self.labels.between(self.analysis.place[starts], self.analysis.place[ends])
