@@ -24,7 +24,6 @@ from .scale.connection import Connection
 from .scale.storing import storing, storing_or_memory
 from .solvers.plan import Plan
 from .solvers.task import SpreadTask, Task, options, own_algebra
-from .solvers.ways import VERBS
 
 if TYPE_CHECKING:
     from .algorithms.sparse.analysis import Analysis
@@ -1101,9 +1100,9 @@ def plan(verb: str, /, *operands: Any, **options: Any) -> Plan:
     >>> sr.plan("matmul", np.zeros((3, 4)), np.zeros((4, 2)), sr.min_plus).method
     'tiled product'
     """
-    if not isinstance(verb, str) or verb not in VERBS:
-        raise SemiringError(f"unknown verb {clip_repr(verb)}: it is the name of a function, {', '.join(VERBS)}, as in "
-                            "plan('closure', A, S)")
+    if not isinstance(verb, str) or verb not in BUILDERS:
+        raise SemiringError(f"unknown verb {clip_repr(verb)}: it is the name of a function, {', '.join(BUILDERS)}, as "
+                            "in plan('closure', A, S)")
     build = BUILDERS[verb]
     known = signature(build)
     for name in options:

@@ -259,6 +259,19 @@ def test_the_list_of_files_has_every_module() -> None:
     assert files and [str(file) for file in files if file.as_posix() not in listed] == [], "add a row to docs/files.md"
 
 
+def test_the_design_names_what_there_is() -> None:
+    """Files by the ends of their paths, and names that are in or of a file."""
+    text = " ".join((ROOT / "docs" / "design.md").read_text(encoding="utf-8").split())
+    files = {file.relative_to(ROOT).as_posix() for folder in ("semiring", "kernels", "algorithms", "tests", "docs")
+             for file in (ROOT / folder).rglob("*.*")}
+    named = set(re.findall(r"[\w/]*\w/\w+\.(?:pyi?|md|js|cuh?)\b", text))
+    gone = [name for name in named if not any(f"/{file}".endswith(f"/{name}") for file in files)]
+    assert len(named) > 80 and gone == []
+    within = re.findall(r"`(\w+)`(?: table)? (?:in|of) `([\w/]+\.\w+)`", text)
+    assert len(within) > 15
+    assert [(name, file) for name, file in within if name not in (ROOT / file).read_text(encoding="utf-8")] == []
+
+
 def test_every_folder_is_packaged() -> None:
     packages = {n for n, file in MODULES.items() if file.name == "__init__.py"}
     folders = {n if file.name == "__init__.py" else n.rpartition(".")[0] for n, file in MODULES.items()}

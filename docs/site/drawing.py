@@ -211,14 +211,15 @@ class OptionsOfVerbs:
     def _repr_html_(self) -> str:
         import semiring
         from semiring.algebra.tables import html_table
-        from semiring.solvers.ways import VERBS, WAYS, called, options_of
+        from semiring.api import BUILDERS
+        from semiring.solvers.ways import WAYS, called, options_of
 
         rows = []
-        for verb in VERBS:
+        for verb in BUILDERS:
             alone = {name for way in WAYS if way.verb == verb for name in way.answers}
             known = signature(getattr(semiring, verb)).parameters  # solvers ask other solvers for some more
             names = sorted({called(name) for name in options_of(verb) - {"sources"}} & set(known))
-            own = sorted(called(name) for name in alone - {"sources"})
+            own = [name for name in names if name in {called(name) for name in alone}]
             rows.append((verb, ", ".join(names) or "none", ", ".join(own)))
         return html_table("Options of each verb", rows, ("verb", "options", "of these, with a way of their own"))
 

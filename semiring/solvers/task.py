@@ -190,7 +190,7 @@ class Task:
     Parameters
     ----------
     verb : str
-        One of `semiring.solvers.ways.VERBS`.
+        That has rows in `semiring.solvers.ways.WAYS`.
     S : Semiring, str or None
         None: that of an operand, a `Matrix` or one that was prepared.
     given : sequence

@@ -137,7 +137,6 @@ WAYS = (
     way("power", "dense.powers", "device check"),
     way("cycle_mean", "paths.cycle_means"),
 )
-VERBS = tuple(dict.fromkeys(way.verb for way in WAYS))
 
 
 @cache

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 import semiring as sr
 from semiring.algorithms.blocks import UndefinedStar
+from semiring.api import BUILDERS
 from semiring.kernels.lowering.general import general
 from semiring.machine import memory
 from semiring.operands.operand import Operand
@@ -31,7 +32,6 @@ from semiring.solvers.task import (
     options,
     refuse_closures,
 )
-from semiring.solvers.ways import VERBS
 
 inf = np.inf
 A = np.array([[inf, 3.0], [1.0, inf]])
@@ -253,7 +253,7 @@ def test_a_pivot_without_a_star_is_named(offered: Callable[..., Task]) -> None:
 def test_an_algebra_with_products_only() -> None:
     with pytest.raises(sr.LawError, match=r"^plus-min is not a semiring, so it has products but no closure: ⊗"):
         refuse_closures(sr.plus_min)
-    for verb in VERBS:
+    for verb in BUILDERS:
         if verb == "matmul":
             assert Task(verb, sr.plus_min, (np.zeros((2, 2)),) * 2, options(), (None,)).S is sr.plus_min
         else:

@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 
 import semiring as sr
+from semiring.api import BUILDERS
 from semiring.solvers import ways
 from semiring.solvers.task import Options
-from semiring.solvers.ways import CALLED, KINDS, TO_GPU, VERBS, WAYS, options_of, taking, ways_of
+from semiring.solvers.ways import CALLED, KINDS, TO_GPU, WAYS, options_of, taking, ways_of
 
 NAMES = {f.name for f in fields(Options)}
 
 
 def test_every_verb_has_a_way_for_every_kind() -> None:
-    for verb in VERBS:
+    for verb in BUILDERS:
         for kind in KINDS:
             assert ways_of(verb, kind, frozenset()), (verb, kind)
         assert bool(taking(verb, TO_GPU, frozenset())) == (verb in ("closure", "factor", "solve"))
@@ -37,7 +38,7 @@ def test_every_option_is_taken_by_some_way() -> None:
     assert {name for way in WAYS for name in way.takes} - {"sources"} == NAMES
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", BUILDERS)
 def test_options_are_taken_together_or_refused_by_their_names(verb: str) -> None:
     """All triples, for all kinds: each of the ways takes all of them, or the error has two of their names."""
     known = sorted(NAMES | {"sources"})
