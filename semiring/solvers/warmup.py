@@ -19,7 +19,6 @@ from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.beside import begin
 from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.cpu.dense.scan import SCANNED, scan
-from semiring.kernels.cpu.sparse import bottleneck
 from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 from semiring.kernels.cpu.sparse.structure import goes_both_ways, product_structure, state_of, transposed
 from semiring.kernels.facts import Facts
@@ -27,7 +26,6 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
 
 from .paths.search import form_of
-from .paths.trees import takes_the_worse
 from .sparse.acyclic import levels_of
 from .sparse.ahead import steps as elimination_steps
 from .sparse.fronts import lowering_of
@@ -134,8 +132,6 @@ def _sparse_steps(S: Semiring, dtype: np.dtype) -> Iterator[Step]:
     if S.selective:
         for axis, shape in enumerate([(2, 1), (1, 2)]):
             yield EdgeNumbers(np.zeros(shape, np.int8), np.array([0, 1, 2]), np.zeros(2, np.int32), axis).vertices
-    if takes_the_worse(S):
-        yield partial(bottleneck.next_hops, 0, *np.empty((3, 0), np.int32))
     for name, purpose in PURPOSES.items():
         low = forms[purpose.form]
         if low.kind == "numba" and purpose.fits(low):

@@ -12,11 +12,10 @@ from semiring.algebra.overflow import may_leave
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import trees
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import PURPOSES, affordable, code_of, renting
-from semiring.kernels.cpu.sparse import bottleneck
+from semiring.kernels.build import affordable, renting
 from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 from semiring.kernels.cpu.sparse.predecessors import PredecessorKernel
-from semiring.kernels.cpu.sparse.structure import is_symmetric, transpose
+from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.cpu.sparse.trees import kernel_for
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.comparing import only_compares
@@ -93,10 +92,6 @@ def best_trees(
     whole = np.array_equal(roots, np.arange(n))
     graph = _edges(given, X, bounded, backwards, whole)
     low = form_for_trees(given)
-    nested = whole and backwards and bounded and isinstance(given, Sparse) and takes_the_worse(S)
-    hops = _by_components(graph, low) if nested else None
-    if hops is not None:
-        return hops.T if isinstance(hops, np.ndarray) else hops.kept().T if numbers else hops.vertices().T
     leaving = transpose(graph.rows) if backwards else graph.rows
     # It may be what a search left, to the bit.
     searched = not backwards and not isinstance(X, Encoded) and X.flags.c_contiguous
@@ -208,29 +203,6 @@ def _from_a_search(
     return P, np.flatnonzero(~finished)
 
 
-def _by_components(given: Sparse, low: Lowering) -> EdgeNumbers | np.ndarray | None:
-    """Next hops of all pairs where ⊗ takes the worse of two, of which ⊕ takes the better, if edges go both ways alike.
-
-    None where they do not, where compiling does not repay, or where another way is faster.
-    """
-    S, rows, n = given.S, given.rows, given.n
-    if low.kind != "numba" or not is_symmetric(rows):
-        return None
-    code, shared = code_of(low, "trees"), bottleneck.CODE
-    other = LINE * n * n if code.at_hand else PURPOSES["trees"].seconds(low, float(n), float(given.nnz) * n)
-    if not shared.pays(other):
-        return None
-    zero, sign = S.zero_in(given.dtype), least_or_greatest(S)
-    tails, values = np.repeat(np.arange(n, dtype=np.int32), np.diff(rows.offsets)), rows.values
-    leads = values > zero if sign > 0 else values < zero
-    once = np.flatnonzero(leads & (tails < rows.columns))
-    once = once[np.argsort(values[once])[::-sign]]  # best first
-    values = values[once]
-    ranks = np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])[: len(once)]
-    ranks = (ranks.max(initial=0) - ranks).astype(np.int32)
-    return bottleneck.next_hops(n, tails[once], rows.columns[once], ranks, rows)
-
-
 def origins_of(given: Sparse, x: np.ndarray, starts: np.ndarray) -> np.ndarray | None:
     """The start that the best walk to each vertex comes from, where no edge is better than one.
 
@@ -307,20 +279,6 @@ def least_or_greatest(S: Semiring) -> int:
     if add is None:
         return 0
     return -1 if add.is_plain("minimum") else 1 if add.is_plain("maximum") else 0
-
-
-@lru_cache(1024)
-def takes_the_worse(S: Semiring) -> bool:
-    """Whether ⊗ is the worse of two numbers, of which ⊕ is the better: a walk is as good as its worst edge.
-
-    Examples
-    --------
-    >>> import semiring as sr
-    >>> takes_the_worse(sr.max_min), takes_the_worse(sr.min_plus)
-    (True, False)
-    """
-    mul, better = S.traced.raw_mul if S.traced is not None else None, least_or_greatest(S)
-    return bool(mul is not None and better and mul.is_plain("minimum" if better > 0 else "maximum"))
 
 
 @lru_cache(1024)

@@ -15,13 +15,10 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.algebra.laws import full
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.sparse import bottleneck
-from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
-from semiring.solvers.forms import plain_form
 from semiring.solvers.paths import search, searches, trees
-from semiring.solvers.paths.trees import best_trees, least_or_greatest, loses_nothing, takes_the_worse
+from semiring.solvers.paths.trees import best_trees, least_or_greatest, loses_nothing
 
 inf = np.inf
 
@@ -96,65 +93,15 @@ def test_where_values_only_compare_trees_are_those_of_the_general_way(
     check()
 
 
-@pytest.mark.parametrize("name", ["max_min", pytest.param("min_max", marks=pytest.mark.slow)])
-def test_next_hops_by_components_are_those_of_the_general_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Undirected graphs with plateaus, infinities, loops and parallel edges; and some with one edge that goes one way.
-    """
-    S, taken = sr.catalogue[name], []
-    monkeypatch.setenv("SEMIRING_COMPILE", "always")
-    monkeypatch.setattr(bottleneck, "SHARE", 0)
-    by_components = trees._by_components
-
-    def kept(*given: Any) -> Any:
-        found = by_components(*given)
-        taken.append(found is not None)
-        return found
-
-    @settings(max_examples=80)
-    @given(st.integers(0, 10**6), st.integers(2, 24), st.sampled_from(["f2", "f4", "f8", "i1", "i4", "u8"]),
-           st.sampled_from([1, 2, 4, 100]), st.floats(0.5, 6), st.booleans(), st.sampled_from([0.0, 0.1]))
-    def check(seed: int, n: int, dtype: str, values: int, degree: float, lone: bool, extreme: float) -> None:
-        rng, m = np.random.default_rng(seed), int(n * degree / 2)
-        u, v = rng.integers(0, n, (2, m))
-        w = rng.integers(0 if dtype[0] == "u" else -values, values + 1, m).astype(dtype)
-        if dtype[0] == "f":
-            w[rng.random(m) < extreme] = inf
-            w[rng.random(m) < extreme] = -inf
-        one_way = bool(lone and m and u[0] != v[0] and not ((u == v[0]) & (v == u[0])).any())
-        back = slice(1 if one_way else 0, None)
-        G = sr.Graph(np.r_[u, v[back]], np.r_[v, u[back]], n, np.r_[w, w[back]])
-        taken.clear()
-        with monkeypatch.context() as patch:
-            patch.setattr(trees, "_by_components", kept)
-            found = sr.paths(G, S)
-            patch.setattr(trees, "_by_components", lambda *_: None)
-            expected = sr.paths(G, S)
-        assert taken and (one_way or all(taken))
-        assert found.next_hop.dtype == expected.next_hop.dtype
-        assert (np.asarray(found.next_hop) == np.asarray(expected.next_hop)).all()
-
-    check()
-
-
 def test_what_is_no_better_than_zero_is_no_edge(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of capacities, where no walk is worth 0, an edge of 0 leads nowhere; nor does one to the worst infinity."""
     monkeypatch.setenv("SEMIRING_COMPILE", "always")
-    monkeypatch.setattr(bottleneck, "SHARE", 0)
     S = sr.Semiring("capacity", add=np.maximum, mul=np.minimum, zero=0.0, one=inf, carrier=lambda a: a >= 0)
     rows = Rows(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], np.int32), np.array([0.0, 0.0, 3.0, 3.0]), 3)
     graph = Sparse(rows, S, "A")
     X = np.array([[inf, 0.0, 0.0], [0.0, inf, 3.0], [0.0, 3.0, inf]])
     found = best_trees(graph, np.asfortranarray(X), np.arange(3), backwards=True)
     assert found.tolist() == [[-1, -1, -1], [-1, -1, 1], [-1, 2, -1]]
-    hops = trees._by_components(graph, plain_form(S, graph.dtype, graph.facts, 12))
-    assert isinstance(hops, EdgeNumbers) and hops.vertices().T.tolist() == found.tolist()
-
-
-def test_where_a_walk_is_as_good_as_its_worst_edge() -> None:
-    assert takes_the_worse(sr.max_min) and takes_the_worse(sr.min_max)
-    assert not any(map(takes_the_worse, (sr.min_plus, sr.viterbi, sr.shortest_hops, sr.plus_times)))
-    both = sr.Semiring("both", add=np.minimum, mul=np.minimum, zero=inf, one=inf, product_only=True)
-    assert not takes_the_worse(both)
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i2", "u1"])
