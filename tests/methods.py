@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from semiring.solvers.dense.methods import SCHEDULES
+from semiring.solvers.dense.schedules import SCHEDULES
 
 METHODS = ("auto", *SCHEDULES)  # what a closure takes as `method=`, of whatever kind its matrix is

@@ -549,7 +549,7 @@ def test_a_plan_that_is_run_does_all_that_its_verb_does() -> None:
 
 
 def test_packed_answers_and_the_sparse_method_exclude_each_other() -> None:
-    with pytest.raises(sr.SemiringError, match="ask for one of the two"):
+    with pytest.raises(sr.SemiringError, match="leave out one of the two"):
         sr.closure(sp.csr_array(np.eye(3)), sr.boolean, method="sparse", packed=True)
 
 

@@ -93,7 +93,7 @@ def bit_sets(n: int) -> list[Row]:
     from semiring.kernels.cpu.bits.planes import PlanesKernel
     from semiring.kernels.facts import Facts
     from semiring.kernels.lowering.general import general
-    from semiring.solvers.dense.methods import SCHEDULES
+    from semiring.solvers.dense.schedules import SCHEDULES
 
     rows = []
     for dtype, labels in (("u1", 8), ("u8", 64)):

@@ -11,7 +11,7 @@ from typing import Any
 from semiring.errors import SemiringError
 from semiring.files.formats import endings, format_names
 from semiring.graphs.generators import KINDS
-from semiring.solvers.dense.methods import SCHEDULES
+from semiring.solvers.dense.schedules import SCHEDULES
 
 TILE = 2  # vertices of a block that `explain` shows by default
 

@@ -6,7 +6,7 @@ import argparse
 
 from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
-from semiring.solvers.dense.methods import WITHOUT_BLOCKS
+from semiring.solvers.dense.schedules import WITHOUT_BLOCKS
 from semiring.teach.explanation import explain
 
 from .inputs import given_of

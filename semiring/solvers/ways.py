@@ -86,7 +86,7 @@ WAYS = (
     way("closure", "sparse.elimination", IN_MEMORY, kinds={TO_GPU}),
     way("closure", "sparse.placed", IN_MEMORY, kinds={TO_GPU}),
     way("closure", "dense.speculation", IN_MEMORY, kinds=DEVICE),
-    way("closure", "dense.sixteen_bits", IN_MEMORY, kinds=DEVICE),
+    way("closure", "dense.narrow", IN_MEMORY, kinds=DEVICE),
     way("closure", "sparse.components", IN_MEMORY, kinds=SPARSE),
     way("closure", "sparse.elimination", IN_MEMORY, kinds=SPARSE),
     way("closure", "paths.searches", IN_MEMORY, kinds=SPARSE),
@@ -94,7 +94,7 @@ WAYS = (
 
     way("matmul", "dense.argmax", "device check", "argmax"),
     way("matmul", "dense.speculation", "device check", kinds=DEVICE),
-    way("matmul", "dense.sixteen_bits", "device check", kinds=DEVICE),
+    way("matmul", "dense.narrow", "device check", kinds=DEVICE),
     way("matmul", "sparse.sparse_products", "device check", kinds=SPARSE),
     way("matmul", "dense.products", "device check", kinds=KINDS - SPARSE),
 

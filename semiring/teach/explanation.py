@@ -20,7 +20,7 @@ from semiring.kernels.wrappers.recording import Call, recorded
 from semiring.operands.convert import as_dense, on_host
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.read import operand
-from semiring.solvers.dense.methods import SCHEDULES, resolve_method
+from semiring.solvers.dense.schedules import SCHEDULES, resolve_method
 from semiring.solvers.paths.search import positions as positions_of
 from semiring.solvers.task import own_algebra, refuse_closures
 

@@ -29,7 +29,7 @@ from semiring.kernels.lowering.general import general
 from semiring.machine.threads import thread_count
 from semiring.operands.dense import Dense
 from semiring.solvers.cycles import look_for_cycles, may_diverge, settle
-from semiring.solvers.dense.methods import BLOCKED_TILE, SCHEDULES, choose_method
+from semiring.solvers.dense.schedules import BLOCKED_TILE, SCHEDULES, choose_method
 from semiring.solvers.forms import refuse_overflow
 
 from .rung import Rung, unless_idempotent

@@ -42,8 +42,8 @@ from semiring.operands.device import Device
 from semiring.operands.devices import to_host
 from semiring.operands.operand import order_of_one
 from semiring.solvers.cycles import improving_through, look_for_cycles, may_diverge, settle
-from semiring.solvers.dense import ranks, saturating
-from semiring.solvers.dense.methods import SCHEDULES, choose_method, close_best, resolve_method
+from semiring.solvers.dense import narrow
+from semiring.solvers.dense.schedules import SCHEDULES, choose_method, close_best, resolve_method
 from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.task import Task, compute, options
 
@@ -226,8 +226,9 @@ def _bits(S: Semiring, dtype: np.dtype, facts: Facts, n: int) -> CudaLowering:
 def _sixteen_bits(A: Any, S: Semiring) -> Any:
     given = Device(A, S, "A")
     n, facts = order_of_one(given.shape), given.facts
-    small = isinstance(facts, DeviceFacts) and saturating.applies(S, given.dtype, facts)
-    short = (saturating if small else ranks).closure(S, given.array, close_best) if n else given.array.copy()
+    small = isinstance(facts, DeviceFacts) and narrow.sums_lengths(S, given.dtype, facts)
+    closure = narrow.saturating_closure if small else narrow.ranked_closure
+    short = closure(S, given.array, close_best) if n else given.array.copy()
     if short is None:
         raise SemiringError(f"{S.name}: 16 bits are not enough: there are more distinct values, or longer distances; "
                             "semiring.closure goes on with more")
@@ -302,7 +303,7 @@ def _ahead(S: Semiring, dtype: np.dtype, n: int) -> str | None:
 
 def _short(S: Semiring, dtype: np.dtype, n: int) -> str | None:
     reason = _any(S, dtype, n)
-    if reason is None and not (can_be_ranked(S, dtype) or saturating.applies(S, dtype, UNTIL_NOW)):
+    if reason is None and not (can_be_ranked(S, dtype) or narrow.sums_lengths(S, dtype, UNTIL_NOW)):
         return (f"16 bits are for values that are only compared, and for sums of integers under min; over {S.name} in "
                 f"{dtype} elements are neither, or have no more than 16 bits")
     return reason
@@ -517,7 +518,7 @@ GPU_RUNGS: tuple[Rung, ...] = (
         "two of them. Whether they fit is found out, not assumed.",
         "Passes there and back, and a proof that what was too long is unreachable.",
         "",
-        "gpu", "semiring.solvers.dense.sixteen_bits", _short, _sixteen_bits,
+        "gpu", "semiring.solvers.dense.narrow", _short, _sixteen_bits,
     ),
     Rung(
         "tensor-cores", "This library: truth values on tensor cores", 2026, _OURS,

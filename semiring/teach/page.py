@@ -15,7 +15,7 @@ from semiring.algebra.objects import Regex
 from semiring.algebra.semiring import Semiring
 from semiring.errors import LawError
 from semiring.kernels.wrappers.recording import Call
-from semiring.solvers.dense.methods import SCHEDULES, resolve_method
+from semiring.solvers.dense.schedules import SCHEDULES, resolve_method
 
 from .elements import Elements, written
 from .javascript import algebra as algebra_functions

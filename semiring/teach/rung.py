@@ -10,7 +10,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import LawError
-from semiring.solvers.dense.methods import resolve_method
+from semiring.solvers.dense.schedules import resolve_method
 
 
 @dataclass(frozen=True)

@@ -130,11 +130,11 @@ def test_integers_with_and_without_absent_edges(dtype: str, absent: bool) -> Non
 def test_plan_says_what_will_run(monkeypatch: pytest.MonkeyPatch) -> None:
     import cupy
 
-    from semiring.solvers.dense import saturating
+    from semiring.solvers.dense import narrow
 
     tried = []
-    closure = saturating.closure
-    monkeypatch.setattr(saturating, "closure", lambda *arguments: tried.append(1) or closure(*arguments))
+    closure = narrow.saturating_closure
+    monkeypatch.setattr(narrow, "saturating_closure", lambda *arguments: tried.append(1) or closure(*arguments))
     edges = cupy.full((6200, 6200), 3, np.int32)
     assert sr.plan("closure", edges, sr.min_plus).method == "16 bits"
     sr.closure(edges, sr.min_plus)

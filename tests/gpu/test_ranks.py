@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.solvers.dense.methods import close_best
+from semiring.solvers.dense.schedules import close_best
 
 bottleneck = sr.Semiring("declared here", add=np.minimum, mul=np.maximum, zero=np.inf, one=-np.inf)
 
@@ -29,28 +29,28 @@ def matrix(S: sr.Semiring, n: int, dtype: str, values: int, seed: int) -> np.nda
 def test_ranks_give_the_same(S: sr.Semiring, dtype: str, n: int) -> None:
     import cupy
 
-    from semiring.solvers.dense import ranks
+    from semiring.solvers.dense.narrow import ranked_closure, ranked_product
 
     if np.dtype(dtype) not in S.dtypes:
         pytest.skip("not a dtype of the algebra")
     A, B = (matrix(S, n, dtype, 1000, seed).clip(0 if dtype == "u4" else None) for seed in (1, 2))
     a, b = cupy.asarray(A), cupy.asarray(B)
-    got = ranks.product(S, a, b)
+    got = ranked_product(S, a, b)
     np.testing.assert_array_equal(got.get(), sr.matmul(A, B, S, device="cpu"))
-    np.testing.assert_array_equal(ranks.closure(S, a, close_best).get(), sr.closure(A, S, device="cpu"))
+    np.testing.assert_array_equal(ranked_closure(S, a, close_best).get(), sr.closure(A, S, device="cpu"))
     assert got.dtype == A.dtype
 
 
 def test_too_many_values_are_left_to_the_general_way() -> None:
     import cupy
 
-    from semiring.solvers.dense import ranks
+    from semiring.solvers.dense.narrow import ranks
 
     A = cupy.arange(400**2, dtype="f4").reshape(400, 400)
-    assert ranks.ranks(sr.max_min, [A]) is None
-    assert ranks.ranks(sr.min_plus, [A]) is None
+    assert ranks(sr.max_min, [A]) is None
+    assert ranks(sr.min_plus, [A]) is None
     few = cupy.arange(65_534.0).repeat(2)[: 256 * 256].reshape(256, 256)
-    assert ranks.ranks(sr.max_min, [few]) is not None
+    assert ranks(sr.max_min, [few]) is not None
 
 
 @pytest.mark.parametrize("n", [1, 2, 63, 200, 1300])
@@ -60,17 +60,17 @@ def test_wide_values_by_32_bit_ranks(S: sr.Semiring, dtype: str, n: int, monkeyp
     """Many of them, some equal, and zeros; also of an operand whose rows lie apart."""
     import cupy
 
-    from semiring.solvers.dense import ranks
+    from semiring.solvers.dense.narrow import ranked_closure, ranked_product, ranks
 
     if np.dtype(dtype) not in S.dtypes:
         pytest.skip("not a dtype of the algebra")
     monkeypatch.setattr(ranks, "MOST_VALUES", 2)
     A, B = (matrix(S, n, dtype, 10**6 if n > 63 else 5, seed) for seed in (1, 2))
     a, b = cupy.asarray(A), cupy.asarray(np.pad(B, 3))[3:-3, 3:-3]
-    found = ranks.ranks(S, [a, b])
+    found = ranks(S, [a, b])
     assert found is not None and (n <= 2 or found.matrices[0].dtype == np.uint32)
-    np.testing.assert_array_equal(ranks.product(S, a, b).get(), sr.matmul(A, B, S, device="cpu"))
-    np.testing.assert_array_equal(ranks.closure(S, a, close_best).get(), sr.closure(A, S, device="cpu"))
+    np.testing.assert_array_equal(ranked_product(S, a, b).get(), sr.matmul(A, B, S, device="cpu"))
+    np.testing.assert_array_equal(ranked_closure(S, a, close_best).get(), sr.closure(A, S, device="cpu"))
     np.testing.assert_array_equal(a.get(), A)
 
 
@@ -94,11 +94,11 @@ def test_rare_values_are_found() -> None:
     """Values that a sample misses are collected by the pass over all elements."""
     import cupy
 
-    from semiring.solvers.dense import ranks
+    from semiring.solvers.dense.narrow import ranks
 
     A = cupy.zeros((1500, 1500), np.float32)
     A.reshape(-1)[1:30_000:3] = cupy.arange(10_000)[: len(A.reshape(-1)[1:30_000:3])]
-    found = ranks.ranks(sr.max_min, [A])
+    found = ranks(sr.max_min, [A])
     assert found is not None
     np.testing.assert_array_equal(found.values(found.matrices[0]).get(), A.get())
 
@@ -106,7 +106,7 @@ def test_rare_values_are_found() -> None:
 def test_large_products_and_closures_use_them(monkeypatch: pytest.MonkeyPatch) -> None:
     import cupy
 
-    from semiring.solvers.dense import ranks
+    from semiring.solvers.dense.narrow import ranks
 
     answered: list[str] = []
 

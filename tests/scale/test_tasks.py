@@ -15,7 +15,7 @@ from semiring.kernels.lowering.general import general
 from semiring.scale.program import program
 from semiring.scale.stores import block
 from semiring.scale.tasks import Work, carry_out, done, works
-from semiring.solvers.dense.methods import SCHEDULES
+from semiring.solvers.dense.schedules import SCHEDULES
 
 
 @pytest.mark.parametrize("method", ["r-kleene", "blocked", "elimination"])

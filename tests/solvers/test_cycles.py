@@ -316,7 +316,7 @@ def test_sums_of_cycles_that_have_no_limit_together() -> None:
 
 
 def test_where_nothing_is_left_of_the_matrix_there_is_a_vertex_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("semiring.solvers.dense.schedules.KEPT", 0)
+    monkeypatch.setattr("semiring.solvers.dense.schedules.COPIED_BYTES", 0)
     with pytest.raises(sr.NoClosureError, match="a cycle through it has no limit") as caught:
         sr.closure(np.eye(3, dtype=bool)[None], sr.gf2, overwrite=True)
     assert (caught.value.vertex, caught.value.cycle, caught.value.index) == (0, None, (0,))
@@ -568,7 +568,7 @@ def test_whole_numbers_are_exact(dtype: str) -> None:
 
 
 def test_a_large_matrix_that_is_overwritten_says_what_it_cannot_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("semiring.solvers.dense.schedules.KEPT", 0)
+    monkeypatch.setattr("semiring.solvers.dense.schedules.COPIED_BYTES", 0)
     height = np.random.default_rng(0).normal(size=60)
     A = height[:, None] - height
     assert (sr.closure(A, sr.min_plus).diagonal() == 0).all()

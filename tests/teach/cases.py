@@ -13,7 +13,7 @@ import semiring as sr
 from semiring.algebra.objects import Regex
 from semiring.errors import LawError
 from semiring.kernels.wrappers.recording import recorded
-from semiring.solvers.dense.methods import SCHEDULES, resolve_method
+from semiring.solvers.dense.schedules import SCHEDULES, resolve_method
 from semiring.teach.elements import Elements
 from semiring.teach.page import _json, algebra_functions, calls_as_data
 from semiring.teach.replay import Replay

@@ -11,7 +11,7 @@ from teach.cases import cases, legal, live, scaled
 
 import semiring as sr
 from semiring.kernels.wrappers.recording import recorded
-from semiring.solvers.dense.methods import SCHEDULES
+from semiring.solvers.dense.schedules import SCHEDULES
 from semiring.teach.elements import Elements
 from semiring.teach.replay import Replay
 

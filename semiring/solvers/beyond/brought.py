@@ -35,7 +35,7 @@ from semiring.scale.ranks import agreed
 from semiring.scale.scratch import FORMAT, fingerprint, refuse_other, unfinished
 from semiring.scale.stores import Source
 
-from ..dense.methods import resolve_method
+from ..dense.schedules import resolve_method
 from ..dense.tolerance import loosened, refuse_without_tolerance
 from ..task import Options, algebra_for
 from ..ways import ways_of

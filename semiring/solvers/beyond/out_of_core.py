@@ -50,7 +50,7 @@ from semiring.scale.storing import Storing
 from ..close import Home, closed, diagonal_of_product, stored_vector
 from ..cycles import FINE, Index, Verdict, search_elements, sources_of, undefined_star
 from ..dense import fields
-from ..dense.methods import SCHEDULES
+from ..dense.schedules import SCHEDULES
 from ..dense.tolerance import loosened, refuse_without_tolerance, weights_as_given
 from ..forms import told
 from ..task import Task

@@ -29,8 +29,7 @@ from semiring.scale.tasks import Work, carry_out, done
 from ..close import Home, closed
 from ..cycles import star_undefined
 from ..dense import fields
-from ..dense.methods import SCHEDULES, resolve_method
-from ..dense.schedules import stable_closure
+from ..dense.schedules import SCHEDULES, resolve_method, stable_closure
 from ..dense.tolerance import refuse_without_tolerance, within_tolerance
 from ..forms import refuse_overflow, told
 from ..task import Options, algebra_for

@@ -30,7 +30,6 @@ from ..paths.factored import Factored, part_by_name, settled, units
 from ..plan import Plan
 from ..task import DEFAULTS, Options, Task
 from . import fields, rings, schedules
-from .methods import choose_method
 
 if TYPE_CHECKING:
     from semiring.graphs.tables import Table
@@ -51,7 +50,7 @@ def offer(task: Task) -> Plan:
     low = affordable(low, n, n**3 / 3)
     right = right_of(task, low.dtype)
     engine = build_kernel(low)
-    _, tile, reasons = choose_method("elimination", low, n, engine, o.tile)
+    _, tile, reasons = schedules.choose_method("elimination", low, n, engine, o.tile)
     by_lapack = fields.is_for_lapack(low)
     reasons["method"] = "by LAPACK, with exchange of rows" if by_lapack else "an LU decomposition"
     edges = task.verb == "factor" and (by_lapack or keeps_edges(given))

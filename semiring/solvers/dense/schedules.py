@@ -1,19 +1,26 @@
-"""Closures by a schedule of blocks: any algebra, any engine, arrays, stacks and packed bits."""
+"""Compute closures by a schedule of block operations: any algebra and engine; arrays, stacks and packed bits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import lru_cache, partial
 from math import prod
 from typing import Any, cast
 
 import numpy as np
 
+from semiring.algebra.semiring import Semiring
 from semiring.algorithms import labels
+from semiring.algorithms.blocked import blocked
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.errors import SemiringError
+from semiring.algorithms.elimination import elimination
+from semiring.algorithms.floyd_warshall import floyd_warshall
+from semiring.algorithms.r_kleene import r_kleene
+from semiring.algorithms.squaring import squaring
+from semiring.errors import LawError, SemiringError
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.facts import Facts
@@ -32,11 +39,93 @@ from ..forms import is_finite, refuse_overflow, told, without_library
 from ..plan import Plan, nothing
 from ..task import Task
 from . import fields, rings
-from .methods import SCHEDULES, SEARCH, SPARSE, choose_method, close_best, resolve_method
 
-WAYS = {SPARSE: "eliminates on the structure", SEARCH: "follows the edges"}  # that need the entries of a matrix
-STACKED = 128  # matrices up to this order are closed together in one call; on a GPU those up to its tile
-KEPT = 1 << 20  # bytes up to which a matrix that may be overwritten is copied all the same
+SCHEDULES: dict[str, Callable[[Any, Kernel[Any], int], None]] = {
+    "floyd-warshall": floyd_warshall,
+    "blocked": blocked,
+    "r-kleene": r_kleene,
+    "squaring": squaring,
+    "elimination": elimination,
+}
+SPARSE = "sparse"  # elimination on the sparse structure, as method= names it
+SEARCH = "search"  # a search from every vertex
+ON_ENTRIES = {SPARSE: "eliminates on the structure", SEARCH: "follows the edges"}
+ALIASES = {"fw": "floyd-warshall", "kleene": "r-kleene", "lu": "elimination"}
+WITHOUT_BLOCKS = ("floyd-warshall", "squaring")
+BLOCKED_TILE = 256  # rows of a pivot block: products with fewer steps of k are slower
+STACKED_ORDER = 128  # up to which the matrices of a stack are closed in one call; on a GPU up to its tile
+COPIED_BYTES = 1 << 20  # up to which a matrix that may be overwritten is copied all the same
+
+
+def resolve_method(method: str, S: Semiring) -> str:
+    """The schedule's name, checked against the laws it needs.
+
+    Raises
+    ------
+    SemiringError
+        For an unknown name, with the near one.
+    LawError
+        When the algebra lacks a law that the schedule needs.
+    """
+    if method == "auto":
+        return method
+    name = method.lower().replace("_", "-")
+    name = ALIASES.get(name, name)
+    known = (*SCHEDULES, SPARSE, SEARCH, "auto")
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it is one of {', '.join(known)}"
+        raise SemiringError(f"unknown method {method!r}: {hint}")
+    if name == "squaring" and not S.idempotent:
+        raise LawError(
+            f"squaring needs an idempotent ⊕, and in {S.name} {S._law_report.flags['idempotent']}: it would count "
+            "walks twice; use method='auto'"
+        )
+    if name == "squaring" and not S.has_unit_stars:
+        raise LawError(
+            f"squaring needs an algebra in which longer and longer walks stop improving, and {S.name} is not bounded: "
+            f"{S._law_report.flags['bounded']}; use method='auto'"
+        )
+    if name == SEARCH and not S.selective:
+        raise LawError(
+            f"a search needs a selective ⊕, and in {S.name} {S._law_report.flags['selective']}: it would keep one walk "
+            "only; use method='auto'"
+        )
+    return name
+
+
+def choose_method(
+    method: str, low: Lowering, n: int, kernel: Kernel[Any], tile: int | None
+) -> tuple[str, int, dict[str, str]]:
+    """The schedule, its tile, and the reasons."""
+    reasons = {}
+    if method == "auto":
+        if n <= (tile or kernel.tile):
+            method, reasons["method"] = "floyd-warshall", "one block"
+        elif tile is None and kernel.closes_whole(n):
+            method, reasons["method"] = "floyd-warshall", "the engine closes the whole matrix, in blocks of its own"
+        else:
+            method, reasons["method"] = "r-kleene", "most of its work is in large products"
+    else:
+        reasons["method"] = "as asked"
+        if method in WITHOUT_BLOCKS and tile is not None and tile < n:
+            reasons["tile"] = f"this method takes the matrix whole, and not in blocks of {tile} rows as others would"
+    if method == "floyd-warshall":
+        return method, n, reasons
+    by_library = low.by_library and not low.on_gpu  # whose products are as fast with few steps of k
+    tile = tile or (kernel.tile if method == "r-kleene" or by_library else max(kernel.tile, BLOCKED_TILE))
+    if kernel.align > 16 and tile % kernel.align:
+        tile = -(-tile // kernel.align) * kernel.align
+        reasons["tile"] = f"this engine's blocks begin at multiples of {kernel.align}"
+    return method, tile, reasons
+
+
+def close_best(A: Any, kernel: Kernel[Any]) -> None:
+    """A ← A* by the schedule that suits the engine."""
+    if kernel.closes_whole(len(A)):
+        floyd_warshall(A, kernel, len(A))
+    else:
+        r_kleene(A, kernel, kernel.tile)
 
 
 def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
@@ -46,12 +135,12 @@ def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
     if o.packed:
         given = as_packed(given)
     method = o.method if o.method == "auto" else resolve_method(o.method, task.S)
-    if method in WAYS and o.packed:
-        raise SemiringError(f"method={method!r} {WAYS[method]} of a matrix, and packed=True closes its bits: ask for "
-                            "one of the two")
-    if method in WAYS:
-        raise SemiringError(f"method={method!r} {WAYS[method]} of a sparse matrix or graph on the CPU; A is "
-                            f"{given.kind if given.kind != 'dense' else 'an array'}")
+    if method in ON_ENTRIES:
+        does = f"method={method!r} {ON_ENTRIES[method]}"
+        raise SemiringError(
+            f"{does} of a matrix, and packed=True closes its bits: leave out one of the two" if o.packed else
+            f"{does} of a sparse matrix or graph on the CPU; A is {given.kind if given.kind != 'dense' else 'an array'}"
+        )
     facts, low = given.form(n, check=o.check, in_place=o.overwrite and o.reflexive)
     field = low.inverts or low.dual
     if field and fields.is_for_lapack(low) and method == "auto" and o.tile is None and len(given.shape) == 2:
@@ -100,7 +189,7 @@ def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, pl
     if rings.cancels(low) or ((low.inverts or low.dual) and (o.check or not low.on_gpu)):
         return _inverse(task, given, exists, in_place, plan)
     if in_place and array is not None:  # what takes no room is kept, to tell cycles from rounding and to name them
-        needed = array.nbytes <= KEPT or exists is not None
+        needed = array.nbytes <= COPIED_BYTES or exists is not None
         kept = array.copy() if needed and may_fail(low) and o.check else None
     by_engine = low.kind == "packed" and plan.method == "floyd-warshall"  # which closes with ones or without
     original = given.stored(low, not low.is_identity) if plus and not by_engine else None
@@ -261,7 +350,7 @@ def close_each(work: np.ndarray, kernel: Kernel[Any], plan: Plan, exists: np.nda
     """
     n = work.shape[-1]
     stack = stacked(work)
-    most = kernel.tile if plan.lowering.on_gpu else STACKED
+    most = kernel.tile if plan.lowering.on_gpu else STACKED_ORDER
     together = plan.method == "floyd-warshall" and n <= most
     failed = np.full(len(stack), -1)
     if together:

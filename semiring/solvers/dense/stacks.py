@@ -22,7 +22,7 @@ from ..forms import part_of, same_dtype, told
 from ..plan import Plan
 from ..task import DEFAULTS, Options, Task, compute, first_offer
 from .factors import Factors
-from .schedules import STACKED
+from .schedules import STACKED_ORDER
 from .shapes import product_shape
 
 
@@ -39,7 +39,7 @@ def offer(task: Task) -> Plan | None:
         same_dtype(given, task.given[1])
     # What is too large for a narrow dtype may stand in a closure though no answer needs it: numbers of integers are
     # kept in factors, which have room for it.
-    together = (given.dtype.kind not in "iuO" and n <= STACKED) or not prod(given.shape)
+    together = (given.dtype.kind not in "iuO" and n <= STACKED_ORDER) or not prod(given.shape)
     if together:
         inner = Task("closure", task.S, (given,), replace(o, left=False))
     else:

@@ -30,7 +30,7 @@ from semiring.operands.sparse import Sparse
 from .. import costs
 from ..costs import PredictedPlan
 from ..cycles import of_stack
-from ..dense.methods import SEARCH
+from ..dense.schedules import SEARCH
 from ..forms import Encoded, narrowed, part_of, told, widened
 from ..plan import Plan
 from ..task import Options, Task, compute, first_offer

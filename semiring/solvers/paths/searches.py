@@ -34,7 +34,7 @@ from semiring.operands.sparse import Sparse
 from .. import costs
 from ..costs import SMALL, PredictedPlan
 from ..cycles import graph_of, improving
-from ..dense.methods import SEARCH, resolve_method
+from ..dense.schedules import SEARCH, resolve_method
 from ..forms import fits, nothing_in, told
 from ..plan import Plan
 from ..sparse.fronts import analysis_of, lowering_of

@@ -24,7 +24,7 @@ from ..beyond.several_gpus import gpus_of
 from ..costs import SMALL, SparsePlan
 from ..dense import fields
 from ..dense.factors import right_of
-from ..dense.methods import SPARSE, resolve_method
+from ..dense.schedules import SPARSE, resolve_method
 from ..forms import part_of, told
 from ..paths.searches import form_if_faster
 from ..plan import Plan

@@ -11,7 +11,7 @@ import semiring as sr
 from semiring.kernels.build import kernel as engine
 from semiring.kernels.interface import Kernel
 from semiring.kernels.wrappers.recording import Call, Recording, Region, recorded
-from semiring.solvers.dense.methods import SCHEDULES
+from semiring.solvers.dense.schedules import SCHEDULES
 
 
 def replayed(calls: list[Call], A: np.ndarray, kernel: Kernel[np.ndarray]) -> np.ndarray:

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.solvers.dense import ranks as module
-from semiring.solvers.dense.ranks import Ranks, closure, product, ranks
+from semiring.solvers.dense import narrow
+from semiring.solvers.dense.narrow import Ranks, ranked_closure, ranked_product, ranks
 
 inf = np.inf
 quick = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -36,11 +36,11 @@ LAST = 65_535  # the last rank, however many there are: what ⊕ and ⊗ begin w
 
 
 def look_up(matrices: list[np.ndarray], table: np.ndarray) -> tuple[list[np.ndarray], Any]:
-    """Ranks in the table, and at most `ROOM` elements that it lacks, as `ranks.cu` has them."""
+    """Ranks in the table, and at most `LACKING` elements that it lacks, as `ranks.cu` has them."""
     lacking = np.concatenate([m[~np.isin(m, table)] for m in matrices])
     places = [np.searchsorted(table, m) for m in matrices]
     found = [np.where(p == len(table) - 1, LAST, p).astype(np.uint16) for p in places]
-    return found, lacking[: module.ROOM] if lacking.size else None
+    return found, lacking[: narrow.LACKING] if lacking.size else None
 
 
 def spread(elements: np.ndarray, order: np.ndarray, places: np.ndarray, table: np.ndarray) -> None:
@@ -56,10 +56,10 @@ def values(given: Ranks, found: np.ndarray) -> np.ndarray:
 @pytest.fixture(autouse=True)
 def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", np)
-    monkeypatch.setattr(module, "_look_up", look_up)
-    monkeypatch.setattr(module, "_spread", spread)
-    monkeypatch.setattr(module, "available_on_device", lambda: 1 << 30)
-    monkeypatch.setattr(module, "kernel", Engine)
+    monkeypatch.setattr(narrow, "_look_up", look_up)
+    monkeypatch.setattr(narrow, "_spread", spread)
+    monkeypatch.setattr(narrow, "available_on_device", lambda: 1 << 30)
+    monkeypatch.setattr(narrow, "kernel", Engine)
     monkeypatch.setattr(Ranks, "values", values)
 
 
@@ -89,8 +89,8 @@ def test_products_of_ranks_are_ranks_of_products(
     A, B = drawn(data, S, (m, k), dtype), drawn(data, S, (k, n), dtype)
     before = A.copy(), B.copy()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "MOST_VALUES", most)
-        found = product(S, A, B)
+        patch.setattr(narrow, "SHORT_VALUES", most)
+        found = ranked_product(S, A, B)
     if found is None:
         assert most == 2 and np.dtype(dtype).itemsize < 8
         return
@@ -116,8 +116,8 @@ def test_closures_of_ranks_are_ranks_of_closures(data: st.DataObject, which: tup
         expected = reference(S, expected, expected)
     before = A.copy()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "MOST_VALUES", most)
-        found = closure(S, A, close)
+        patch.setattr(narrow, "SHORT_VALUES", most)
+        found = ranked_closure(S, A, close)
     if found is None:
         assert most == 2 and np.dtype(dtype).itemsize < 8
         return
@@ -148,12 +148,12 @@ def test_zero_and_one_have_ranks_also_where_they_do_not_occur() -> None:
 ])
 def test_what_has_no_ranks(S: sr.Semiring, dtype: str) -> None:
     assert ranks(S, [np.full((2, 2), S.one_in(dtype))]) is None
-    assert product(S, *[np.full((2, 2), S.one_in(dtype))] * 2) is None
+    assert ranked_product(S, *[np.full((2, 2), S.one_in(dtype))] * 2) is None
 
 
 @pytest.mark.parametrize(("count", "fits"), [(1, True), (98, True), (99, False), (5000, False)])
 def test_too_many_values_are_left_to_the_general_way(count: int, fits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_VALUES", 100)  # zero and one are among them
+    monkeypatch.setattr(narrow, "SHORT_VALUES", 100)  # zero and one are among them
     A = np.arange(5000, dtype="f4").reshape(50, 100) % count
     found = ranks(sr.max_min, [A])
     assert (found is not None) is fits
@@ -168,7 +168,7 @@ def test_wide_values_are_sorted_where_they_are_many(
     S: sr.Semiring, up: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A rank for each element, between those of zero and of one; what does not fit is left to the general way."""
-    monkeypatch.setattr(module, "MOST_VALUES", 3)
+    monkeypatch.setattr(narrow, "SHORT_VALUES", 3)
     A, B = np.array([[3.0, -inf], [0.5, 7.0]]), np.array([[7.0, 0.5]])
     found = ranks(S, [A, B])
     assert found is not None and found.kernel.up is up
@@ -178,9 +178,9 @@ def test_wide_values_are_sorted_where_they_are_many(
     assert [found.values(m).tolist() for m in found.matrices] == [A.tolist(), B.tolist()]
     assert ranks(LIKELY, [np.array([[0.25, 0.5, 0.75, 2.0]])]) is None, "beyond one"
     assert ranks(LIKELY, [np.array([[0.25, 0.5, 0.75, -1.0]])]) is None, "below zero"
-    for limit, value in (("MOST_SORTED", 5), ("available_on_device", lambda: 6 * module.SORTING - 1)):
+    for limit, value in (("LONG_ELEMENTS", 5), ("available_on_device", lambda: 6 * narrow.SORTING_BYTES - 1)):
         with monkeypatch.context() as patch:
-            patch.setattr(module, limit, value)
+            patch.setattr(narrow, limit, value)
             assert ranks(S, [A, B]) is None
 
 
@@ -190,8 +190,8 @@ def test_wide_values_are_sorted_where_they_are_many(
 def test_values_that_a_sample_misses_are_collected_in_few_passes(
     sample: int, room: int, fits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "SAMPLE", sample)
-    monkeypatch.setattr(module, "ROOM", room)
+    monkeypatch.setattr(narrow, "SAMPLED", sample)
+    monkeypatch.setattr(narrow, "LACKING", room)
     passes: list[int] = []
     counted: Callable[..., Any] = look_up
 
@@ -199,16 +199,16 @@ def test_values_that_a_sample_misses_are_collected_in_few_passes(
         passes.append(len(table))
         return counted(matrices, table)
 
-    monkeypatch.setattr(module, "_look_up", look)
+    monkeypatch.setattr(narrow, "_look_up", look)
     A = np.tile(np.arange(10, dtype="f4"), (10, 1))
     found = ranks(sr.max_min, [A, A.T])
-    assert (found is not None) is fits and passes == sorted(passes) and len(passes) <= module.PASSES
+    assert (found is not None) is fits and passes == sorted(passes) and len(passes) <= narrow.PASSES
     assert found is None or found.table.tolist() == [-inf, *range(10), inf]
 
 
 def test_every_element_has_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "multiprocessors", lambda: 10)
+    monkeypatch.setattr(narrow, "multiprocessors", lambda: 10)
     for count in (0, 1, 256, 257, 20_000, 10**9):
-        blocks = module._blocks(count)
-        assert 1 <= blocks <= 10 * module.RESIDENT
-        assert blocks * module.THREADS >= count or blocks == 10 * module.RESIDENT
+        blocks = narrow._blocks(count)
+        assert 1 <= blocks <= 10 * narrow.RESIDENT_BLOCKS
+        assert blocks * narrow.THREADS >= count or blocks == 10 * narrow.RESIDENT_BLOCKS

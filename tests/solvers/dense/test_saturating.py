@@ -13,8 +13,17 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.facts import DeviceFacts, Facts
-from semiring.solvers.dense import saturating
-from semiring.solvers.dense.saturating import LEAST_ORDER, MOST_STEPS, M, applies, closure, leads_out, may_repay, repays
+from semiring.solvers.dense import narrow
+from semiring.solvers.dense.narrow import (
+    RELAXATIONS,
+    SATURATING_VERTICES,
+    M,
+    leads_out,
+    may_saturate,
+    saturates,
+    saturating_closure,
+    sums_lengths,
+)
 
 quick = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 DTYPES = ["i4", "u4", "i8", "i2", "u2", "u1"]
@@ -53,11 +62,11 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     cupy.__dict__.update({name: value for name, value in vars(np).items() if not name.startswith("__")})
     cupy.stack = lambda parts: np.stack(parts).view(Fetched)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    monkeypatch.setattr(saturating, "kernel", lambda low: low)
-    monkeypatch.setattr(saturating, "_filler", Filler)
-    monkeypatch.setattr(saturating, "_boolean", lambda: add_product)
-    monkeypatch.setattr(saturating, "_view", lambda matrix: matrix)
-    monkeypatch.setattr(saturating, "_relaxation", lambda: shortest_edge)
+    monkeypatch.setattr(narrow, "kernel", lambda low: low)
+    monkeypatch.setattr(narrow, "_filler", Filler)
+    monkeypatch.setattr(narrow, "_boolean", lambda: add_product)
+    monkeypatch.setattr(narrow, "_view", lambda matrix: matrix)
+    monkeypatch.setattr(narrow, "_relaxation", lambda: shortest_edge)
 
 
 def distances(A: np.ndarray) -> list[list[float]]:
@@ -94,7 +103,7 @@ def test_the_answer_is_exact_or_there_is_none(data: st.DataObject, n: int, dtype
     before = A.copy()
     expected = distances(A)
     exact = all(x == float("inf") or x < min(M, absent) for row in expected for x in row)
-    found = closure(sr.min_plus, A, close)
+    found = saturating_closure(sr.min_plus, A, close)
     assert (found is not None) == exact
     if exact:
         assert found.dtype == A.dtype
@@ -107,7 +116,7 @@ def test_the_certificate_sees_the_limit(last: int) -> None:
     """A path of 32,765 + last: one more than 16 bits hold is refused, also where nothing else is far."""
     A = np.full((50, 50), np.iinfo("i4").max, "i4")
     A[0, 1], A[1, 2] = 32_765, last
-    found = closure(sr.min_plus, A, close)
+    found = saturating_closure(sr.min_plus, A, close)
     assert (found is not None) == (last == 1)
     assert found is None or found[0, 2] == 32_766
 
@@ -119,9 +128,10 @@ def test_what_the_dtype_cannot_hold_is_refused(dtype: str) -> None:
     most = min(absent, M) - 1
     A = np.full((3, 3), absent, dtype)
     A[0, 1], A[1, 2] = most - 1, 1
-    assert closure(sr.min_plus, A, close).tolist() == [[0, most - 1, most], [absent, 0, 1], [absent, absent, 0]]
+    expected = [[0, most - 1, most], [absent, 0, 1], [absent, absent, 0]]
+    assert saturating_closure(sr.min_plus, A, close).tolist() == expected
     A[1, 2] = 2
-    assert closure(sr.min_plus, A, close) is None
+    assert saturating_closure(sr.min_plus, A, close) is None
 
 
 @quick
@@ -137,8 +147,8 @@ def test_an_edge_that_leads_out(data: st.DataObject, n: int, rows: int, width: i
         inside = np.linalg.matrix_power((edges | np.eye(n, dtype=bool)).astype(object), n).astype(bool)
     reached = (inside.astype(int) @ edges.astype(int)) > 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(saturating, "ROWS", rows)
-        patch.setattr(saturating, "WIDTH", width)
+        patch.setattr(narrow, "CERTIFIED_ROWS", rows)
+        patch.setattr(narrow, "TILE_BITS", width)
         assert leads_out(inside, edges) == bool((reached & ~inside).any())
 
 
@@ -151,18 +161,18 @@ def test_an_edge_that_leads_out(data: st.DataObject, n: int, rows: int, width: i
     (sr.max_min, "i4", 0, False), (sr.min_max, "u4", 0, False),
 ])
 def test_it_is_for_lengths_in_whole_numbers(S: sr.Semiring, dtype: str, least: float, fits: bool) -> None:
-    assert applies(S, np.dtype(dtype), DeviceFacts(least=least)) is fits
+    assert sums_lengths(S, np.dtype(dtype), DeviceFacts(least=least)) is fits
 
 
-@pytest.mark.parametrize(("n", "dtype", "facts", "may"), [
-    (LEAST_ORDER, "i4", SMALL, True), (LEAST_ORDER - 1, "i4", SMALL, False), (LEAST_ORDER, "u2", SMALL, False),
-    (LEAST_ORDER, "i2", SMALL, False), (LEAST_ORDER, "i8", SMALL, True), (LEAST_ORDER, "i4", Facts(), False),
-    (LEAST_ORDER, "i4", DeviceFacts(least=-1), False),
+@pytest.mark.parametrize(("more", "dtype", "facts", "may"), [
+    (0, "i4", SMALL, True), (-1, "i4", SMALL, False), (0, "u2", SMALL, False), (0, "i2", SMALL, False),
+    (0, "i8", SMALL, True), (0, "i4", Facts(), False), (0, "i4", DeviceFacts(least=-1), False),
 ])
-def test_it_repays_for_many_vertices_and_wide_numbers(n: int, dtype: str, facts: Facts, may: bool) -> None:
+def test_it_repays_for_many_vertices_and_wide_numbers(more: int, dtype: str, facts: Facts, may: bool) -> None:
+    n = SATURATING_VERTICES + more
     A = np.broadcast_to(np.ones((), dtype), (n, n))  # of which nothing is stored
-    assert may_repay(sr.min_plus, A, facts) is may
-    assert not may_repay(sr.max_min, A, facts)
+    assert may_saturate(sr.min_plus, A, facts) is may
+    assert not may_saturate(sr.max_min, A, facts)
 
 
 def path(lengths: list[int]) -> np.ndarray:
@@ -180,10 +190,10 @@ UNREACHED[0, 1] = np.iinfo("i4").max
 
 @pytest.mark.parametrize(("A", "short"), [
     (path([10] * 5), True), (FAR, False), (path([M - 1]), True), (path([M]), False), (UNREACHED, True),
-    (path([1] * (MOST_STEPS - 1)), True), (path([1] * (MOST_STEPS + 3)), False), (path([]), True),
+    (path([1] * (RELAXATIONS - 1)), True), (path([1] * (RELAXATIONS + 3)), False), (path([]), True),
     (np.zeros((9, 9), "i4"), True),
 ], ids=["short", "far", "at the limit", "beyond", "not reached", "many steps", "too many steps", "one vertex", "zeros"])
 def test_the_forecast_looks_from_the_first_vertex(A: np.ndarray, short: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saturating, "LEAST_ORDER", 1)
-    assert repays(sr.min_plus, A, SMALL) is short
-    assert not repays(sr.min_plus, A, DeviceFacts(least=-1)), "the device is not synchronized"
+    monkeypatch.setattr(narrow, "SATURATING_VERTICES", 1)
+    assert saturates(sr.min_plus, A, SMALL) is short
+    assert not saturates(sr.min_plus, A, DeviceFacts(least=-1)), "the device is not synchronized"

@@ -14,7 +14,7 @@ from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cpu.bits.planes import PlanesKernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.general import general
-from semiring.solvers.dense.methods import SCHEDULES
+from semiring.solvers.dense.schedules import SCHEDULES
 
 ALGEBRAS = {"may": sr.bitset_may, "must": sr.bitset_must}
 DTYPES = ["u1", "u2", "u4", "u8"]

@@ -11,12 +11,12 @@ import semiring as sr
 from semiring.kernels.facts import DeviceFacts, Facts
 from semiring.operands.dense import Dense
 from semiring.operands.device import Device
-from semiring.solvers.dense import ranks, saturating, sixteen_bits
-from semiring.solvers.dense.sixteen_bits import offer
+from semiring.solvers.dense import narrow
+from semiring.solvers.dense.narrow import offer
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import Declined, Task, options
 
-LARGE = saturating.LEAST_ORDER
+LARGE = narrow.SATURATING_VERTICES
 SMALL = DeviceFacts(largest=100, least=0)
 MANY = DeviceFacts(largest=100, least=-100)
 
@@ -89,7 +89,7 @@ def test_a_closure_of_truth_values_is_left_to_bits() -> None:
 def test_products_from_a_least_work_on(
     a: tuple[int, ...], b: tuple[int, ...], tried: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sixteen_bits, "RANKS_REPAY", 1000.0)
+    monkeypatch.setattr(narrow, "RANKED_WORK", 1000.0)
     plan = multiplying(sr.max_min, a, b)
     assert (plan is not None) is tried
     if plan is not None:
@@ -110,7 +110,7 @@ def test_wide_values_are_sorted_where_each_has_work_enough(
 
 
 def test_products_that_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sixteen_bits, "RANKS_REPAY", 1000.0)
+    monkeypatch.setattr(narrow, "RANKED_WORK", 1000.0)
     shape = (20, 20)
     assert multiplying(sr.max_min, shape, shape) is not None
     assert multiplying(sr.max_min, shape, shape, check=False) is None
@@ -139,12 +139,12 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
         return close
 
-    monkeypatch.setattr(saturating, "repays", lambda S, A, facts: given["short"])
-    monkeypatch.setattr(saturating, "closure", way("saturating"))
-    monkeypatch.setattr(ranks, "closure", way("ranks"))
-    monkeypatch.setattr(ranks, "product", way("product"))
-    monkeypatch.setattr(sixteen_bits, "RANKS_REPAY", 1.0)
-    monkeypatch.setattr(saturating, "LEAST_ORDER", 1)
+    monkeypatch.setattr(narrow, "saturates", lambda S, A, facts: given["short"])
+    monkeypatch.setattr(narrow, "saturating_closure", way("saturating"))
+    monkeypatch.setattr(narrow, "ranked_closure", way("ranks"))
+    monkeypatch.setattr(narrow, "ranked_product", way("product"))
+    monkeypatch.setattr(narrow, "RANKED_WORK", 1.0)
+    monkeypatch.setattr(narrow, "SATURATING_VERTICES", 1)
     return given
 
 
