@@ -52,8 +52,8 @@ class Sparse(Operand):
         Their offsets may be int32.
     inspected : bool
         Whether columns of `given` are known to ascend and to be inside the matrix.
-    n, nnz : int
-        Number of rows, and of entries.
+    n, nnz, occupied : int
+        Number of rows, of entries, and of rows that have entries.
     indptr, values : ndarray
         The first entry of each row, and the element of each entry.
     of_graph : bool
@@ -74,24 +74,29 @@ class Sparse(Operand):
         self.names, self.of_graph, self.callers_dtype = names, of_graph, self.dtype
         self.given, self.examined, self.inspected = rows, examined, inspected
 
-    @property
+    @cached_property
     def rows(self) -> Rows:
         """Compressed rows whose columns ascend."""
         if not self.inspected:
             self.given, self.inspected = _inspected(self.given, self.S, self.what), True
         return self.given
 
-    @property
+    @cached_property
     def nnz(self) -> int:
         """Number of entries."""
         return len(self.rows.columns)
 
-    @property
+    @cached_property
+    def occupied(self) -> int:
+        """Number of rows that have entries."""
+        return int(np.count_nonzero(self.indptr[1:] != self.indptr[:-1]))
+
+    @cached_property
     def indptr(self) -> np.ndarray:
         """The offset of the first entry of each row."""
         return self.rows.offsets
 
-    @property
+    @cached_property
     def values(self) -> np.ndarray:
         """The element of each entry."""
         return self.rows.values
@@ -178,8 +183,9 @@ class Sparse(Operand):
 
     def copy(self) -> Sparse:
         """A copy in memory of its own."""
-        rows = self.rows
-        return self.changed(given=Rows(rows.offsets.copy(), rows.columns.copy(), rows.values.copy(), rows.width))
+        A = self.rows
+        rows = Rows(A.offsets.copy(), A.columns.copy(), A.values.copy(), A.width)
+        return self.changed(given=rows, rows=rows, indptr=rows.offsets, values=rows.values)
 
     def without_zeros(self) -> Sparse:
         """The matrix without stored zeros; itself if there are none."""

@@ -27,7 +27,7 @@ from semiring.algorithms.sparse.costs import (
     sweep_seconds,
     work_of,
 )
-from semiring.algorithms.sparse.ordering import NARROW
+from semiring.algorithms.sparse.ordering import NARROW, Spread
 from semiring.kernels.build import PURPOSES, affordable, code_of, sums_numbers
 from semiring.kernels.cpu.sparse.sweeps import LANES
 from semiring.kernels.lowering.base import Lowering
@@ -302,28 +302,27 @@ class Searches(NamedTuple):
         return ("search", "buckets", "sweep", "levels")[self.index(min(self))]
 
 
-def search_times(low: Lowering, A: Sparse | Analysis, count: int, alike: bool) -> Searches:
+def search_times(low: Lowering, A: Sparse, count: int, alike: bool) -> Searches:
     """Searches from `count` vertices where no edge is better than 1, and all have one value if they are `alike`."""
+    return _search_times(low, A.n, A.nnz, A.spread, -(-count * A.occupied // max(A.n, 1)), count, alike)
+
+
+@lru_cache(64)
+def _search_times(low: Lowering, n: int, nnz: int, spread: Spread, going: int, count: int, alike: bool) -> Searches:
+    """The same, where `going` searches have an edge to begin with: the others end where they begin."""
     rate, size = lowering_rates(low), sum(component.itemsize for component in low.components)
-    written = written_seconds(low, count, A.n)
-    going = -(-count * int(np.count_nonzero(np.diff(A.indptr))) // max(A.n, 1))  # others end where they begin
-    sweep = sweep_seconds(A.n, A.spread, going, max(LANES // size, 1), rate, size)
+    written = written_seconds(low, count, n)
+    sweep = sweep_seconds(n, spread, going, max(LANES // size, 1), rate, size)
     return Searches(
-        ALONE + settle_seconds(A.n, A.nnz, going, rate) + written,
-        ALONE + bucket_seconds(A.n, A.nnz, going, rate) + written if sums_numbers(low) else np.inf, sweep + written,
-        ALONE + level_seconds(A.nnz, going, rate) + written if alike else np.inf,
+        ALONE + settle_seconds(n, nnz, going, rate) + written,
+        ALONE + bucket_seconds(n, nnz, going, rate) + written if sums_numbers(low) else np.inf, sweep + written,
+        ALONE + level_seconds(nnz, going, rate) + written if alike else np.inf,
     )
 
 
 def written_seconds(low: Lowering, rows: int, columns: int) -> float:
     """What it takes to write so many values."""
     return rows * columns * low.storage.itemsize / lowering_rates(low).write
-
-
-@lru_cache(16)
-def search_estimate(low: Lowering, analysis: Analysis, alike: bool) -> float:
-    """Seconds for a search from every vertex; the same for all weights on the same edges."""
-    return search_times(low, analysis, analysis.n, alike).seconds
 
 
 def all_searches(low: Lowering, A: Sparse) -> float | None:

@@ -86,6 +86,8 @@ def _made(dispatcher: Any) -> Any:
 
 
 def _compile_declared(dispatcher: Any) -> None:
+    if not dispatcher._can_compile:
+        return
     with global_compiler_lock:
         if dispatcher._can_compile:  # no other thread was first
             for signature in dispatcher.declared:

@@ -32,12 +32,12 @@ from semiring.operands.operand import Operand, order_of, order_of_one
 from semiring.operands.sparse import Sparse
 
 from .. import costs
-from ..costs import SMALL, PredictedPlan
+from ..costs import PredictedPlan
 from ..cycles import graph_of, improving
 from ..dense.schedules import SEARCH, resolve_method
 from ..forms import fits, nothing_in, told
 from ..plan import Plan
-from ..sparse.fronts import analysis_of, lowering_of
+from ..sparse.fronts import lowering_of
 from ..task import Task, first_offer, options
 from .search import Form, Search, form_of, on_the_host, place_of, positions, refuse_sums, way_of
 from .trees import best_trees, origins_of
@@ -53,56 +53,44 @@ def offer(task: Task) -> Plan | None:
 
 
 def _closure(task: Task) -> Plan | None:
-    """Searches where they are asked for, or predicted to be faster than the dense closure and elimination."""
+    """Searches where they are asked for; else `sparse.elimination` has chosen."""
     o, given = task.options, task.operands[0]
-    if not isinstance(given, Sparse) or o.packed:
+    if not isinstance(given, Sparse) or o.packed or o.method == "auto" or resolve_method(o.method, task.S) != SEARCH:
         return None
     order_of(given.shape)
-    method = o.method if o.method == "auto" else resolve_method(o.method, task.S)
-    if method == SEARCH:
-        if o.tile is not None:
-            raise SemiringError("tile is for the dense schedules; method='search' follows the edges from every vertex")
-        form = form_of(given)
-        seconds = _predicted(form.low, given) if form.bounded and form.low.kind != "objects" else {}
-        return _plan(task, given, form, seconds, "as asked")
-    if method != "auto" or o.tile is not None or given.n < SMALL:
-        return None
-    low = lowering_of(given, room=False)
-    dense = dense_seconds(given.n, costs.lowering_rates(low))
-    found = form_if_faster(given, low, dense) if dense > costs.least_search_seconds(low, given) else None
-    if found is None:
-        return None
-    seconds = _predicted(found.low, given)
-    if not costs.not_worth_a_look(low, given):  # elimination had that look
-        estimate = costs.estimate(low, analysis_of(given, o.order), given.nnz, True)
-        seconds["elimination"] = estimate.seconds["elimination"] - estimate.prepared
-    return _plan(task, given, found, seconds, "predicted to be faster than what else could be done")
+    if o.tile is not None:
+        raise SemiringError("tile is for the dense schedules; method='search' follows the edges from every vertex")
+    form, seconds = form_of(given), {}
+    if form.bounded and form.low.kind != "objects":
+        rate = costs.lowering_rates(lowering_of(given, room=False))
+        search = costs.search_times(form.low, given, given.n, given.alike)
+        seconds = {"search": search.seconds, "dense": dense_seconds(given.n, rate)}
+    return _plan(task, given, form, seconds, "as asked")
 
 
-def form_if_faster(given: Sparse, low: Lowering, rival: float) -> Form | None:
-    """How to search from every vertex, where that takes less than `rival` seconds and compiling repays beside them.
+def closure_if_faster(task: Task, given: Sparse, low: Lowering, seconds: dict[str, float]) -> Plan | None:
+    """The closure by a search from every vertex, if that is the fastest way and compiling repays beside the others.
 
     Parameters
     ----------
+    task : Task
     given : Sparse
     low : Lowering
         Of the closure by other methods.
-    rival : float
-        What the best of them takes.
+    seconds : dict
+        What they are predicted to take, by name.
     """
-    if not given.S.selective or low.kind == "objects":
+    rival = min(seconds.values())
+    if not given.S.selective or low.kind == "objects" or rival <= costs.least_search_seconds(low, given):
         return None
     form = form_of(given)
     if not form.bounded or form.low.kind == "objects":
         return None
     times = costs.search_times(form.low, given, given.n, given.alike)
-    return form if times.seconds < rival and repays(form.low, rival, times.way) else None
-
-
-def _predicted(low: Lowering, given: Sparse) -> dict[str, float]:
-    rate = costs.lowering_rates(lowering_of(given, room=False))
-    search = costs.search_times(low, given, given.n, given.alike)
-    return {"search": search.seconds, "dense": dense_seconds(given.n, rate)}
+    if times.seconds >= rival or not repays(form.low, rival, times.way):
+        return None
+    why = "predicted to be faster than what else could be done"
+    return _plan(task, given, form, {"search": times.seconds} | seconds, why)
 
 
 def _plan(task: Task, given: Sparse, form: Form, seconds: dict[str, float], why: str) -> Plan:

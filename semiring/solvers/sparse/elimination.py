@@ -11,8 +11,10 @@ from functools import partial
 from typing import Any
 
 from semiring.algorithms.sparse.analysis import Analysis
+from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.interface import Report
+from semiring.kernels.lowering.base import Lowering
 from semiring.operands.convert import as_sparse
 from semiring.operands.dense import Dense
 from semiring.operands.devices import COPY_RATE, FIRST_USE, gpu_name, require_gpu
@@ -26,7 +28,7 @@ from ..dense import fields
 from ..dense.factors import right_of
 from ..dense.schedules import SPARSE, resolve_method
 from ..forms import part_of, told
-from ..paths.searches import form_if_faster
+from ..paths.searches import closure_if_faster
 from ..plan import Plan
 from ..task import Declined, Task
 from . import superlu
@@ -80,23 +82,45 @@ def _closure(task: Task, engine: Engine) -> Plan | None:
         return None
     given = came if isinstance(came, Sparse) else as_sparse(came)
     low = engine.lowering(given, room=False)
-    if on_host and not wanted and costs.not_worth_a_look(low, given):
-        return None
+    if on_host and not wanted:
+        return _fastest_on_host(task, given, low)
     analysis = analysis_of(given, o.order, partial(with_another_process, low, given, True))
     there = not given.of_graph and (came.on_gpu or o.devices is None)
-    run = partial(_close, task, given, analysis, engine, there)
-    plan = engine.plan("closure", low, analysis, given.nnz, run, there=there)
+    plan = _plan(task, given, low, analysis, engine, there)
     if wanted:
         return replace(plan, reasons=plan.reasons | {"method": "as asked"})
-    seconds, dense = plan.seconds["elimination"] - plan.prepared, plan.seconds["dense"]  # the analysis is done
-    if on_host and o.device is None and min(seconds, dense) > SECONDS_FOR_A_GPU and (
-        found := _on_gpu_if_faster(task, given, analysis, min(seconds, dense))
+    return plan if plan.seconds["elimination"] - plan.prepared <= plan.seconds["dense"] else None
+
+
+def _fastest_on_host(task: Task, given: Sparse, low: Lowering) -> Plan | None:
+    """Elimination or searches, whichever is predicted to be faster; None where the dense closure is."""
+    o = task.options
+    seconds = {"dense": dense_seconds(given.n, costs.lowering_rates(low))}
+    if costs.not_worth_a_look(low, given):
+        return closure_if_faster(task, given, low, seconds)
+    analysis = analysis_of(given, o.order, partial(with_another_process, low, given, True))
+    given.spread = analysis.spread  # of the same edges
+    found = costs.estimate(low, analysis, given.nnz, True)
+    seconds["elimination"] = found.seconds["elimination"] - found.prepared  # the analysis is done
+    fastest = min(seconds.values())
+    if o.device is None and fastest > SECONDS_FOR_A_GPU and (
+        plan := _on_gpu_if_faster(task, given, analysis, fastest)
     ):
-        return found
-    if seconds > dense:
+        return plan
+    if costs.search_times(low, given, given.n, given.alike).seconds < fastest and (
+        plan := closure_if_faster(task, given, low, seconds)
+    ):
+        return plan
+    if seconds["dense"] < seconds["elimination"]:
         return None
-    rival = costs.search_estimate(low, analysis, given.alike) if on_host else seconds
-    return None if rival < seconds and form_if_faster(given, low, seconds) is not None else plan
+    return _plan(task, given, low, analysis, HOST, not given.of_graph)
+
+
+def _plan(
+    task: Task, given: Sparse, low: Lowering, analysis: Analysis, engine: Engine, there: bool
+) -> SparsePlan:
+    run = partial(_close, task, given, analysis, engine, there)
+    return engine.plan("closure", low, analysis, given.nnz, run, there=there)
 
 
 def _on_gpu_if_faster(task: Task, given: Sparse, analysis: Analysis, seconds: float) -> Plan | None:
