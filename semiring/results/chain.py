@@ -18,7 +18,7 @@ from semiring.operands.align import aligned, by_label
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand
-from semiring.solvers.dense.shapes import product_shape
+from semiring.solvers.dense.products import product_shape
 from semiring.solvers.task import DEFAULTS, Task, compute, options, own_algebra
 
 

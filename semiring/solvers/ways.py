@@ -92,7 +92,7 @@ WAYS = (
     way("closure", "paths.searches", IN_MEMORY, kinds=SPARSE),
     way("closure", "dense.schedules", IN_MEMORY),
 
-    way("matmul", "dense.argmax", "device check", "argmax"),
+    way("matmul", "dense.products", "device check", "argmax"),
     way("matmul", "dense.speculation", "device check", kinds=DEVICE),
     way("matmul", "dense.narrow", "device check", kinds=DEVICE),
     way("matmul", "sparse.sparse_products", "device check", kinds=SPARSE),

@@ -22,7 +22,7 @@ from ..cycles import turned
 from ..forms import alike
 from ..plan import Plan
 from ..task import DEFAULTS, Task, compute, first_offer
-from .shapes import product_shape
+from .products import product_shape
 
 
 def offer(task: Task) -> Plan:

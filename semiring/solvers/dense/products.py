@@ -1,39 +1,114 @@
-"""Matrix products by an engine: arrays, stacks and packed bits, here or on a GPU."""
+"""Compute matrix products by an engine: of arrays, stacks and packed bits; and find which terms win.
+
+With argmax=True the answer is c_ij = ⊕_k a_ik ⊗ b_kj and the least k whose term is c_ij:
+
+    c ← 0, p ← −1,   then for k = 0, 1, …:   if c ⊕ a_ik ⊗ b_kj ≠ c:   c ← a_ik ⊗ b_kj,  p ← k
+
+⊕ selects, so a term that changes c is the new c. Compiled code takes the rows of A one by one. NumPy takes one k after
+the other; of compressed rows it takes the first entries of all rows, then the second ones, and so on, whose k ascend
+too. Arrays on a GPU are multiplied there, in tiles of k; sparse matrices go through the host.
+"""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import lru_cache, partial
 from math import prod
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from semiring.algebra import laws
-from semiring.errors import SemiringError
+from semiring.algebra.laws import choose, full, is_nan
+from semiring.algebra.semiring import Semiring
+from semiring.errors import LawError, SemiringError
+from semiring.graphs.masks import is_masked
 from semiring.kernels.blocks.bits import check_writable
-from semiring.kernels.build import affordable, code_of
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.build import affordable, code_of, renting
 from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.cpu.sparse.structure import product_structure, transpose
+from semiring.kernels.cpu.sparse.winners import WinnersKernel
+from semiring.kernels.facts import together
 from semiring.kernels.interface import StackKernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.parts import chunks
 from semiring.kernels.numpy import logsum
+from semiring.kernels.numpy.dense import STRIP, operations
+from semiring.kernels.numpy.rows import by_rank
 from semiring.kernels.wrappers.paced import SHORT, paced
-from semiring.operands.convert import as_packed
-from semiring.operands.devices import is_on_gpu, to_host, upload
+from semiring.machine.threads import thread_count
+from semiring.operands.convert import as_dense, as_packed, on_host
+from semiring.operands.devices import is_on_gpu, require_gpu, to_host, upload
 from semiring.operands.examine import stacked
+from semiring.operands.operand import Operand
 from semiring.operands.packed import Packed
+from semiring.operands.sparse import Sparse
 
-from ..forms import product_of, refuse_overflow, same_dtype, written
+from ..forms import plain_form, product_of, refuse_overflow, same_dtype, same_vertices, written
 from ..plan import Plan
 from ..task import Task
-from .shapes import Product, can_hold, product_shape
 
-MANY = 1e6  # terms for which a look at the operands repays
-TEST = 1e-10  # seconds that a test for zero takes
+LOOKED_AT = 1e6  # terms from which a look for zeros in the operands pays off
+ZERO_TEST = 1e-10  # seconds that a test for zero takes
+NONE = np.int32(-1)
+GPU_FACTORS = 4  # factors of a product with winners on a GPU, as forms count them: with fewer, halves would stay halves
+
+
+class Product(NamedTuple):
+    """Shapes of a product C ⊕ A ⊗ B."""
+
+    full: tuple[int, ...]  # of the product of matrices
+    final: tuple[int, ...]  # of the answer: without the axes that vectors lack
+    depth: int  # terms of an entry
+    operands: tuple[tuple[int, ...], tuple[int, ...]]  # A and B as matrices
+
+
+@lru_cache(1024)
+def product_shape(
+    a: tuple[int, ...], b: tuple[int, ...], c: tuple[int, ...] | None = None, names: tuple[str, str] = ("A", "B")
+) -> Product:
+    """Return the shapes of a product, as in `numpy.matmul`; errors call its factors by `names`.
+
+    Raises
+    ------
+    SemiringError
+        If they do not fit.
+    """
+    if not a or not b:
+        raise SemiringError("A and B must be matrices or vectors, not single numbers; S.mul multiplies elements")
+    left, right = names
+    row, column = len(a) == 1, len(b) == 1
+    A, B = ((1, *a) if row else a), ((*b, 1) if column else b)
+    if A[-1] != B[-2]:
+        raise SemiringError(f"{left} of shape {a} and {right} of shape {b} do not fit: "
+                            f"{left} has {A[-1]} columns, {right} has {B[-2]} rows")
+    try:
+        leading = np.broadcast_shapes(A[:-2], B[:-2])
+    except ValueError:
+        raise SemiringError(f"leading axes {A[:-2]} of {left} and {B[:-2]} of {right} do not broadcast") from None
+    full = (*leading, A[-2], B[-1])
+    final = (*leading, *(() if row else full[-2:-1]), *(() if column else full[-1:]))
+    if c is not None and c != final:
+        raise SemiringError(f"accumulate has shape {c}, the product {final}")
+    return Product(full, final, A[-1], (A, B))
+
+
+def can_hold(out: Any, shape: tuple[int, ...], S: Semiring, dtype: np.dtype) -> bool:
+    """Return whether an answer of this shape and dtype can be written to an array, whatever its byte order."""
+    if (not isinstance(out, np.ndarray) and not is_on_gpu(out)) or is_masked(out):
+        return False
+    try:
+        same = S.resolve_dtype(out.dtype) == dtype
+    except (SemiringError, TypeError):  # a dtype that is not one of numbers
+        return False
+    return same and out.shape == shape and bool(getattr(out.flags, "writeable", True))
 
 
 def offer(task: Task) -> Plan:
-    """Any product of arrays, or of packed matrices."""
+    """Offer any product of arrays or of packed matrices, and of sparse ones for the terms that win."""
+    if task.options.argmax:
+        return _with_winners(task)
     return _packed(task) if task.kind == "packed" else _dense(task)
 
 
@@ -43,13 +118,13 @@ def _dense(task: Task) -> Plan:
     shape = product_shape(A.shape, B.shape, C[0].shape if C else None)
     (out,) = task.arguments
     if out is not None and not can_hold(out, shape.final, task.S, dtype):
-        raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
+        raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, without a mask")
     nothing, packed = 0 in A.shape or 0 in B.shape, len(shape.full) == 2
     facts, low = A.form(3, beside=(B, *C), check=task.options.check or nothing, packed=packed and not nothing)
     low = low.for_product(facts)
     entries = prod(shape.full)
     terms = float(entries) * shape.depth
-    if terms >= MANY and needs_no_test(low, A.array, B.array):  # type: ignore[attr-defined]
+    if terms >= LOOKED_AT and needs_no_test(low, A.array, B.array):  # type: ignore[attr-defined]
         low = spared(low, terms)
     if not code_of(low).bought:  # else a warm call is spared a step
         low = affordable(low, shape.depth, terms)
@@ -63,7 +138,7 @@ def _dense(task: Task) -> Plan:
 
 
 def needs_no_test(low: Lowering, *operands: np.ndarray) -> bool:
-    """Whether ⊗ tests for a zero that is in none of the operands, in compiled code on the CPU."""
+    """Return whether compiled code on the CPU tests for a zero that none of the operands contains."""
     if low.on_gpu or low.kind != "numba" or low.by_library or not low.is_identity or len(low.components) > 1:
         return False
     zero = low.zero[0]
@@ -71,18 +146,18 @@ def needs_no_test(low: Lowering, *operands: np.ndarray) -> bool:
 
 
 def spared(low: Lowering, terms: float) -> Lowering:
-    """The form without a test for zero, or that with it where its code is there and the other's would cost more."""
-    spare, seconds = low.without_test, terms * TEST
+    """Return the form without a test for zero, unless compiling it would cost more than the tests do."""
+    spare, seconds = low.without_test, terms * ZERO_TEST
     code = code_of(spare)
     return spare if code.at_hand or not code_of(low).at_hand or code.pays(seconds) else low
 
 
 def _nothing(task: Task, shape: Product, plan: Plan) -> Any:
-    """No terms are added to C, or to zero."""
+    """The answer without terms: C, or zero."""
     A, _, *C = task.operands
     if C:
         return finish_product(task, C[0].array.reshape(shape.full).copy())  # type: ignore[attr-defined]
-    result = laws.full(np.empty(shape.full, A.dtype), task.S.zero_in(A.dtype))
+    result = full(np.empty(shape.full, A.dtype), task.S.zero_in(A.dtype))
     return finish_product(task, upload(result) if A.on_gpu else result)
 
 
@@ -97,7 +172,7 @@ def _multiply(task: Task, shape: Product, plan: Plan) -> Any:
 
 
 def multiplied(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = None) -> Any:
-    """C ⊕ A ⊗ B in storage, of arrays of data."""
+    """Return C ⊕ A ⊗ B in storage, from arrays of elements."""
     if not low.is_identity:
         a, b = low.encode(a, True), low.encode(b, True)
     result = low.empty(full) if c is None else low.encode(c, True)
@@ -113,18 +188,22 @@ def multiplied(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = No
 
 
 def finish_product(task: Task, result: Any) -> Any:
-    """The answer where the operands came from, in `out` if that is given, with names that both have."""
+    """Return the answer on the caller's device, in `out` if that is given, with the names that both operands have."""
     left, right = task.given[:2]
-    final = product_shape(left.shape, right.shape).final
-    came = left.on_gpu or right.on_gpu or (len(task.given) > 2 and task.given[2].on_gpu)
-    if came != is_on_gpu(result):
-        result = upload(result) if came else to_host(result)
-    if result.shape != final:
-        result = result.reshape(final)
+    result = _returned(task, result)
     (out,) = task.arguments
     if out is not None:
         return written(out, result)
-    return product_of(left, right, result) if final else left.in_callers_dtype(result)[()]
+    return product_of(left, right, result) if result.shape else left.in_callers_dtype(result)[()]
+
+
+def _returned(task: Task, result: Any) -> Any:
+    """An array in the shape of the answer, on the caller's device."""
+    final = product_shape(task.given[0].shape, task.given[1].shape).final
+    came = any(given.on_gpu for given in task.given)
+    if came != is_on_gpu(result):
+        result = upload(result) if came else to_host(result)
+    return result if result.shape == final else result.reshape(final)
 
 
 def _packed(task: Task) -> Plan:
@@ -161,3 +240,210 @@ def _multiply_packed(task: Task, low: Lowering, operands: list[Packed], plan: Pl
         check_writable(out)
     kernel.assign(out, result)
     return out
+
+
+def _with_winners(task: Task) -> Plan:
+    """The plan of a product and the terms that win, over an algebra whose ⊕ selects."""
+    S = task.S
+    if not S.selective:
+        raise LawError(f"argmax needs a selective ⊕ (one whose result is always one of its operands); in {S.name} "
+                       f"{S._law_report.flags['selective']}")
+    if len(task.given) > 2 or task.arguments[0] is not None:
+        raise SemiringError("argmax=True returns the product and the winning terms: leave out accumulate and out")
+    if any(given.kind == "packed" for given in task.given):
+        raise SemiringError("argmax needs arrays or sparse matrices: unpack A and B with .to_dense()")
+    if all(given.kind == "device" for given in task.operands):
+        return _winners_on_gpu(task)
+    if task.options.device == "gpu":
+        require_gpu(S, "gpu", task.operands[0].dtype)
+        raise SemiringError("argmax of sparse matrices is computed on the CPU: leave out device='gpu', or pass arrays")
+    A, B = (on_host(given) for given in task.given)
+    both = isinstance(A, Sparse) and isinstance(B, Sparse)
+    dtype = same_dtype(A, B)
+    for given in (A, B):
+        if (isinstance(A, Sparse) or isinstance(B, Sparse)) and len(given.shape) > 2:
+            raise SemiringError(f"a sparse matrix times an array of shape {given.shape}: the array must be 1-D or 2-D")
+    if both and dtype.kind in "OV" and not same_vertices(A, B):
+        raise SemiringError(f"a sparse product over {S.name} would have {'records' if dtype.names else 'objects'} as "
+                            "elements, which no SciPy sparse matrix holds; pass one of the factors as a dense array")
+    shape = product_shape(A.shape, B.shape)
+    low = plain_form(S, dtype, together([A.facts, B.facts]), 3)
+    terms = float(prod(shape.full)) * shape.depth
+    if isinstance(A, Sparse):
+        terms = float(A.nnz) * shape.full[-1]
+    steps = float(shape.depth) * max(prod(shape.full) // STRIP, 1)
+    low = affordable(low, steps, terms, "winners") if _compiles(low, B) else low.interpreted
+    run: Callable[[Plan], Any] = partial(_find, task, A, B, shape)
+    if isinstance(A, Sparse) and isinstance(B, Sparse):
+        run = partial(_find_sparse, task, A, B)
+    entries = prod(shape.full)
+    return Plan(
+        operation="matmul", algebra=S, shape=shape.final, method="terms in turn", lowering=low,
+        place=f"CPU, {thread_count() if low.compiled and low.kind == 'numba' else 1} threads", work=terms,
+        memory=entries * (dtype.itemsize + NONE.itemsize), runner=run,
+        reasons={"method": "argmax=True asks which of them wins"},
+    )
+
+
+def _winners_on_gpu(task: Task) -> Plan:
+    """The same for arrays on the GPU."""
+    A, B = task.operands
+    dtype, shape = same_dtype(A, B), product_shape(A.shape, B.shape)
+    nothing = 0 in A.shape or 0 in B.shape
+    facts, low = A.form(GPU_FACTORS, beside=(B,), check=task.options.check or nothing, packed=False)
+    low = low.for_product(facts)
+    entries = prod(shape.full)
+    return Plan(
+        operation="matmul", algebra=task.S, shape=shape.final, method="tiled product", lowering=low,
+        work=float(entries) * shape.depth, memory=entries * (low.storage.itemsize + dtype.itemsize + NONE.itemsize),
+        runner=partial(_find_on_gpu, task, shape),
+        reasons={"method": "the winning tile of each entry is noted, and then searched for the term"},
+    )
+
+
+def _find_on_gpu(task: Task, shape: Product, plan: Plan) -> tuple[Any, Any]:
+    """The product and the terms that win, on the caller's device."""
+    from semiring.kernels.cuda.choose import array_kernel
+    from semiring.kernels.cuda.dense.winners import winners_kernel
+    from semiring.kernels.cuda.lowering import CudaLowering
+
+    low = plan.lowering
+    assert isinstance(low, CudaLowering)
+    given = (as_dense(X).array.reshape(s) for X, s in zip(task.operands, shape.operands, strict=True))
+    stored = [x if low.is_identity else low.encode(x, True) for x in given]
+    stacks = [x[None] if len(shape.full) == 2 else stacked(np.broadcast_to(x, (*shape.full[:-2], *x.shape[-2:])))
+              for x in stored]
+    values, which = winners_kernel(array_kernel(low)).multiply(*stacks)
+    result, which = low.decode(values).reshape(shape.final), which.reshape(shape.final)
+    if task.options.check:
+        refuse_overflow(low, result)
+    if not result.dtype.names:  # an infinity of integers may have moved, and still no term won
+        which[result == task.S.zero_in(result.dtype)] = NONE
+    return finish_product(task, result), _returned(task, which)[()]
+
+
+def _compiles(low: Lowering, B: Operand) -> bool:
+    """Whether there is compiled code: NumPy computes records, and products with a sparse B."""
+    return low.kind == "numba" and low.storage.names is None and not isinstance(B, Sparse)
+
+
+class Best:
+    """The best terms so far, and their numbers.
+
+    Parameters
+    ----------
+    low : Lowering
+    shape : tuple of int
+        Of the answer.
+    """
+
+    def __init__(self, low: Lowering, shape: tuple[int, ...]):
+        objects = low.kind == "objects"
+        arithmetic = low.algebra.over(object) if objects else operations(low)
+        self._add: Callable[[Any, Any], Any] = arithmetic.add
+        self._times: Callable[[Any, Any], Any] = arithmetic.mul if objects else arithmetic.scale  # type: ignore
+        self.values = full(np.empty(shape, low.storage), arithmetic.zero)
+        self.which = np.full(shape, NONE)
+
+    def join(self, where: Any, a: np.ndarray, b: np.ndarray, k: Any) -> None:
+        """Add the terms a ⊗ b, whose numbers are k, to a part of the answer."""
+        old = self.values[where]
+        total = np.asarray(self._add(old, np.asarray(self._times(a, b), old.dtype)))
+        better = np.asarray(~(total == old) & ~is_nan(total), bool)
+        if better.any():
+            self.values[where] = choose(better, total, old)
+            self.which[where] = np.where(better, k, self.which[where])
+
+
+def _find(task: Task, A: Operand, B: Operand, shape: Product, plan: Plan) -> tuple[Any, Any]:
+    """The product and the terms that win, on the caller's device."""
+    low = plan.lowering
+    a, b = (_in_storage(low, X, s) for X, s in zip((A, B), shape.operands, strict=True))
+    if low.compiled and low.kind == "numba":
+        values, found = _compiled(low, a, b, shape)
+    else:
+        best = Best(low, shape.full)
+        fold: Any = _sparse_dense if isinstance(A, Sparse) else _dense_sparse if isinstance(B, Sparse) else _dense_dense
+        with renting(low, "winners") if _compiles(low, B) else nullcontext():
+            fold(best, a, b)
+        values, found = best.values, best.which
+    result = low.decode(values).reshape(shape.final)
+    if task.options.check:
+        refuse_overflow(low, result)
+    # An infinity of integers may have moved, and still no term won.
+    nothing = np.asarray(result == full(result, task.S.zero_in(result.dtype)), bool)
+    which = np.where(nothing, NONE, found.reshape(shape.final))
+    return finish_product(task, result), _returned(task, which)[()]
+
+
+def _in_storage(low: Lowering, X: Operand, shape: tuple[int, ...]) -> Any:
+    """Compressed rows, or an array of matrices."""
+    return X.stored(low, True) if isinstance(X, Sparse) else low.encode(as_dense(X).array, True).reshape(shape)
+
+
+def _compiled(low: Lowering, a: Any, b: np.ndarray, shape: Product) -> tuple[np.ndarray, np.ndarray]:
+    """The same by compiled code: of compressed rows and an array, or of two stacks, matrix by matrix."""
+    kernel = WinnersKernel.of(low)
+    if isinstance(a, Rows):
+        return kernel.multiply(a, np.ascontiguousarray(b))
+    values, which = np.empty(shape.full, low.storage), np.empty(shape.full, NONE.dtype)
+    rows, depth = a.shape[-2:]
+    offsets = np.arange(rows + 1) * depth
+    columns = np.tile(np.arange(depth, dtype=NONE.dtype), rows)
+    lefts, rights = (np.broadcast_to(x, (*shape.full[:-2], *x.shape[-2:])) for x in (a, b))
+    for place in np.ndindex(shape.full[:-2]):
+        left = Rows(offsets, columns, np.ascontiguousarray(lefts[place]).reshape(-1), depth)
+        values[place], which[place] = kernel.multiply(left, np.ascontiguousarray(rights[place]))
+    return values, which
+
+
+def _dense_dense(best: Best, a: np.ndarray, b: np.ndarray) -> None:
+    """Fold in rows of the answer a strip at a time: a strip stays in the cache while k passes."""
+    rows, depth, width = a.shape[-2], a.shape[-1], max(prod(best.values.shape[:-2]) * b.shape[-1], 1)
+    step = max(STRIP // width, 1)
+    for begin in range(0, rows, step):
+        some = (..., slice(begin, begin + step), slice(None))
+        strip = a[some]
+        for k in range(depth):
+            best.join(some, strip[..., k, None], b[..., k, None, :], k)
+
+
+def _sparse_dense(best: Best, A: Rows, b: np.ndarray) -> None:
+    for rows, e in by_rank(A.offsets):
+        k = A.columns[e]
+        best.join(rows, A.values[e][:, None], b[k], k[:, None])
+
+
+def _dense_sparse(best: Best, a: np.ndarray, B: Rows) -> None:
+    turned = transpose(B)
+    for columns, e in by_rank(turned.offsets):
+        k = turned.columns[e]
+        best.join((slice(None), columns), a[:, k], turned.values[e][None, :], k[None, :])
+
+
+def _find_sparse(task: Task, A: Sparse, B: Sparse, plan: Plan) -> tuple[Any, Any]:
+    """The same of two sparse matrices: the winners are in a sparse matrix of the same structure."""
+    from scipy.sparse import csr_array
+
+    low, left, right = plan.lowering, A.stored(plan.lowering, True), B.stored(plan.lowering, True)
+    offsets, columns = product_structure((left.offsets, left.columns), (right.offsets, right.columns), right.width)
+    best = Best(low, (len(columns),))
+    keys = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * right.width + columns  # ascending
+    for rows, e in by_rank(left.offsets):
+        k = left.columns[e]
+        lengths = np.diff(right.offsets)[k]
+        begins = np.concatenate([[0], np.cumsum(lengths)])
+        terms = np.repeat(right.offsets[k] - begins[:-1], lengths) + np.arange(begins[-1])
+        places = np.searchsorted(keys, np.repeat(rows, lengths) * right.width + right.columns[terms])
+        best.join(places, np.repeat(left.values[e], lengths), right.values[terms], np.repeat(k, lengths))
+    values = low.decode(best.values)
+    there = (best.which >= 0) & ~np.asarray(values == full(values, task.S.zero_in(values.dtype)), bool)
+    if task.options.check:
+        refuse_overflow(low, values, lambda i: (int(keys[i]) // right.width, int(columns[i])))
+    before = np.concatenate([[0], np.cumsum(there)])
+    offsets, columns = before[offsets], columns[there]
+    shape = A.shape[0], right.width
+    which = csr_array((best.which[there], columns, offsets), shape=shape)
+    if same_vertices(A, B):
+        return A.graph_of(Rows(offsets, columns, values[there], right.width)), which
+    return csr_array((values[there], columns, offsets), shape=shape), which

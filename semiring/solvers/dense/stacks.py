@@ -22,8 +22,8 @@ from ..forms import part_of, same_dtype, told
 from ..plan import Plan
 from ..task import DEFAULTS, Options, Task, compute, first_offer
 from .factors import Factors
+from .products import product_shape
 from .schedules import STACKED_ORDER
-from .shapes import product_shape
 
 
 def offer(task: Task) -> Plan | None:

@@ -26,7 +26,7 @@ from semiring.operands.examine import examine, known
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
-from ..dense.shapes import Product, can_hold, product_shape
+from ..dense.products import Product, can_hold, product_shape
 from ..forms import plain_form, product_of, refuse_overflow, same_dtype, same_vertices, written
 from ..plan import Plan
 from ..task import Task

@@ -493,7 +493,7 @@ def test_a_zero_is_tested_for_where_there_is_one(case: tuple[str, str], data: st
         for p, q in ((m, k), (k, n))
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(products, "MANY", 0)
+        patch.setattr(products, "LOOKED_AT", 0)
         got = sr.matmul(A, B, S, check=False, device="cpu")
     arithmetic = S.over(kind)
     wanted = np.full((m, n), arithmetic.zero)
