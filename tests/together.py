@@ -232,7 +232,7 @@ def errors(here: Any, folder: str) -> None:
     assert "a square matrix" in whole(np.zeros((2, 3)), sr.min_plus)
     assert "Python objects" in whole(np.zeros((2, 2)), sr.why)
     for options, why in (({"on_divergence": "mask"}, "with on= has no option"),
-                         ({"method": "squaring"}, "goes by blocked"), ({"devices": 2}, "has no option 'devices'"),
+                         ({"method": "squaring"}, "must be blocked"), ({"devices": 2}, "has no option 'devices'"),
                          ({"memory": "1G", "out": Path(folder) / "c.npy"}, "holds its part")):
         assert why in whole(np.zeros((2, 2)), sr.min_plus, **options), why
     if here.size > 1:

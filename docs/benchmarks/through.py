@@ -28,7 +28,7 @@ import semiring as sr
 from semiring.algorithms.blocks import spans
 from semiring.scale.executor import Executor
 from semiring.scale.storing import bytes_of
-from semiring.solvers.beyond import levels, through_gpu
+from semiring.solvers.beyond import gpus, levels
 
 
 def main() -> None:
@@ -137,7 +137,7 @@ class Steps:
 
     def __init__(self) -> None:
         self.took: dict[str, float] = {}
-        for owner, name in ((through_gpu, "_facts"), (Executor, "run"), (through_gpu, "_settle")):
+        for owner, name in ((gpus, "_facts"), (Executor, "run")):
             setattr(owner, name, self._timed(name.strip("_"), getattr(owner, name)))
 
     def _timed(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:

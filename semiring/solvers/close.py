@@ -18,7 +18,7 @@ import numpy as np
 from semiring.algebra.laws import Arithmetic
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar, spans
-from semiring.errors import NoClosureError
+from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.dense import Dense
@@ -121,7 +121,7 @@ class Home:
     def mend(self, sound: bool) -> None:
         """Over a field and over log compare A* with what it solves, and correct it; `sound` says that `close` ended."""
         if self.kept:
-            self.answer = fields.corrected(self.given, self.answer)
+            self.answer = fields.corrected(self.given, self.answer, sound)
 
     def with_edges(self) -> np.ndarray:
         """The diagonal of A⁺ = A A*."""
@@ -170,6 +170,26 @@ def closed(home: Home) -> Any:
     if not home.reflexive:
         home.leave_out_empty_walks()
     return home.wrapped()
+
+
+def method_among(methods: tuple[str, ...], asked: str, where: str) -> str:
+    """Return the method of a home: the one that is asked for, or the first if that is "auto".
+
+    Raises
+    ------
+    SemiringError
+        If the home does not have the method.
+
+    Examples
+    --------
+    >>> method_among(("blocked",), "squaring", "with on=")
+    Traceback (most recent call last):
+    semiring.errors.SemiringError: with on= the method must be blocked or auto, and is 'squaring'
+    """
+    found = methods[0] if asked == "auto" else asked
+    if found not in methods:
+        raise SemiringError(f"{where} the method must be {', '.join(methods)} or auto, and is {asked!r}")
+    return found
 
 
 def put_diagonal(block: Any, first: int, vertices: Iterable[int], values: np.ndarray) -> None:

@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scale.faked import FakedHost, FakedStream
 from scale.played import World, together
-from solvers.beyond.test_several_gpus import KINDS, Exchange, chosen, matrix
+from solvers.beyond.test_gpus import KINDS, Exchange, chosen, matrix
 from strategies import nearly_consistent
 
 import semiring as sr
@@ -32,7 +32,7 @@ from semiring.scale import rank_gpus
 from semiring.scale.connection import MPI
 from semiring.scale.rank_gpus import gpu_of
 from semiring.scale.ranks import Agreed
-from semiring.solvers.beyond import brought, processes
+from semiring.solvers.beyond import brought, mpi
 
 FREE = 1 << 30  # bytes of each GPU
 
@@ -287,8 +287,8 @@ def test_errors_grown_by_rounding_are_not_the_answer(machine: Machine, monkeypat
     p = np.random.default_rng(0).normal(size=n)
     A = p[:, None] - p
     A[np.arange(n), np.arange(n)] = np.inf
-    asked, again = list[int](), processes.stable_closure
-    monkeypatch.setattr(processes, "stable_closure", lambda *a: asked.append(n) or again(*a))
+    asked, again = list[int](), mpi.stable_closure
+    monkeypatch.setattr(mpi, "stable_closure", lambda *a: asked.append(n) or again(*a))
     found = machine.closures(2, lambda here: sr.closure(first(here, A), sr.min_plus, on=here, device="gpu", tile=8))
     assert asked == [n]
     np.testing.assert_allclose(found[0], sr.closure(A, sr.min_plus), rtol=0, atol=1e-13)

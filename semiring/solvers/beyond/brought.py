@@ -35,11 +35,12 @@ from semiring.scale.ranks import agreed
 from semiring.scale.scratch import FORMAT, fingerprint, refuse_other, unfinished
 from semiring.scale.stores import Source
 
+from ..close import method_among
 from ..dense.schedules import resolve_method
 from ..dense.tolerance import loosened, refuse_without_tolerance
 from ..task import Options, algebra_for
 from ..ways import ways_of
-from .levels import LEAST, on_gpu
+from .levels import on_gpu
 
 SIDES = (1024, 768, 512, 384, 256, 192, 128, 64, 32)  # of tiles
 ROUNDS = 8  # steps, for each process of the longer side of the grid, below which too many wait too often
@@ -274,7 +275,7 @@ def setup_of(
         "format": FORMAT, "library": __version__, "input": identity_of(given), "algebra": S.name,
         "method": "blocked, spread", "device": "cpu" if gpu is None else "gpu", "form": fingerprint(low),
         "reflexive": bool(asked.reflexive), "tol": None if asked.tol is None else float(asked.tol),
-        "loosened": loosened, "side": grid.side, "ranks": world.size, "room": LEAST, "order": LEAST, "beside": 0,
+        "loosened": loosened, "side": grid.side, "ranks": world.size,
         "facts": asdict(facts),
     }
     setup = Setup(given, facts, low, grid, gpu, about, saved, loosened)
@@ -287,8 +288,7 @@ def _refuse(S: Semiring, o: Options) -> None:
     if S.traced is None:
         raise SemiringError(f"{S.name}: its elements are Python objects, which processes do not send each other here: "
                             "leave out on=")
-    if resolve_method(o.method, S) not in ("auto", "blocked"):
-        raise SemiringError(f"on= goes by blocked, and not by method={o.method!r}")
+    method_among(("blocked",), resolve_method(o.method, S), "with on=")
     ways_of("closure", "mpi", o.asked)
     if o.storing is not None and o.storing.memory is not None:
         raise SemiringError("memory= is of closures by one process: with on= each process holds its part of the matrix")

@@ -1,67 +1,87 @@
-"""Where tiles of a closure from file to file are: on the disk and in the host's memory, or in a GPU's memory as well.
+"""Closures from file to file: which tiles are where, what that moves and takes, and next hops from the finished file.
 
     disk ⇄ host                 the host computes
-    disk ⇄ host ⇄ GPU           the GPU computes, and the host's memory keeps what the GPU puts away, as far as it goes
+    disk ⇄ host ⇄ GPU           the GPU computes; the host's memory keeps what the GPU evicts, as far as it suffices
 
-Both are the same program, executor and commits. With a GPU tiles have four places: what the GPU needs again last is put
-away, to the host's memory where a place there saves most, and else through it to the disk.
+Both run the same program with the same executor and commits. A GPU evicts the tile that it needs again last: to the
+host's memory if a place there saves most, and otherwise through it to the disk.
+
+Next hops to a target follow from the target's column of the closure and from the edges (`semiring.algorithms.trees`),
+so some columns at a time are enough. Of a dense matrix only edges are kept that best walks can have: no worse than
+every walk from their tail and, if ⊗ is a sum, no worse than the best walk between their ends.
 """
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import sqrt
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from semiring.algebra.laws import full
+from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.graphs.texts import shown
+from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import available_bytes, available_on_device, in_words
 from semiring.operands.dense import carried_by
-from semiring.operands.devices import COPY_RATE
+from semiring.operands.devices import COPY_RATE, GPU_RATE
+from semiring.operands.operand import Operand
+from semiring.operands.sparse import COLUMN, OFFSET, Sparse
 from semiring.scale.arena import Arena, HostArena
 from semiring.scale.eviction import HOST, Traffic, through_memory, traffic
 from semiring.scale.executor import AHEAD, READERS, WRITERS, MemoryShelf, Shelf
+from semiring.scale.files import writing_rate
 from semiring.scale.program import Program, Schedule, Tile, program
 from semiring.scale.scratch import Scratch
 from semiring.scale.shelves import Held, Passing
-from semiring.scale.stores import Output, Source, block
+from semiring.scale.stores import SLAB_BYTES, Output, Source, block
 from semiring.scale.storing import Storing
 
+from ..costs import lowering_rates
 from ..forms import refuse_overflow, without_library
+from ..paths.trees import best_trees, least_or_greatest, rounds_once
+from ..plan import Plan
 
-SIDES = (2048, 1536, 1024, 768, 512, 384, 256, 192, 128, 64)  # of tiles that the host multiplies
-TILES = 48  # of those that should fit in memory; with fewer more is moved
+SIDES = (2048, 1536, 1024, 768, 512, 384, 256, 192, 128, 64)  # orders of tiles that the host multiplies
+TILES = 48  # that should fit in memory; with fewer tiles more is moved
 SIDES_ON_GPU = (8192, 4096, 2048, 1024, 512, 256, 128)
-TILES_ON_GPU = 32  # that should fit there: large tiles hide their way there better than many save ways,
-ACROSS = 8  # which the matrix should have in a row,
-BESIDE = 4  # and that should fit in the host's memory beside those on their way
-SHARE = 0.8  # of the GPU's memory that is free
-LEAST = 3 + AHEAD  # tiles without which nothing goes
-MOVERS = READERS + WRITERS  # threads: each has a tile in storage on its way through the host's memory, or of elements
-DISK_RATE = 2e9  # bytes a second, where two orders of operations are compared
+TILES_ON_GPU = 32  # that should fit on a GPU: large tiles hide their transfers better than many tiles save transfers
+TILES_IN_A_ROW = 8  # that the matrix should have, if a GPU computes
+TILES_ON_HOST = 4  # that should fit in the host's memory, besides tiles on their way
+SHARE = 0.8  # part of the GPU's free memory that may be used
+NEEDED_TILES = 3 + AHEAD  # in the memory where products are computed
+MOVERS = READERS + WRITERS  # threads; each moves one tile through the host's memory, in storage and as elements
+DISK_RATE = 2e9  # bytes a second, to compare two orders of operations
+HOP = np.dtype(np.int32)  # of next hops in files
+LINES = 6  # matrices of a column block's size that finding trees takes, besides the block
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a matrix is cut, and how many tiles are where.
+    """The size of tiles, and how many of them each memory holds.
 
     Attributes
     ----------
     n, side : int
         The order of the matrix and of a tile.
     room : int
-        Tiles in the memory of what computes.
+        Tiles in the memory where products are computed.
     order : int
-        Tiles for which the operations are put in order.
+        Tiles for whose number the operations are ordered.
     beside : int
-        Tiles for which the host's memory has room, where a GPU computes.
+        Evicted tiles that the host's memory holds, if a GPU computes.
     """
 
     n: int
@@ -71,41 +91,181 @@ class Layout:
     beside: int = 0
 
     def planned(self, schedule: Schedule) -> Planned:
-        """Operations of a schedule, and which tiles are where when."""
+        """The operations of a schedule, and the traffic of tiles."""
         made = program(schedule, self.n, self.side, self.order)
         plan = traffic(made, self.room)
         return Planned(self, made, through_memory(plan, self.beside) if self.beside else plan)
 
 
 class Planned(NamedTuple):
-    """A layout, the operations of a schedule, and which tiles are where when."""
+    """A layout, the operations of a schedule, and the traffic of tiles."""
 
     layout: Layout
     made: Program
     traffic: Traffic
 
 
-class Levels(NamedTuple):
-    """What an executor works with.
+class Forecast(NamedTuple):
+    """Predicted seconds.
 
     Attributes
     ----------
-    kernel : Kernel
-    arena : Arena
-    scratch : Shelf
-        On the disk.
-    memory : MemoryShelf or None
-        In the host's memory, where a GPU computes.
+    kernels, bus, disk : float
+        Seconds for the products, for moving tiles between the host's memory and a GPU, and for reading and writing
+        the disk. All three happen at the same time.
+    rate : float
+        Bytes per second that the disk writes, measured on a few MiB.
     """
 
-    kernel: Kernel[Any]
-    arena: Arena
-    scratch: Shelf
-    memory: MemoryShelf | None = None
+    kernels: float
+    bus: float
+    disk: float
+    rate: float
+
+    @property
+    def seconds(self) -> float:
+        """Seconds for all together."""
+        return max(self.kernels, self.bus, self.disk)
+
+    @property
+    def bound(self) -> str:
+        """The part that takes longest."""
+        return "kernels" if self.kernels >= self.seconds else "the disk" if self.disk >= self.seconds else "the bus"
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class StoredPlan(Plan):
+    """The plan of a closure that goes tile by tile from file to file; `print` it.
+
+    Attributes
+    ----------
+    storing : Storing
+        The options of the output.
+    read, written : int
+        Bytes of tiles that are moved, including the input and the output.
+    output, scratch : int
+        Bytes on the disk: for the answer, and at most for evicted tiles, without `kept`.
+    kept : int
+        Bytes that commits may need in addition.
+    done : float
+        The part that an earlier run has done, if this one continues it.
+    host : int
+        Bytes of the host's memory for tiles; if a GPU computes, `memory` is the GPU's.
+    bus : int
+        Bytes of tiles that are moved between the host's memory and a GPU.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> p = sr.plan("closure", np.zeros((300, 300)), sr.min_plus, out="d.npy", memory="1M")
+    >>> p.method, p.tile, p.output
+    ('r-kleene, out of core', 64, 720000)
+    """
+
+    storing: Final[Storing] = field(default_factory=lambda: Storing(Path()))
+    read: Final[int] = 0
+    written: Final[int] = 0
+    output: Final[int] = 0
+    scratch: Final[int] = 0
+    kept: Final[int] = 0
+    done: Final[float] = 0.0
+    host: Final[int] = 0
+    bus: Final[int] = 0
+
+    @property
+    def bound(self) -> float:
+        """The bytes that n³ multiply-adds must move in any order with this memory: 2 n³ / √M elements.
+
+        H. Jia-Wei, H. T. Kung, I/O complexity: the red-blue pebble game (1981); D. Irony, S. Toledo, A. Tiskin,
+        Communication lower bounds for distributed-memory matrix multiplication (2004).
+        """
+        item = self.lowering.storage.itemsize
+        memory = self.memory + self.host if self.lowering.on_gpu else self.memory
+        return 2 * self.work / sqrt(max(memory / item, 1)) * item
+
+    @cached_property
+    def forecast(self) -> Forecast:
+        """Predicted from the instructions of ⊕ and ⊗ on this machine, and from the measured rate of the disk."""
+        left, rate = 1 - self.done, writing_rate(self.storing.out.absolute().parent)
+        if self.lowering.on_gpu:
+            kernels = self.work * max(self.lowering.storage.itemsize, 4) / 4 / GPU_RATE
+        else:
+            kernels = self.work / lowering_rates(self.lowering).product
+        return Forecast(left * kernels, left * self.bus / COPY_RATE, left * (self.read + self.written) / rate, rate)
+
+    @property
+    def commits(self) -> int:
+        """The predicted number of commits."""
+        return 0 if self.storing.checkpoint is None else int(self.forecast.seconds / self.storing.checkpoint)
+
+    def rows(self) -> dict[str, str]:
+        """The rows that are printed, by name.
+
+        Returns
+        -------
+        dict of str to str
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> sr.plan("closure", np.zeros((300, 300)), sr.min_plus, out="d.npy").rows()["commits"]
+        'none: a power cut loses everything; checkpoint= makes commits'
+        """
+        rows = super().rows()
+        times, moved = self.forecast, self.read + self.written
+        matrix = max(self.shape[0] ** 2 * self.lowering.storage.itemsize, 1)
+        rows["moved"] = (f"{in_words(self.read)} read, {in_words(self.written)} written: {moved / matrix:.1f} times "
+                         f"the matrix (2 n³ / √M is {self.bound / matrix:.1f})")
+        if self.lowering.on_gpu:
+            rows["bus"] = (f"{in_words(self.bus)} between the host's memory and the GPU: {self.bus / matrix:.1f} times "
+                           "the matrix")
+        free = shutil.disk_usage(self.storing.out.absolute().parent).free
+        rows["disk"] = f"{in_words(self.output)} for the answer, {in_words(self.scratch)} for evicted tiles"
+        rows["disk"] += f", up to {in_words(self.kept)} for commits" if self.storing.checkpoint is not None else ""
+        rows["disk"] += f"; {in_words(free)} is free"
+        rows["commits"] = "none: a power cut loses everything; checkpoint= makes commits"
+        if self.storing.checkpoint is not None:
+            rows["commits"] = f"{self.commits}, one every {self.storing.checkpoint:g} s"
+        if self.done:
+            rows["done"] = f"{100 * self.done:.1f} %, by an earlier run"
+        copies = f"{time_in_words(times.bus)} of copies to the GPU and back, " if self.lowering.on_gpu else ""
+        rows["predicted"] = (f"{time_in_words(times.seconds)}, bound by {times.bound}: {time_in_words(times.kernels)} "
+                             f"of products, {copies}{time_in_words(times.disk)} of reading and writing at "
+                             f"{in_words(int(times.rate))}/s")
+        return rows
+
+    def require_disk(self) -> None:
+        """Refuse a closure for which the disk has no room.
+
+        Raises
+        ------
+        SemiringError
+        """
+        place = self.storing.out.absolute().parent
+        there = sum(file.stat().st_blocks * 512 if hasattr(file.stat(), "st_blocks") else file.stat().st_size
+                    for file in self.storing.folder.rglob("*") if file.is_file())
+        free, needed = shutil.disk_usage(place).free, self.output + self.scratch - there
+        if needed > free:
+            raise SemiringError(
+                f"{shown(place)} has {in_words(free)} free, and {in_words(needed)} more are needed: the closure takes "
+                f"{in_words(self.output)}, evicted tiles {in_words(self.scratch)}. Make room, use a narrower dtype, "
+                "give more memory=, or write to another disk")
+
+
+def time_in_words(seconds: float) -> str:
+    """Return a time as text, in seconds, minutes or hours.
+
+    >>> time_in_words(90.0), time_in_words(3600.0)
+    ('90 s', '60 min')
+    """
+    return f"{seconds:.3g} s" if seconds < 600 else f"{seconds / 60:.0f} min" if seconds < 7200 else (
+        f"{seconds / 3600:.1f} h")
 
 
 def on_gpu(S: Semiring, dtype: np.dtype, facts: Facts, n: int) -> Lowering:
-    """The form for a GPU, with compiled products: a library's do not know 0 · ∞ = 0."""
+    """The form for a GPU, with compiled products, because those of a library do not have 0 · ∞ = 0."""
     from semiring.kernels.cuda.choose import choose
 
     low = choose(S, dtype, facts, n, in_place=False)
@@ -113,22 +273,24 @@ def on_gpu(S: Semiring, dtype: np.dtype, facts: Facts, n: int) -> Lowering:
 
 
 def memory_for_tiles(storing: Storing) -> int:
-    """Bytes of the host's memory: what the caller says, or half of what is free."""
-    free = available_bytes()
-    return storing.memory or (free // 2 if free is not None else 1 << 30)
+    """Bytes of the host's memory for tiles: the caller's, or half of what is free."""
+    return storing.memory or (available_bytes() or 1 << 31) // 2
 
 
 def planned(n: int, low: Lowering, storing: Storing, tile: int | None, schedule: Schedule) -> Planned:
-    """A schedule on the largest tiles such that enough of them fit in memory.
+    """Plan a schedule on the largest tiles of which enough fit in memory.
 
     Raises
     ------
     SemiringError
-        When there is too little.
+        If there is too little memory.
     """
+    memory, item = memory_for_tiles(storing), low.storage.itemsize
     if not low.on_gpu:
-        return _layout_on_host(n, low, storing, tile).planned(schedule)
-    cut = _layout_on_gpu(n, low, storing, tile)
+        sides = [tile] if tile is not None else [side for side in SIDES if side < n] or [max(n, 1)]
+        side, room = fitted(n, item, memory, sides, lambda side: side**2 * item * TILES <= memory, "memory={} holds")
+        return Layout(n, side, room, room).planned(schedule)
+    cut = _layout_on_gpu(n, low, memory, tile)
     plain = cut.planned(schedule)
     if not plain.traffic.slots:
         return plain
@@ -140,51 +302,44 @@ def planned(n: int, low: Lowering, storing: Storing, tile: int | None, schedule:
 def fitted(
     n: int, item: int, memory: int, sides: Sequence[int], suits: Callable[[int], bool], hold: str
 ) -> tuple[int, int]:
-    """The order of a tile, and how many are in memory beside those on their way.
+    """Choose the order of a tile, and how many are in memory besides those on their way.
 
     Parameters
     ----------
     n, item, memory : int
         The order of the matrix; bytes of an element and of the memory.
     sides : sequence of int
-        Orders to choose from, the best first; the last one is taken where none suits.
+        Orders to choose from, the best first; if none suits, the last one is used.
     suits : callable
-        Whether an order does.
+        Whether an order suits.
     hold : str
         For the error: whose memory it is, and the verb.
 
     Raises
     ------
     SemiringError
-        When there is too little memory.
+        If there is too little memory.
     """
     side = next(filter(suits, sides), sides[-1])
     fit = memory // (side**2 * item)
-    if fit < LEAST:
+    if fit < NEEDED_TILES:
         raise SemiringError(f"{hold.format(in_words(memory))} {fit} tiles of {side} × {side}: at least "
-                            f"{in_words(LEAST * side**2 * item)} are needed")
+                            f"{in_words(NEEDED_TILES * side**2 * item)} are needed")
     return side, max(3, min(fit - AHEAD, _most(n, side)))
 
 
 def sides_on_gpu(n: int, tile: int | None) -> list[int]:
-    """Orders of tiles for a GPU, the largest first, such that the matrix has enough in a row; or as asked."""
+    """Orders of tiles for a GPU, the largest first, that give the matrix enough tiles in a row; or the caller's."""
     if tile is not None:
         return [tile]
-    return [min(side, max(n, 1)) for side in SIDES_ON_GPU if side * ACROSS <= n or side == SIDES_ON_GPU[-1]]
+    return [min(side, max(n, 1)) for side in SIDES_ON_GPU if side * TILES_IN_A_ROW <= n or side == SIDES_ON_GPU[-1]]
 
 
-def _layout_on_host(n: int, low: Lowering, storing: Storing, tile: int | None) -> Layout:
-    memory, item = memory_for_tiles(storing), low.storage.itemsize
-    sides = [tile] if tile is not None else [side for side in SIDES if side < n] or [max(n, 1)]
-    side, room = fitted(n, item, memory, sides, lambda side: side**2 * item * TILES <= memory, "memory={} holds")
-    return Layout(n, side, room, room)
-
-
-def _layout_on_gpu(n: int, low: Lowering, storing: Storing, tile: int | None) -> Layout:
-    memory, item, there = memory_for_tiles(storing), low.storage.itemsize, int(available_on_device() * SHARE)
+def _layout_on_gpu(n: int, low: Lowering, memory: int, tile: int | None) -> Layout:
+    item, there = low.storage.itemsize, int(available_on_device() * SHARE)
 
     def suits(side: int) -> bool:
-        beside = on_their_way(side, low) + BESIDE * side**2 * item
+        beside = on_their_way(side, low) + TILES_ON_HOST * side**2 * item
         return side**2 * item * TILES_ON_GPU <= there and beside <= memory
 
     side, room = fitted(n, item, there, sides_on_gpu(n, tile), suits, "{} of the GPU's memory hold")
@@ -197,12 +352,12 @@ def _layout_on_gpu(n: int, low: Lowering, storing: Storing, tile: int | None) ->
 
 
 def _most(n: int, side: int) -> int:
-    """Tiles that there are at a time: those of the matrix, and such as replace them."""
+    """The most tiles that exist at a time: those of the matrix and their replacements."""
     return 2 * (-(-n // side)) ** 2
 
 
 def _moving(plan: Traffic) -> float:
-    """How long tiles take to be moved, in units that do not matter."""
+    """The time for moving tiles, in seconds per byte of a tile."""
     disk = sum(count for (_, place), count in plan.moved.items() if place != HOST)
     return max(disk / DISK_RATE, sum(plan.moved.values()) / COPY_RATE)
 
@@ -213,10 +368,15 @@ def on_their_way(side: int, low: Lowering) -> int:
 
 
 @contextmanager
-def levels(low: Lowering, cut: Layout, plan: Traffic, scratch: Scratch) -> Iterator[Levels]:
-    """What an executor works with, and pinned memory of the host as long as this is open."""
+def allocated(
+    low: Lowering, cut: Layout, plan: Traffic, scratch: Scratch
+) -> Iterator[tuple[Kernel[Any], Arena, Shelf, MemoryShelf | None]]:
+    """The engine, the arena where it computes, and shelves on the disk and, if a GPU computes, in pinned memory.
+
+    The host's memory is pinned as long as this is open.
+    """
     if not low.on_gpu:
-        yield Levels(build_kernel(low), HostArena(cut.room + AHEAD, cut.side, low.storage), scratch)
+        yield build_kernel(low), HostArena(cut.room + AHEAD, cut.side, low.storage), scratch, None
         return
     from semiring.kernels.cuda.dense.arena import GpuArena
     from semiring.kernels.cuda.dense.carry import Pinned, carry
@@ -227,12 +387,19 @@ def levels(low: Lowering, cut: Layout, plan: Traffic, scratch: Scratch) -> Itera
         buffers = np.empty((MOVERS + plan.held, cut.side, cut.side), low.storage)
         pinned.add(buffers, fresh=True)
         pinned.wait()
-        yield Levels(build_kernel(low), arena, Passing(buffers[:MOVERS], carry, scratch),
-                     Held(buffers[MOVERS:], carry, scratch))
+        yield (build_kernel(low), arena, Passing(buffers[:MOVERS], carry, scratch),
+               Held(buffers[MOVERS:], carry, scratch))
+
+
+def elements_of(source: Source, S: Semiring, rows: slice, columns: slice) -> np.ndarray:
+    """A block of a matrix that is read from a source, as elements of an algebra."""
+    found = np.empty((rows.stop - rows.start, columns.stop - columns.start), source.dtype)
+    source.read(rows, columns, found)
+    return np.asarray(carried_by(found, S))
 
 
 def reader(S: Semiring, source: Source, low: Any, made: Program) -> Callable[[Tile, Any], None]:
-    """Tiles of the input in storage: where that is what the input holds, they are read to their place."""
+    """Return a function that reads tiles of the input and encodes them, directly into place if both are the same."""
     straight = not low.on_gpu and low.is_identity and source.dtype == low.storage
 
     def read(tile: Tile, out: Any) -> None:
@@ -240,9 +407,7 @@ def reader(S: Semiring, source: Source, low: Any, made: Program) -> Callable[[Ti
         if straight:
             source.read(rows, columns, out)
             return
-        elements = np.empty(out.shape, source.dtype)
-        source.read(rows, columns, elements)
-        given = carried_by(elements, S)
+        given = elements_of(source, S, rows, columns)
         if low.on_gpu:
             from semiring.kernels.cuda.dense.carry import taken_in
 
@@ -254,13 +419,13 @@ def reader(S: Semiring, source: Source, low: Any, made: Program) -> Callable[[Ti
 
 
 def writer(low: Any, made: Program, output: Output, check: bool) -> Callable[[Tile, Any], None]:
-    """Tiles of the closure as elements of the caller's dtype; what has no value there is refused by its place."""
-    looked_at = check and not low.drops_nan
+    """Return a function that decodes and writes tiles of the closure; it refuses overflow with its position."""
+    may_overflow = check and not low.drops_nan
 
     def write(tile: Tile, elements: Any) -> None:
         found = low.decode(elements)
         rows, columns = block(made, tile)
-        if looked_at:
+        if may_overflow:
             refuse_overflow(low, found, first=(rows.start, columns.start))
         if low.on_gpu:
             from semiring.kernels.cuda.dense.carry import stage
@@ -270,3 +435,66 @@ def writer(low: Any, made: Program, output: Output, check: bool) -> Callable[[Ti
         output.write_block(rows, columns, found)
 
     return write
+
+
+def next_hops(
+    given: Operand, source: Source, closure: Output, hops: Output, plan: StoredPlan, start: int
+) -> Iterator[int]:
+    """Write the columns of the next hops from one on; yield how many are done."""
+    n = plan.shape[0]
+    edges = given if isinstance(given, Sparse) else _edges(given, source, closure, plan)
+    line = max(n * (closure.dtype.itemsize + HOP.itemsize), 1)
+    width = max(1, _memory(plan) // (LINES * line))
+    for begin in range(start, n, width):
+        columns = slice(begin, min(begin + width, n))
+        lines = np.ascontiguousarray(closure.read_block(slice(0, n), columns).T)
+        tree = best_trees(edges, lines, np.arange(columns.start, columns.stop), backwards=True)
+        hops.write_block(slice(0, n), columns, tree.T)
+        yield columns.stop
+
+
+def _memory(plan: StoredPlan) -> int:
+    """Bytes of the host's memory: as many as for tiles; if these were on a GPU, as many as they might have had."""
+    return memory_for_tiles(plan.storing) if plan.lowering.on_gpu else plan.host
+
+
+def _edges(given: Operand, source: Source, closure: Output, plan: StoredPlan) -> Sparse:
+    """Select the edges of a matrix that best walks between all vertices can have, some rows at a time.
+
+    Raises
+    ------
+    SemiringError
+        If they take more than the memory for tiles.
+    """
+    S, n, dtype = given.S, plan.shape[0], given.dtype
+    T, zero, direction = S.over(dtype), S.zero_in(dtype), least_or_greatest(S)
+    step = max(1, SLAB_BYTES // max(n * dtype.itemsize, 1))
+
+    def rows(begin: int) -> np.ndarray:
+        return elements_of(source, S, slice(begin, min(begin + step, n)), slice(0, n))
+
+    chosen = direction != 0 and rounds_once(S, dtype)
+    chosen = chosen and all(nothing_improves(T, rows(begin)) for begin in range(0, n, step))
+    no_worse = np.less_equal if direction < 0 else np.greater_equal
+    worst = np.maximum if direction < 0 else np.minimum
+    counts, heads, values, taken = [np.zeros(1, OFFSET)], list[np.ndarray](), list[np.ndarray](), 0
+    for begin in range(0, n, step):
+        A = rows(begin)
+        kept = full(A, zero) != A
+        if chosen:
+            X = closure.read_block(slice(begin, begin + len(A)), slice(0, n))
+            kept &= no_worse(A, worst.reduce(X, axis=1)[:, None])
+            if S.is_tropical:
+                kept &= no_worse(A, X)
+            kept[np.arange(len(A)), np.arange(begin, begin + len(A))] = False
+        counts.append(np.count_nonzero(kept, axis=1).astype(OFFSET))
+        heads.append(np.nonzero(kept)[1].astype(COLUMN))
+        values.append(A[kept])
+        taken += heads[-1].nbytes + values[-1].nbytes
+        if taken > _memory(plan):
+            raise SemiringError(
+                f"next hops need in memory the edges that best walks may have, and these take more than "
+                f"{in_words(_memory(plan))} after {begin + len(A)} of {n} rows: give more memory=, pass a sparse "
+                "matrix, or compute only the weights by sr.closure(…, out=…)")
+    columns, elements = np.concatenate([np.empty(0, COLUMN), *heads]), np.concatenate([np.empty(0, dtype), *values])
+    return Sparse(Rows(np.cumsum(np.concatenate(counts)), columns, elements, n), S, given.what, given.names)

@@ -292,7 +292,7 @@ def _combinations(n: int) -> np.ndarray:
     return found
 
 
-def corrected(given: Dense, answer: Any) -> Any:
+def corrected(given: Dense, answer: Any, sound: bool = True) -> Any:
     """A closure that was computed by other machines or devices, looked at here: mended over a field, ∞ over log.
 
     Parameters
@@ -301,6 +301,8 @@ def corrected(given: Dense, answer: Any) -> Any:
         A.
     answer : array
         A*, of A's dtype: NumPy's or CuPy's.
+    sound : bool
+        Whether its schedule came to its end.
 
     Raises
     ------
@@ -314,7 +316,7 @@ def corrected(given: Dense, answer: Any) -> Any:
         return answer
     A = Dense(to_host(given.array), S, given.what, names=given.names)
     X = low.encode(to_host(answer), False)
-    X = endless(low, X) if low.log_sum else mended(A, low, X, np.ones((), bool), None)
+    X = endless(low, X) if low.log_sum else mended(A, low, X, np.array(sound), None)
     found = low.decode(X)
     return found if isinstance(answer, np.ndarray) else upload(found)
 

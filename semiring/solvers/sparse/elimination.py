@@ -22,7 +22,7 @@ from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
 from .. import costs
-from ..beyond.several_gpus import gpus_of
+from ..beyond.gpus import gpus_of
 from ..costs import SMALL, SparsePlan
 from ..dense import fields
 from ..dense.factors import right_of

@@ -31,7 +31,7 @@ from semiring.operands.devices import COPY_RATE, to_host, upload
 from semiring.operands.sparse import Sparse
 
 from .. import costs
-from ..beyond.several_gpus import place_of
+from ..beyond.gpus import place_of
 from ..costs import SparsePlan
 from ..plan import nothing
 from ..task import LARGE

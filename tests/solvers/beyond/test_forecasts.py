@@ -1,6 +1,6 @@
 """Plans with predictions: what they promise is what happens.
 
-What several processes are sent is counted in test_processes.
+What several processes are sent is counted in test_mpi.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from semiring.kernels.lowering.general import general
 from semiring.scale.executor import Executor
 from semiring.scale.grid import Grid
 from semiring.scale.scratch import SLOTS, Scratch
-from semiring.solvers.beyond.forecasts import SpreadPlan, StoredPlan
+from semiring.solvers.beyond.levels import StoredPlan
+from semiring.solvers.beyond.mpi import SpreadPlan
 from semiring.solvers.plan import nothing
 
 SMALL = 64 * 64 * 8 * 24  # bytes
@@ -66,7 +67,7 @@ def test_the_scratch_file_is_as_large_as_was_planned(tmp_path: Path) -> None:
 
 def test_a_disk_without_room_is_refused_beforehand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
-    with pytest.raises(sr.SemiringError, match=r"needs .* more: for the closure .*, and 1000 bytes is free"):
+    with pytest.raises(sr.SemiringError, match=r"1000 bytes free, and .* more are needed: the closure takes"):
         sr.closure(np.zeros((200, 200)), sr.min_plus, out=tmp_path / "c.npy", tile=32, memory=SMALL)
     assert list(tmp_path.iterdir()) == []
 

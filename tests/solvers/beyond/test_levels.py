@@ -1,4 +1,4 @@
-"""Forms, layouts and memory of closures that a GPU computes from file to file; the closures are in test_out_of_core."""
+"""Forms, layouts and memory of closures that a GPU computes from file to file; the closures are in test_files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from semiring.scale.arena import HostArena
 from semiring.scale.scratch import Scratch
 from semiring.scale.storing import Storing
 from semiring.solvers.beyond import levels as module
-from semiring.solvers.beyond.levels import Layout, levels, memory_for_tiles, on_gpu, on_their_way, planned
+from semiring.solvers.beyond.levels import Layout, allocated, memory_for_tiles, on_gpu, on_their_way, planned
 
 
 @pytest.mark.parametrize("name", ["min_plus", "plus_times", "max_min"])
@@ -34,8 +34,8 @@ def test_lowerings_of_the_host_need_no_gpu(tmp_path: Path) -> None:
     cut, _, plan = planned(500, low, Storing(tmp_path / "c.npy", 64 * 64 * 4 * 40), None, r_kleene)
     assert cut == Layout(500, 64, 34, 34)
     scratch = Scratch(tmp_path, 64 * 64 * 4)
-    with levels(low, cut, plan, scratch) as there:
-        assert there.scratch is scratch and there.memory is None and len(there.arena) == 40
+    with allocated(low, cut, plan, scratch) as (_, buffers, shelf, memory):
+        assert shelf is scratch and memory is None and len(buffers) == 40
     scratch.close()
 
 
@@ -60,7 +60,7 @@ def test_memory_for_tiles_is_pinned_and_let_go(tmp_path: Path, monkeypatch: pyte
     low, cut = on_gpu(sr.min_plus, np.dtype("f4"), Facts(), 100), Layout(100, 10, 12, 12, 20)
     plan, scratch = cut.planned(r_kleene).traffic, Scratch(tmp_path, 400)
     assert 0 < plan.held <= 20
-    with levels(low, cut, plan, scratch):
+    with allocated(low, cut, plan, scratch):
         assert pins == [400 * (module.MOVERS + plan.held)]
     scratch.close()
     assert len(pins) == 2 and pins[1] < 0

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from solvers.beyond.test_several_gpus import chosen, matrix
+from solvers.beyond.test_gpus import chosen, matrix
 from strategies import nearly_consistent
 
 import semiring as sr

@@ -16,7 +16,7 @@ from semiring.operands import convert
 from semiring.operands.device import DeviceSparse
 from semiring.operands.sparse import Sparse
 from semiring.solvers import task
-from semiring.solvers.beyond import several_gpus
+from semiring.solvers.beyond import gpus as solver
 from semiring.solvers.sparse import engines_gpu
 
 __all__ = ["gpu"]
@@ -142,7 +142,7 @@ def test_no_order_is_refused_over_a_field_and_what_is_singular_is_left_to_the_de
     asked: list[Any] = []
     monkeypatch.setattr(engines_gpu, "LAUNCH", 0.0)
     monkeypatch.setattr(engines_gpu, "DENSE", 1.0)
-    monkeypatch.setattr(several_gpus, "closed", lambda home: asked.append(home.given.shape[0]))
+    monkeypatch.setattr(solver, "closed", lambda home: asked.append(home.given.shape[0]))
     loops = np.where(np.arange(120) % 2, 0.5, 2.0)
     for method in ("auto", "sparse"):
         found = sr.closure(sp.csr_array(sp.diags_array(loops)), sr.plus_times, devices=2, method=method)
@@ -164,7 +164,7 @@ def test_a_star_that_exists_in_another_order_is_left_to_the_dense_closure(
     asked: list[Any] = []
     monkeypatch.setattr(engines_gpu, "LAUNCH", 0.0)
     monkeypatch.setattr(engines_gpu, "DENSE", 1.0)
-    monkeypatch.setattr(several_gpus, "closed", lambda home: asked.append(home.given.shape[0]))
+    monkeypatch.setattr(solver, "closed", lambda home: asked.append(home.given.shape[0]))
     S = sr.Semiring("sums that converge", add=np.add, mul=np.multiply, zero=0.0, one=1.0, carrier=np.isfinite,
                     star=lambda a: np.where(abs(a) < 1, 1 / (1 - a), np.nan))
     A = sp.csr_array(sp.diags_array(np.where(np.arange(120) % 2, 0.5, 2.0)))

@@ -1,4 +1,7 @@
-"""The closure of a matrix that does not fit in memory: tile by tile from a file to a file, with commits on the way."""
+"""Closures and best paths that do not fit in memory: tile by tile from a file to a file, with commits on the way.
+
+A closure is written to one file. Best paths are written to two: the closure, and the next hops that follow from it.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,15 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from time import monotonic
+from typing import Any
 
 import numpy as np
 
 from semiring import __version__
 from semiring.algorithms import labels
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.errors import NoClosureError, SemiringError
+from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.graphs.texts import shown
 from semiring.kernels.build import affordable
 from semiring.kernels.facts import Facts
@@ -47,47 +51,30 @@ from semiring.scale.scratch import (
 from semiring.scale.stores import ArraySource, Output, RowsSource, Source, draft, opened
 from semiring.scale.storing import Storing
 
-from ..close import Home, closed, diagonal_of_product, stored_vector
+from ..close import Home, closed, diagonal_of_product, method_among, stored_vector
 from ..cycles import FINE, Index, Verdict, search_elements, sources_of, undefined_star
 from ..dense import fields
 from ..dense.schedules import SCHEDULES
 from ..dense.tolerance import loosened, refuse_without_tolerance, weights_as_given
 from ..forms import told
+from ..paths.paths import unnamed
 from ..task import Task
-from .forecasts import StoredPlan
-from .levels import MOVERS, Layout, levels, on_gpu, on_their_way, planned, reader, writer
+from . import levels
+from .levels import HOP, MOVERS, Layout, StoredPlan, elements_of
 
-METHODS = ("r-kleene", "blocked", "elimination")  # which are products of tiles
-LAYOUT = ("side", "room", "order", "beside")  # what a manifest holds of a layout
-BESIDE = "beside"  # how the draft of another matrix is called
-
-
-class Stage(NamedTuple):
-    """What follows when the closure is on the disk, and is put in its place together with it.
-
-    Attributes
-    ----------
-    path : Path
-        Of another matrix of the same order.
-    dtype : dtype
-        Of its elements.
-    run : callable
-        Of the operand, its source, the closure, the other matrix, the plan, the column to begin with, what commits
-        columns that are done (or None), and the progress report.
-    """
-
-    path: Path
-    dtype: np.dtype
-    run: Callable[..., None]
+METHODS = ("r-kleene", "blocked", "elimination")  # products of tiles; the first is the default
+LAYOUT = ("side", "room", "order", "beside")  # fields of a layout in a manifest
+HOPS = "beside"  # the name of the draft of next hops
 
 
 @dataclass(frozen=True)
 class Attempt:
     """A matrix, the form in which it is computed, and the program of its tiles.
 
-    With a tolerance there may be two: of the matrix, and where it has no closure, of edges that are worse.
+    With a tolerance there may be two: of the matrix, and if it has no closure, of edges that are worse.
     """
 
+    as_given: Operand
     given: Operand
     source: Source
     facts: Facts
@@ -104,7 +91,7 @@ class Attempt:
 
     @property
     def memory(self) -> int:
-        """Bytes of what computes: of the GPU's memory, if it does."""
+        """Bytes where products are computed: of the GPU's memory if it computes, else of the host's."""
         return (self.layout.room + AHEAD) * self.tile_bytes
 
     @property
@@ -112,19 +99,14 @@ class Attempt:
         """Bytes of the host's memory."""
         if not self.low.on_gpu:
             return self.memory
-        return self.traffic.held * self.tile_bytes + on_their_way(self.layout.side, self.low)
+        return self.traffic.held * self.tile_bytes + levels.on_their_way(self.layout.side, self.low)
 
 
 def offer(task: Task) -> StoredPlan:
-    """The closure into a file."""
-    return offered(task)
-
-
-def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
-    """The closure into a file, and what follows from it into another one."""
-    o, given = task.options, task.operands[0]
-    storing = o.storing
+    """The closure into a file, or best paths into two."""
+    o, storing = task.options, task.options.storing
     assert storing is not None
+    given = task.operands[0] if task.verb == "closure" else _of_paths(task)
     if given.on_gpu:
         raise SemiringError("out= takes a matrix in a file or in the host's memory: copy a matrix on a GPU to the host")
     if o.tol is not None:
@@ -132,34 +114,57 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
     given = given if isinstance(given, Sparse) else as_dense(given)
     order_of_one(given.shape, f"with out= {given.what}")
     if given.dtype.kind == "O":
-        raise SemiringError(f"{task.S.name}: its elements are Python objects, which are not written to a file: leave "
-                            "out out=, or take an algebra of numbers or of records")
+        raise SemiringError(f"{task.S.name}: its elements are Python objects, which cannot be written to a file: leave "
+                            "out out=, or use an algebra of numbers or records")
     if given.dtype.names and storing.out.suffix == ".zarr":
-        raise SemiringError(f"{task.S.name}: its elements are records, which zarr does not keep: give out= a path that "
+        raise SemiringError(f"{task.S.name}: its elements are records, which zarr cannot store: give out= a path that "
                             "ends in .npy")
-    method = "r-kleene" if o.method == "auto" else o.method
-    if method not in METHODS:
-        raise SemiringError(f"out= goes by {', '.join(METHODS)}, and not by method={o.method!r}")
+    method = method_among(METHODS, o.method, "with out=")
     if o.device == "gpu":
         require_gpu(task.S, "gpu", given.dtype)
     source = source_of(given)
-    for path in (storing.out, *([stage.path] if stage is not None else [])):
-        if source.path is not None and _is_same(source.path, path):
-            raise SemiringError(f"{shown(path)} is the file of {given.what}, which is only read: give another "
-                            "name")
+    for path in (storing.out, storing.hops):
+        if path is not None and source.path is not None and _is_same(source.path, path):
+            raise SemiringError(f"{shown(path)} is the file of {given.what}, which would be overwritten: give another "
+                                "name")
     saved = unfinished(storing)
+    refuse_other(storing, saved, {"algebra": task.S.name, "method": method})
     later = saved is not None and bool(saved.get("loosened")) and o.tol is not None
     first = _attempt(task, given, method, saved, later)
     if saved is not None:
         _refuse_other_room(storing, first.host, first.layout, o.tile)
-    return _plan(task, stage, first, saved)
+    return _plan(task, first, saved)
+
+
+def _of_paths(task: Task) -> Operand:
+    """The matrix whose closure and next hops go to files.
+
+    Raises
+    ------
+    LawError
+        If ⊕ does not select.
+    SemiringError
+        For options that files do not have.
+    """
+    S, given, storing = task.S, task.given[0], task.options.storing
+    if not S.selective or S.product_only:
+        raise LawError(f"best paths need a selective ⊕ of a semiring, and {S.name} has none: "
+                       f"{S._law_report.flags['selective']}")
+    sources, limit, targets = task.arguments
+    if not sources is limit is targets is None:
+        raise SemiringError("out= is for paths between all vertices: leave out sources, targets and limit")
+    assert storing is not None
+    if storing.out.suffix != ".npy" or storing.hops is None:
+        raise SemiringError(f"out={shown(storing.out)}: weights of paths are written as .npy, next hops beside them")
+    order_of_one(given.shape, f"with out= {given.what}")
+    return unnamed(given) if isinstance(given, Sparse) else as_dense(given)
 
 
 def _attempt(task: Task, given: Operand, method: str, saved: dict[str, Any] | None, later: bool) -> Attempt:
     """One way through the tiles: of the matrix, or where that has no closure, of edges that are worse by tol."""
     o = task.options
     assert o.storing is not None
-    source = source_of(given)
+    source, as_given = source_of(given), given
     if later and isinstance(given, Sparse):
         given = loosened(given, float(o.tol or 0))
         source = source_of(given)
@@ -173,19 +178,18 @@ def _attempt(task: Task, given: Operand, method: str, saved: dict[str, Any] | No
         facts = given.facts
     n = order_of_one(given.shape)
     if o.device == "gpu":
-        low = on_gpu(task.S, given.dtype, facts, n)
+        low = levels.on_gpu(task.S, given.dtype, facts, n)
     else:
-        low = given.lowering(facts, n, packed=False)
-        low = affordable(low, n, float(n) ** 3)
+        low = affordable(given.lowering(facts, n, packed=False), n, float(n) ** 3)
     schedule = SCHEDULES[method]
     if saved is None:
-        cut, made, plan = planned(n, low, o.storing, o.tile, schedule)
+        cut, made, plan = levels.planned(n, low, o.storing, o.tile, schedule)
     else:
         cut, made, plan = Layout(n, *(saved[name] for name in LAYOUT)).planned(schedule)
-    return Attempt(given, source, facts, low, cut, made, plan, method, later)
+    return Attempt(as_given, given, source, facts, low, cut, made, plan, method, later)
 
 
-def _plan(task: Task, stage: Stage | None, attempt: Attempt, saved: dict[str, Any] | None) -> StoredPlan:
+def _plan(task: Task, attempt: Attempt, saved: dict[str, Any] | None) -> StoredPlan:
     o, given, low, cut, plan = task.options, attempt.given, attempt.low, attempt.layout, attempt.traffic
     assert o.storing is not None
     n, method = cut.n, attempt.method
@@ -197,28 +201,29 @@ def _plan(task: Task, stage: Stage | None, attempt: Attempt, saved: dict[str, An
         reasons["device"] = "tiles go from the disk through the host's memory to the GPU, and back"
         reasons["memory"] = (f"on the GPU: {reasons['memory']}; in the host's memory: {plan.held} that the GPU puts "
                              f"away, and {2 * MOVERS} on their way, {in_words(attempt.host)}")
-    run = partial(_run, task, stage, attempt, saved)
+    run = partial(_run, task, attempt, saved)
     moved = {way: attempt.tile_bytes * sum(count for (to, place), count in plan.moved.items()
                                            if to == way and place != HOST) for way in ("read", "write")}
     bus = attempt.tile_bytes * sum(plan.moved.values()) if low.on_gpu else 0
+    item = low.dtype.itemsize + (0 if o.storing.hops is None else HOP.itemsize)
     return StoredPlan(
-        operation="closure", algebra=task.S, shape=given.shape, method=f"{method}, out of core", lowering=low,
+        operation=task.verb, algebra=task.S, shape=given.shape, method=f"{method}, out of core", lowering=low,
         work=float(n) ** 3, memory=attempt.memory, runner=run, reasons=reasons, tile=cut.side, storing=o.storing,
-        read=moved["read"], written=moved["write"], output=n * n * low.dtype.itemsize,
+        read=moved["read"], written=moved["write"], output=n * n * item,
         scratch=plan.slots * attempt.tile_bytes, kept=(plan.slots + cut.room + plan.held) * attempt.tile_bytes,
         done=saved["operation"] / max(len(attempt.made.operations), 1) if saved else 0.0, host=attempt.host, bus=bus,
     )
 
 
-def _about(task: Task, stage: Stage | None, attempt: Attempt) -> dict[str, Any]:
+def _about(task: Task, attempt: Attempt) -> dict[str, Any]:
     """What a manifest tells, and what is compared with it: all but the input, which may take long to look at."""
-    o = task.options
+    o, hops = task.options, task.options.storing.hops  # type: ignore[union-attr]
     return {
         "format": FORMAT, "library": __version__, "algebra": task.S.name, "method": attempt.method,
         "reflexive": bool(o.reflexive), "tol": None if o.tol is None else float(o.tol), "loosened": attempt.loosened,
         "form": fingerprint(attempt.low), "facts": asdict(attempt.facts),
         **{name: getattr(attempt.layout, name) for name in LAYOUT},
-        "next_hops": None if stage is None else str(stage.path.absolute()),
+        "next_hops": None if hops is None else str(hops.absolute()),
     }
 
 
@@ -235,12 +240,9 @@ def _is_same(path: Path, other: Path) -> bool:
     return path.resolve() == other.resolve() or (other.exists() and path.samefile(other))
 
 
-def _run(
-    task: Task, stage: Stage | None, attempt: Attempt, saved: dict[str, Any] | None, plan: StoredPlan
-) -> Any:
-    storing, about = plan.storing, _about(task, stage, attempt)
+def _run(task: Task, attempt: Attempt, saved: dict[str, Any] | None, plan: StoredPlan) -> Any:
+    storing, about, is_loosened = plan.storing, _about(task, attempt), attempt.loosened
     folder = storing.folder
-    plan.loosened = attempt.loosened
     if attempt.low.on_gpu:  # whose memory was looked at before
         require(attempt.host, *plan.shortage)
     if storing.checkpoint is not None or saved is not None:  # else it is not compared
@@ -256,17 +258,29 @@ def _run(
             clear(folder)
         elif not draft(storing.out, folder).exists():  # it was put in its place, and no more
             clear(folder, finished=True)
-            return opened(storing.out).array
+            return _answer(task, is_loosened)
         tol = task.options.tol
-        with nullcontext() if tol is None else weights_as_given(task.operands[0], float(tol)):
-            if not _done(task, stage, attempt, about, saved, plan):
-                plan.loosened = True
-                _again(task, stage, attempt, plan)
+        with nullcontext() if tol is None else weights_as_given(attempt.as_given, float(tol)):
+            if not _done(task, attempt, about, saved, plan):
+                is_loosened = True
+                _again(task, attempt, plan)
         clear(folder, finished=True)
-    return opened(storing.out).array
+    return _answer(task, is_loosened)
 
 
-def _again(task: Task, stage: Stage | None, attempt: Attempt, plan: StoredPlan) -> None:
+def _answer(task: Task, is_loosened: bool) -> Any:
+    """The arrays in the files, with the edges of which paths consist."""
+    storing = task.options.storing
+    assert storing is not None
+    values = opened(storing.out).array
+    if storing.hops is None:
+        return values
+    if is_loosened:
+        task.given[0] = loosened(task.given[0], float(task.options.tol or 0))
+    return values, np.load(storing.hops, mmap_mode="r"), None
+
+
+def _again(task: Task, attempt: Attempt, plan: StoredPlan) -> None:
     """The closure of edges that are worse by tol, of a matrix that has none; commits say from now on that it has none.
 
     Raises
@@ -276,7 +290,7 @@ def _again(task: Task, stage: Stage | None, attempt: Attempt, plan: StoredPlan) 
     """
     folder = plan.storing.folder
     second = _attempt(task, attempt.given, attempt.method, None, True)
-    plan_of_second, about = _plan(task, stage, second, None), _about(task, stage, second)
+    plan_of_second, about = _plan(task, second, None), _about(task, second)
     if read_manifest(folder) is not None:
         about = {**about, "input": second.source.identity()}
         write_manifest(folder, {**about, "operation": 0, "slots": {}, "fresh": True})
@@ -284,12 +298,11 @@ def _again(task: Task, stage: Stage | None, attempt: Attempt, plan: StoredPlan) 
     else:
         clear(folder)
     with explained(plan.storing, len(second.made.operations)):
-        _done(task, stage, second, about, None, plan_of_second)
+        _done(task, second, about, None, plan_of_second)
 
 
 def _done(
-    task: Task, stage: Stage | None, attempt: Attempt, about: dict[str, Any], saved: dict[str, Any] | None,
-    plan: StoredPlan,
+    task: Task, attempt: Attempt, about: dict[str, Any], saved: dict[str, Any] | None, plan: StoredPlan
 ) -> bool:
     """Whether the closure is in its place; else it does not exist, and a tolerance is yet to be tried.
 
@@ -301,7 +314,7 @@ def _done(
     folder = plan.storing.folder
     try:
         plan.require_disk()
-        home = FileHome(task, stage, attempt, about, saved, plan)
+        home = FileHome(task, attempt, about, saved, plan)
         try:
             closed(home)
         finally:
@@ -323,12 +336,11 @@ class FileHome(Home):
     doubt = "no cycle of the matrix explains it, and without out= the closure is computed so that they stay small"
 
     def __init__(
-        self, task: Task, stage: Stage | None, attempt: Attempt, about: dict[str, Any], saved: dict[str, Any] | None,
-        plan: StoredPlan,
+        self, task: Task, attempt: Attempt, about: dict[str, Any], saved: dict[str, Any] | None, plan: StoredPlan
     ):
         self.S, self.names, self.low, self.facts = task.S, attempt.given.names, attempt.low, attempt.facts
         self.check, self.reflexive = task.options.check, task.options.reflexive
-        self.task, self.stage, self.attempt, self.plan = task, stage, attempt, plan
+        self.task, self.attempt, self.plan = task, attempt, plan
         self.source, self.made, self.folder = attempt.source, attempt.made, plan.storing.folder
         self.saved = {"operation": 0} if saved is None else saved
         self.replaced = self.saved.get("diagonal", False)  # by that of A⁺, perhaps in part
@@ -347,12 +359,12 @@ class FileHome(Home):
 
     def close(self) -> None:
         attempt, low, made, checkpoint = self.attempt, self.low, self.made, self.plan.storing.checkpoint
-        read, write = reader(self.S, self.source, low, made), writer(low, made, self.output, self.check)
+        read, write = levels.reader(self.S, self.source, low, made), levels.writer(low, made, self.output, self.check)
         ends = Ends(read, write, self.commit, checkpoint) if checkpoint else Ends(read, write)
-        with levels(low, attempt.layout, attempt.traffic, self.scratch) as there, (
+        with levels.allocated(low, attempt.layout, attempt.traffic, self.scratch) as (kernel, arena, shelf, memory), (
                 told(self.task.options.progress, f"{self.S.name} closure", self.plan.work)) as report:
-            Executor(made, attempt.traffic, attempt.layout.room, there.kernel, there.arena, there.scratch, ends,
-                     self.saved["operation"], report, there.memory).run()
+            Executor(made, attempt.traffic, attempt.layout.room, kernel, arena, shelf, ends, self.saved["operation"],
+                     report, memory).run()
 
     def refuse(self, error: UndefinedStar) -> None:
         if not (self.low.inverts or self.low.dual):
@@ -390,9 +402,7 @@ class FileHome(Home):
 
     def edges(self, rows: slice, columns: slice) -> np.ndarray:
         """A block of the matrix."""
-        found = np.empty((rows.stop - rows.start, columns.stop - columns.start), self.source.dtype)
-        self.source.read(rows, columns, found)
-        return np.asarray(carried_by(found, self.S))
+        return elements_of(self.source, self.S, rows, columns)
 
     def walks(self, rows: slice, columns: slice) -> np.ndarray:
         """A block of the closure."""
@@ -411,26 +421,21 @@ class FileHome(Home):
         if self.replaced or not n or not (self.low.inverts or self.low.dual or self.low.log_sum):
             return
         low = fields.host_form(self.S, self.low.dtype)
-        if low.log_sum:
-            own = low.encode(carried_by(self.output.diagonal(), self.S), False)
-            if fields.may_be_endless(low, own):
-                require(3 * low.matrix_bytes(n), f"the closure, {n} × {n}, in which walks may have no sum,",
-                        "solve for the columns that you need, with sr.solve(A, B, S)")
-                X = fields.endless(low, np.array(low.encode(self.walks(every, every), False)))
-                self.output.write_block(every, every, low.decode(X))
-            return
 
         def rows_of(part: Callable[[slice, slice], np.ndarray]) -> Callable[[slice], np.ndarray]:
             return lambda rows: np.asarray(low.encode(part(rows, every), False))
 
-        if sound and fields.holds(n, low, rows_of(self.edges), rows_of(self.walks)):
+        if low.log_sum:
+            right = not fields.may_be_endless(low, low.encode(carried_by(self.output.diagonal(), self.S), False))
+        else:
+            right = sound and fields.holds(n, low, rows_of(self.edges), rows_of(self.walks))
+        if right:
             return
-        require(5 * low.matrix_bytes(n), f"the inverse of 1 − A, {n} × {n}, in which rows have to be exchanged,",
+        matrices = 3 if low.log_sum else 5
+        require(matrices * low.matrix_bytes(n), f"the closure of a {n} × {n} matrix that is corrected in memory",
                 "solve for the columns that you need, with sr.solve(A, B, S)")
-        found = fields.inverse(Dense(self.edges(every, every), self.S, names=self.names), low)
-        if found is None:
-            raise SemiringError(f"{self.S.name}: on the way numbers leave the range of {low.dtype}; scale the data")
-        self.output.write_block(every, every, low.decode(found))
+        A = Dense(self.edges(every, every), self.S, names=self.names)
+        self.output.write_block(every, every, fields.corrected(A, self.walks(every, every), sound))
 
     def with_edges(self) -> np.ndarray:
         return diagonal_of_product(self.S.over(self.low.dtype), self.made.n, self.edges, self.walks)
@@ -445,33 +450,39 @@ class FileHome(Home):
         self.put_diagonal(range(self.made.n), values)
 
     def wrapped(self) -> Any:
-        """The file takes its name, after the one that follows from it."""
-        if self.stage is not None:
+        """Rename the files: next hops first, because the closure's name says that all is done."""
+        storing = self.plan.storing
+        if storing.hops is not None:
             columns = self.saved.get("columns", 0)
-            if self.plan.storing.checkpoint is not None and not columns:
+            if storing.checkpoint is not None and not columns:
                 self.commit(self.done["operation"])
-            self._follow(self.stage, columns)
+            self._write_hops(storing.hops, columns)
         self.output.finish()
 
-    def _follow(self, stage: Stage, start: int) -> None:
-        """The other matrix, in its place; it is there before the closure, which says that all is done."""
-        storing, made, given = self.plan.storing, self.made, self.attempt.given
-        if start == made.n > 0 and not draft(stage.path, storing.folder, BESIDE).exists():
+    def _write_hops(self, path: Path, start: int) -> None:
+        """Write the next hops from a column on, and rename their file."""
+        storing, made = self.plan.storing, self.made
+        if start == made.n > 0 and not draft(path, self.folder, HOPS).exists():
             return  # an earlier run was killed between the two
-        other = Output(stage.path, storing.folder, made, stage.dtype, stage.dtype, bool(start), BESIDE)
-        try:
-            def commit(column: int) -> None:
-                other.sync()
-                write_manifest(storing.folder, {**self.done, "columns": column})
+        hops = Output(path, self.folder, made, HOP, HOP, bool(start), HOPS)
 
+        def commit(column: int) -> None:
+            hops.sync()
+            write_manifest(self.folder, {**self.done, "columns": column})
+
+        try:
             with told(self.task.options.progress, f"{self.S.name} next hops") as report:
-                stage.run(given, self.source, self.output, other, self.plan, start,
-                          commit if storing.checkpoint else None, report)
+                last = monotonic()
+                for column in levels.next_hops(self.attempt.given, self.source, self.output, hops, self.plan, start):
+                    report(column / made.n)
+                    if storing.checkpoint is not None and monotonic() - last >= storing.checkpoint:
+                        commit(column)
+                        last = monotonic()
             if storing.checkpoint is not None:
                 commit(made.n)
-            other.finish()
+            hops.finish()
         finally:
-            other.close()
+            hops.close()
 
 
 def _refuse_other_room(storing: Storing, memory: int, layout: Layout, tile: int | None) -> None:

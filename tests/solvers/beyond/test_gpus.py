@@ -26,7 +26,7 @@ from semiring.kernels.cuda.dense import rows
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.general import general
 from semiring.operands import devices
-from semiring.solvers.beyond import several_gpus
+from semiring.solvers.beyond import gpus as solver
 from semiring.solvers.task import Task, compute
 
 GPUS = 4
@@ -69,7 +69,7 @@ def gpus(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakedHost]:
                "exchange": Exchange},
         on_gpu: {"choose": chosen, "without_facts": chosen, "general_on_device": general},
         devices: {"gpu_name": lambda: "faked"},
-        several_gpus: {
+        solver: {
             "improves_on_gpu": lambda low, D: bool((low.add_one(D.diagonal().copy()) != low.unit).any())
         },
     }.items():
@@ -107,7 +107,7 @@ def test_the_answer_is_that_of_one_processor(
     name: str, reflexive: bool, gpus: FakedHost, n: int, count: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With block rows of four rows, and zeros beyond the matrix."""
-    monkeypatch.setattr(several_gpus, "ALIGN", 4)
+    monkeypatch.setattr(solver, "ALIGN", 4)
     S, A = sr.catalogue[name], matrix(name, n, seed)
     kept = A.copy()
     found = sr.closure(A, S, devices=count, tile=4, reflexive=reflexive)
@@ -199,7 +199,7 @@ def test_what_does_not_go_together_is_refused(
     options: dict[str, Any], gpus: FakedHost, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(sr.SemiringError, match=r"leave out|goes by blocks"):
+    with pytest.raises(sr.SemiringError, match=r"leave out|must be blocked"):
         sr.closure(np.ones((3, 3)), sr.min_plus, devices=2, **options)
 
 
@@ -225,7 +225,7 @@ def each_by_itself(gpus: FakedHost, monkeypatch: pytest.MonkeyPatch) -> None:
     def closed(task: Task) -> Any:
         return compute(Task("closure", task.S, task.given, dataclasses.replace(task.options, device="cpu")))
 
-    monkeypatch.setattr(several_gpus, "compute", closed)
+    monkeypatch.setattr(solver, "compute", closed)
     monkeypatch.setattr("semiring.solvers.task.place", lambda operands, *_: list(operands))
 
 

@@ -11,10 +11,12 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial, reduce
+from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -27,8 +29,10 @@ from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.base import Lowering
-from semiring.machine.memory import require
+from semiring.machine.memory import in_words, require
+from semiring.machine.threads import thread_count
 from semiring.operands.dense import carried_by
+from semiring.operands.devices import COPY_RATE, GPU_RATE
 from semiring.scale.connection import MPI
 from semiring.scale.memories import HostMemory, Memory
 from semiring.scale.program import Program
@@ -39,15 +43,18 @@ from semiring.scale.spread import Spread
 from semiring.scale.stores import Output, draft, opened
 
 from ..close import Home, closed, diagonal_of_blocks, put_diagonal
+from ..costs import lowering_rates
 from ..cycles import Verdict, star_undefined, undefined_star
 from ..dense import fields
 from ..dense.schedules import stable_closure
 from ..dense.tolerance import weights_as_given
 from ..forms import refuse_overflow, told
+from ..plan import Plan
 from ..task import Options
 from .brought import Setup, of_first, prepared, setup_of, with_tolerance
-from .forecasts import SpreadPlan
+from .levels import elements_of, time_in_words
 
+MOST_THREADS = 16  # for which rates of products are predicted
 CLOSURE_ROWS = "sr.closure_rows from that vertex tells one from the other"
 
 
@@ -127,6 +134,71 @@ def warm(kernel: Kernel[Any], low: Lowering, side: int) -> None:
     kernel.right(C, D)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class SpreadPlan(Plan):
+    """What will be done with a matrix that is spread over processes; `print` it.
+
+    Attributes
+    ----------
+    grid : (int, int)
+        Rows and columns of processes.
+    received : int
+        Bytes that others send to a process, at most, while the matrix is closed; not what comes in and goes out.
+    threads : int
+        Of a process that computes on the CPU.
+    rate : float
+        Bytes a second that a process is sent, measured on a few MiB.
+    done : float
+        The part that an earlier run has done, where this one goes on.
+    gpus : int
+        How many GPUs the processes have together; 0 where they compute on the CPU.
+    """
+
+    grid: Final[tuple[int, int]] = (1, 1)
+    received: Final[int] = 0
+    threads: Final[int] = 1
+    rate: Final[float] = inf
+    done: Final[float] = 0.0
+    gpus: Final[int] = 0
+
+    @property
+    def kernel_seconds(self) -> float:
+        """Predicted for the products of a process, from the instructions of ⊕ and ⊗."""
+        if self.gpus:
+            return (1 - self.done) * self.work / self.gpus * max(self.lowering.storage.itemsize, 4) / 4 / GPU_RATE
+        share = self.threads / min(thread_count(), MOST_THREADS)
+        processes = self.grid[0] * self.grid[1]
+        return (1 - self.done) * self.work / processes / (lowering_rates(self.lowering).product * share)
+
+    @property
+    def message_seconds(self) -> float:
+        """Predicted for what it is sent, which goes on at the same time; on its way to a GPU it crosses a bus."""
+        bus = self.received / COPY_RATE if self.gpus else 0.0
+        return (1 - self.done) * (self.received / self.rate + bus)
+
+    def rows(self) -> dict[str, str]:
+        """What is printed, by name.
+
+        Returns
+        -------
+        dict of str to str
+        """
+        rows = super().rows()
+        kernels, messages = self.kernel_seconds, self.message_seconds
+        matrix = max(self.shape[0] ** 2 * self.lowering.storage.itemsize, 1)
+        rows["processes"] = f"a grid of {self.grid[0]} × {self.grid[1]}"
+        rows["moved"] = (f"{in_words(self.received)} to a process, at most: {self.received / matrix:.2f} times the "
+                         "matrix")
+        if self.done:
+            rows["done"] = f"{100 * self.done:.1f} %, by an earlier run"
+        what = "kernels" if kernels >= messages else "messages"
+        rows["predicted"] = (f"{time_in_words(max(kernels, messages))}, bound by {what}: {time_in_words(kernels)} of "
+                             f"products, {time_in_words(messages)} of messages")
+        if self.rate < inf:
+            rows["predicted"] += f" at {in_words(int(self.rate))}/s"
+        return rows
+
+
 class Processes(Home):
     """A matrix that is spread over processes, which agree on each step."""
 
@@ -184,11 +256,8 @@ class Processes(Home):
 
     def _block(self, rows: slice, columns: slice) -> np.ndarray:
         """A block of a matrix that all can read."""
-        source = self.brought.source
-        assert source is not None
-        elements = np.empty((rows.stop - rows.start, columns.stop - columns.start), source.dtype)
-        source.read(rows, columns, elements)
-        return carried_by(elements, self.S)
+        assert self.brought.source is not None
+        return elements_of(self.brought.source, self.S, rows, columns)
 
     def _read_tiles(self) -> None:
         grid, spread = self.spread.grid, self.spread

@@ -26,7 +26,7 @@ from semiring.scale.ranks import using
 from semiring.scale.stores import block
 from semiring.scale.tasks import Work, carry_out, done
 
-from ..close import Home, closed
+from ..close import Home, closed, method_among
 from ..cycles import star_undefined
 from ..dense import fields
 from ..dense.schedules import SCHEDULES, resolve_method, stable_closure
@@ -34,7 +34,7 @@ from ..dense.tolerance import refuse_without_tolerance, within_tolerance
 from ..forms import refuse_overflow, told
 from ..task import Options, algebra_for
 from ..ways import ways_of
-from .out_of_core import METHODS
+from .files import METHODS
 
 SIDE = 1024  # of tiles: a task takes a millisecond beside its products
 LEAST_SIDE = 64
@@ -148,10 +148,7 @@ def _refuse(S: Semiring, o: Options) -> str:
     if S.traced is None:
         raise SemiringError(f"{S.name}: its elements are Python objects, which workers do not send each other here: "
                             "leave out on=")
-    method = resolve_method(o.method, S)
-    method = "r-kleene" if method == "auto" else method
-    if method not in METHODS:
-        raise SemiringError(f"on= goes by {', '.join(METHODS)} with Ray, and not by method={o.method!r}")
+    method = method_among(METHODS, resolve_method(o.method, S), "with on= and Ray")
     ways_of("closure", "ray", o.asked)
     if o.device not in (None, "cpu"):
         raise SemiringError("Ray's workers compute on their CPUs, and device= asks for a GPU: leave that out, or take "

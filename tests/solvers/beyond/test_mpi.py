@@ -18,7 +18,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.general import general
 from semiring.scale.ranks import BLAS_THREADS, using
 from semiring.solvers.beyond.brought import SIDES, _side
-from semiring.solvers.beyond.processes import CLOSURE_ROWS
+from semiring.solvers.beyond.mpi import CLOSURE_ROWS
 from semiring.solvers.cycles import judge
 
 SIZES = [1, 2, 3, 4]

@@ -1,8 +1,16 @@
-"""Closures on several GPUs of one host: the block rows of one matrix dealt out, or the matrices of a stack."""
+"""Closures by GPUs of matrices that one GPU does not hold: tiles that visit it, or rows on several GPUs of one host.
+
+A matrix in the host's memory goes through one GPU tile by tile. G. J. Katz and J. T. Kider (2008) and J. M. Kemp
+(All-pairs shortest path algorithms using CUDA, 2012) sent blocks of such matrices through a GPU. Here the recorded
+schedule says which tile is needed when, so the traffic is planned in advance. Tiles travel while the GPU multiplies.
+
+On several GPUs each has some block rows of one matrix, or some matrices of a stack.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -13,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from semiring.algorithms.block_rows import block_rows
-from semiring.algorithms.blocks import UndefinedStar
+from semiring.algorithms.blocks import UndefinedStar, spans
+from semiring.algorithms.r_kleene import r_kleene
 from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
@@ -27,17 +36,26 @@ from semiring.operands.dense import Dense
 from semiring.operands.device import Device
 from semiring.operands.devices import existing, require_gpu, to_host
 from semiring.operands.examine import examine, stacked
-from semiring.operands.operand import Operand, order_of
+from semiring.operands.operand import Operand, order_of, order_of_one
+from semiring.scale.eviction import Traffic, traffic
+from semiring.scale.executor import AHEAD, Ends, Executor
+from semiring.scale.program import Program, Tile, program
+from semiring.scale.shelves import InPlace
+from semiring.scale.stores import block
 from semiring.scale.team import Deal, Devices, Worker
 
-from ..close import Home, closed
-from ..cycles import improves_on_gpu, of_stack
+from ..close import Home, closed, method_among
+from ..cycles import GONE, improves_on_gpu, of_stack
 from ..dense.existence import Closures
 from ..forms import is_finite, plain_form, refuse_overflow, told, without_library
 from ..plan import Plan
 from ..task import Task, compute
+from .levels import SHARE, SIDES_ON_GPU, fitted, sides_on_gpu
 
-METHODS = ("auto", "blocked")
+TILES = 16  # that should fit on the GPU: large tiles hide their transfers better than many save transfers,
+TILES_OF_LARGEST = 32  # and of the largest tiles, which products hardly need
+SLAB_BYTES = 128 << 20  # of rows that are examined together,
+EXAMINERS = 3  # by so many threads, whose copies take turns on the bus
 ALIGN = 128  # columns and rows in whole tiles of products
 SIDES = ((32_768, 2048), (12_288, 1024), (0, 512))  # from this order on, rows of a block row
 ROUNDS = 2  # block rows that each GPU should have at least, so that all have work until late
@@ -64,12 +82,15 @@ def place_of(devices: tuple[int, ...]) -> str:
 
 
 def offer(task: Task) -> Plan | None:
-    """The closure of a matrix whose rows lie on several GPUs, or of a stack whose matrices do."""
+    """The closure on several GPUs where these are asked for, or else through one."""
+    return _through_one(task) if task.options.devices is None else _on_several(task)
+
+
+def _on_several(task: Task) -> Plan | None:
+    """The closure of a matrix whose rows are on several GPUs, or of a stack whose matrices are."""
     o, given = task.options, task.operands[0]
     devices = gpus_of(task)
-    if o.method not in METHODS:
-        raise SemiringError(f"on several GPUs a closure goes by blocks, one of a sparse matrix by method='sparse' too, "
-                            f"and not by method={o.method!r}")
+    method_among(("blocked",), o.method, "on several GPUs")
     n, stack = order_of(given.shape), given.shape[:-2]
     if not prod(given.shape):  # there is nothing to deal out
         return None
@@ -285,13 +306,13 @@ def _bits(deal: Deal, task: Task, devices: tuple[int, ...]) -> Any:
 
     given = on_host(task.operands[0])
     bits, devices, n = as_packed(given), devices[: deal.workers], deal.n
-    spans = [list(deal.spans(w)) for w in range(deal.workers)]
+    parts = [list(deal.spans(w)) for w in range(deal.workers)]
     connect(devices)
-    rows = on_each(devices, lambda w: taken(bits.matrix, spans[w]))
+    rows = on_each(devices, lambda w: taken(bits.matrix, parts[w]))
     spares = on_each(devices, lambda w: tuple(DevicePackedMatrix.zeros(deal.side, n) for _ in range(2)))
     _close(rows, spares, deal, devices, build_kernel(packed_on_device(task.S, bits.dtype)), task)
     result = PackedMatrix.zeros(n, n)
-    on_each(devices, lambda w: handed_out(rows[w], spans[w], result.words))
+    on_each(devices, lambda w: handed_out(rows[w], parts[w], result.words))
     if given.kind == "packed" or task.options.packed:
         return bits.wrap(result)
     return given.wrap(result.to_dense())
@@ -332,3 +353,109 @@ def _stack(task: Task, devices: tuple[int, ...]) -> Any:
         raise NoClosureError(f"the closure over {task.S.name} of matrix {place} of the stack does not exist",
                              index=place)
     return answer
+
+
+# One matrix through one GPU
+
+def _through_one(task: Task) -> Plan | None:
+    """The closure of an array on the host, tile by tile on a GPU."""
+    from semiring.kernels.cuda.choose import general_on_device
+    from semiring.machine.memory import available_on_device
+
+    o, given = task.options, as_dense(task.operands[0])
+    n = order_of_one(given.shape, given.what if o.gpu_memory is None else f"with memory= {given.what}")
+    require_gpu(task.S, "gpu", given.dtype)
+    if given.on_gpu:
+        raise SemiringError("memory= is of matrices in the host's memory, and A is on a GPU: leave out memory")
+    method_among(("r-kleene",), o.method, "through a GPU")
+    if not n:
+        return None
+    low = general_on_device(task.S, given.dtype)
+    memory = o.gpu_memory if o.gpu_memory is not None else int(available_on_device() * SHARE)
+    item = low.storage.itemsize
+
+    def suits(side: int) -> bool:
+        return side**2 * item * (TILES_OF_LARGEST if side == SIDES_ON_GPU[0] else TILES) <= memory
+
+    side, room = fitted(n, item, memory, sides_on_gpu(n, o.tile), suits, "{} of the GPU's memory hold")
+    made = program(r_kleene, n, side, room)
+    plan = traffic(made, room)
+    tile_bytes = side * side * item
+    moved = tile_bytes * sum(plan.moved.values())
+    reasons = {
+        "method": "most of its work is in products of tiles",
+        "lowering": "or a faster form, when the GPU has seen the elements",
+        "memory": f"on the GPU: {room} tiles of {side} × {side}, and {AHEAD} on their way",
+        "work": f"moves {in_words(moved)}, {moved / (n * n * item):.1f} times the matrix",
+    }
+    return Plan(
+        operation="closure", algebra=task.S, shape=given.shape, method="r-kleene, through the GPU", lowering=low,
+        work=float(n) ** 3, memory=(room + AHEAD) * tile_bytes, reasons=reasons, tile=side,
+        runner=lambda _: closed(ThroughGpu(task, given, made, plan, room)),
+    )
+
+
+class ThroughGpu(Home):
+    """A matrix in the host's memory, tiles of which visit a GPU."""
+
+    def __init__(self, task: Task, given: Dense, made: Program, traffic: Traffic, room: int):
+        from semiring.kernels.cuda.choose import choose, without_facts
+
+        o, source = task.options, given.array
+        super().__init__(given, o.check, o.reflexive)
+        self.made, self.traffic, self.room, self.progress = made, traffic, room, o.progress
+        self.facts = _facts(given, (room + AHEAD) * made.side**2 * source.itemsize) if o.check else Facts()
+        self.low = (choose(self.S, given.dtype, self.facts, made.n, in_place=False) if o.check
+                    else without_facts(self.S, given.dtype))
+        in_place = o.overwrite and o.reflexive and source.flags.c_contiguous and source.flags.writeable
+        self.shared = self.low.storage.itemsize == self.low.dtype.itemsize
+        if in_place and self.shared:  # else tiles of the answer would take the place of what is read later
+            self.kept, self.doubt, self.answer = False, GONE, source
+        else:
+            self.answer = np.empty(source.shape, source.dtype)
+
+    def close(self) -> None:
+        from semiring.kernels.cuda.dense.arena import GpuArena
+        from semiring.kernels.cuda.dense.carry import stage, taken_in
+
+        low: Any = self.low
+        made, source = self.made, self.given.array
+        stored = self.answer.view(low.storage) if self.shared else np.empty(source.shape, low.storage)
+        homes = InPlace(made, stored, self.answer, stage, inhabited=not self.kept)
+        looked_at = self.check and not low.drops_nan
+
+        def read(tile: Tile, out: Any) -> None:
+            taken_in(low, source[block(made, tile)], out)
+
+        def write(tile: Tile, elements: Any) -> None:
+            found = low.decode(elements)
+            rows, columns = block(made, tile)
+            if looked_at:
+                refuse_overflow(low, found, first=(rows.start, columns.start))
+            homes.finish(tile, found)
+
+        engine = build_kernel(low)
+        arena = GpuArena(self.room + AHEAD, made.side, low.storage)
+        executor = Executor(made, self.traffic, self.room, engine if self.check else engine.unchecked, arena, homes,
+                            Ends(read, write))
+        with told(self.progress, f"{self.S.name} closure", float(made.n) ** 3) as report:
+            executor.progress = report
+            executor.run()
+
+
+def _facts(given: Dense, memory: int) -> Facts:
+    """What the GPU finds in all elements, within so many bytes; refuses what is not one, with the first place."""
+    from semiring.kernels.cuda.compile.launch import current_device
+    from semiring.kernels.cuda.dense.arena import own_lane
+    from semiring.kernels.cuda.dense.rows import here
+
+    device, row = current_device(), max(given.shape[0] * given.dtype.itemsize, 1)
+    parts = list(spans(given.shape[0], max(min(SLAB_BYTES, memory // (2 * EXAMINERS)) // row, 1)))
+
+    def look(part: slice) -> Facts:
+        with own_lane(device):
+            return examine(given.S, given.dtype, ((given.what, here(given.array[part])),), (part.start, 0))
+
+    found = [look(parts[0])]  # compiles
+    with ThreadPoolExecutor(EXAMINERS) as pool:
+        return together(found + list(pool.map(look, parts[1:])))
