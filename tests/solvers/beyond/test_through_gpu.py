@@ -99,7 +99,7 @@ def test_the_plan_says_what_is_moved(gpu: None) -> None:
 
 @pytest.mark.parametrize(("options", "said"), [
     ({"memory": "1K"}, "at least"), ({"memory": "much"}, "number of bytes"),
-    ({"memory": "1M", "method": "squaring"}, "by halves"), ({"memory": "1M", "packed": True}, "leave out"),
+    ({"memory": "1M", "method": "squaring"}, "must be r-kleene"), ({"memory": "1M", "packed": True}, "leave out"),
 ])
 def test_what_does_not_go_is_refused(options: dict[str, Any], said: str, gpu: None) -> None:
     A = np.ones((300, 300), bool) if "packed" in options else np.ones((300, 300))
