@@ -18,12 +18,13 @@ import pytest
 import scipy.sparse as sp
 
 import semiring as sr
+from semiring.api import BUILDERS
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.devices import gpu_name
 from semiring.operands.read import READERS
 from semiring.solvers.costs import factoring_share
 from semiring.solvers.sparse import sparse_substitution
-from semiring.solvers.ways import VERBS, offers_of
+from semiring.solvers.ways import offers_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass")
 inf = np.inf
@@ -269,7 +270,7 @@ def told(cell: Cell) -> str:
 def test_the_pairs_are_complete() -> None:
     """Each verb meets all representations, each option of a verb some of them, and each of these both sizes."""
     pairs = [cell for cell, met in cells() if met]
-    assert set(OPTIONS) == set(VERBS)
+    assert set(OPTIONS) == set(BUILDERS)
     met = {(verb, name, made) for _, name, made, verb, options in pairs if not options}
     assert met == {(verb, name, made) for verb in OPTIONS for name, all_ in MADE.items() for made in all_}
     assert {(n, made) for n, _, made, *_ in pairs} == {(n, made) for n in SIZES for made in MAKE | BITS}
