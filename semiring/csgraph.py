@@ -35,7 +35,6 @@ from .api import closure_rows, cycle_mean, nearest
 from .api import plan as plan_of
 from .errors import LawError, NoClosureError
 from .graphs.foreign import as_array, as_scipy, is_foreign, unpadded
-from .solvers.paths.paths import unnamed
 from .solvers.paths.trees import best_trees
 from .solvers.task import Task, compute, options
 
@@ -640,7 +639,7 @@ def _all(A: Any, wanted: bool) -> Any:
     if not wanted:
         return found
     # `paths` would make trees of next hops first, which are not needed here
-    return found, _before(_told(lambda: best_trees(unnamed(task.given[0]), found, np.arange(n))))
+    return found, _before(_told(lambda: best_trees(task.given[0].plain, found, np.arange(n))))
 
 
 def _rows(A: Any, indices: Any, wanted: bool, limit: float = np.inf) -> Any:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from semiring.errors import GraphError
 from semiring.graphs.names import alignment, as_integer
 from semiring.graphs.texts import quoted
 
-from .dense import Dense, matrices
+from .dense import Dense
 from .operand import Operand
-from .sparse import Sparse, compressed_rows
 
 
 def aligned(given: Operand, first: Operand, what: str) -> Operand:
@@ -28,18 +25,7 @@ def aligned(given: Operand, first: Operand, what: str) -> Operand:
     order = alignment(first.names, given.names, first.what, what)
     if order is None:
         return given
-    S, names = given.S, first.names
-    if isinstance(given, Sparse):
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        rows = place[np.repeat(np.arange(given.n), np.diff(given.indptr))]
-        moved = compressed_rows(S, rows, place[given.rows.columns], given.values, given.rows.shape)
-        turned = Sparse(moved, S, given.what, names, of_graph=True).of_library(given.library)
-        return turned.answering_in(given.callers_dtype)
-    assert isinstance(given, Dense) and not given.on_gpu  # matrices with names come from the host
-    array = given.array[np.ix_(order, order)]
-    wrap = matrices(S, names, given.library)
-    return Dense(array, S, given.what, wrap, names, True, given.callers_dtype).of_library(given.library)
+    return given.part(order).changed(names=first.names)
 
 
 def by_label(given: Operand, first: Operand, what: str) -> Operand:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,12 @@ from semiring.graphs.texts import EXACT, with_infinities
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
 from .dense import Dense
-from .device import Device, DeviceSparse
+from .device import Device
 from .devices import to_host, upload
 from .operand import Operand
 from .packed import Packed, check_boolean
 from .read import operand
-from .sparse import Sparse, compressed_rows, entries_of, read_scipy
+from .sparse import DeviceSparse, Sparse, compressed_rows, entries_of, read_scipy
 
 
 def as_dense(given: Operand) -> Dense:
@@ -59,12 +58,7 @@ def of_floats(given: Operand) -> Operand:
         values = values.astype(np.float64)
     if values.dtype != np.float64:
         return given
-    made: Dense | Sparse
-    if isinstance(given, Dense):
-        made = Dense(values, given.S, given.what, given.wrap, given.names, True)
-    else:
-        made = Sparse(replace(given.rows, values=values), given.S, given.what, given.names, True)
-    return made.changed(labels=given.labels).of_library(given.library)
+    return given.with_elements(values).changed(labels=given.labels)
 
 
 def _from_places(given: Packed, rows: np.ndarray, columns: np.ndarray) -> Sparse:
@@ -112,7 +106,7 @@ def on_device(given: Operand) -> Operand:
         from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
 
         there = DevicePackedMatrix.from_dense(given.matrix)
-        return Packed(there, given.S, given.what, mine=True, on_gpu=True, wrap=lambda work: work.get())
+        return Packed(there, given.S, given.what, mine=True, on_gpu=True, answers=lambda work: work.get())
     dense = as_dense(given)
     wrap = dense.wrap
     made = Device(upload(dense.array), given.S, given.what, lambda a: wrap(to_host(a)), given.names)
@@ -126,7 +120,7 @@ def on_host(given: Operand) -> Operand:
     if isinstance(given, DeviceSparse):
         return read_scipy(given.matrix.get(), given.S, given.what)
     if isinstance(given, Packed):
-        return Packed(given.matrix.get(), given.S, given.what, mine=True, wrap=type(given.matrix).from_dense)
+        return Packed(given.matrix.get(), given.S, given.what, mine=True, answers=type(given.matrix).from_dense)
     assert isinstance(given, Dense)
     wrap = given.wrap
     here = Dense(to_host(given.array), given.S, given.what, lambda a: wrap(upload(a)), given.names)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
+from semiring.algebra.laws import full
+from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.vectors import convert
+from semiring.algorithms import labels
 from semiring.errors import SemiringError
 from semiring.graphs.masks import is_masked, unmasked
 from semiring.graphs.matrix import Matrix
@@ -20,20 +23,11 @@ from semiring.kernels.choose import only_form
 from semiring.kernels.facts import Facts, together
 from semiring.kernels.lowering.base import Lowering
 
+from .devices import to_host
 from .examine import examine
 from .operand import Operand
 
 Wrap = Callable[[np.ndarray], Any]
-
-
-def matrices(S: Semiring, names: Sequence[Any] | None, library: str | None = None) -> Wrap:
-    """Make a function that returns answers as a `Matrix` on these vertices."""
-    return partial(Matrix, semiring=S.declared, names=names, library=library)
-
-
-def as_is(array: Any) -> Any:
-    """Make a function that returns answers as arrays."""
-    return array
 
 
 class Dense(Operand):
@@ -42,11 +36,11 @@ class Dense(Operand):
     kind = "dense"
 
     def __init__(
-        self, array: Any, S: Semiring, what: str = "A", wrap: Wrap = as_is, names: Sequence[Any] | None = None,
-        of_graph: bool = False, callers_dtype: np.dtype | None = None,
+        self, array: Any, S: Semiring, what: str = "A", answers: Wrap | None = None,
+        names: Sequence[Any] | None = None, of_graph: bool = False, callers_dtype: np.dtype | None = None,
     ):
         self.S, self.what, self.shape, self.dtype, self.names = S, what, array.shape, array.dtype, names
-        self.array, self._wrap, self.of_graph = array, wrap, of_graph
+        self.array, self.answers, self.of_graph = array, answers, of_graph
         self.callers_dtype = self.dtype if callers_dtype is None else callers_dtype
 
     @property
@@ -58,6 +52,40 @@ class Dense(Operand):
     def facts(self) -> Facts:
         """Facts about the elements; raises an error for anything that is not an element, with its place."""
         return examine(self.S, self.dtype, ((self.what, self.array),))
+
+    @cached_property
+    def bounded(self) -> bool:
+        """Whether no edge is better than one."""
+        return nothing_improves(self.S.over(self.dtype), self.array)
+
+    @property
+    def T(self) -> Dense:
+        """The transposed matrix, or stack of matrices; a vector is unchanged. Answers are arrays."""
+        array = self.array
+        return self.with_elements(array if array.ndim == 1 else array.swapaxes(-1, -2)).plain
+
+    def eye(self) -> Dense:
+        """The identity of the same shape; answers have the caller's own type."""
+        array = full(np.empty(self.shape, self.dtype), self.S.zero_in(self.dtype))
+        at = np.arange(self.shape[-1])
+        array[..., at, at] = full(array[..., at, at], self.S.one_in(self.dtype))
+        return self.with_elements(array)
+
+    def part(self, vertices: np.ndarray) -> Dense:
+        """The rows and columns of some vertices, in the order of these."""
+        found = self.with_elements(self.array[np.ix_(vertices, vertices)])
+        found.names = self._names_of(vertices)
+        return found
+
+    def with_elements(self, elements: Any) -> Dense:
+        """Other elements in the same places; answers have the caller's own type."""
+        callers = self.callers_dtype if elements.dtype == self.dtype else None
+        made = type(self)(elements, self.S, self.what, self.answers, self.names, self.of_graph, callers)
+        return made.of_library(self.library)
+
+    def graph(self, matrix: tuple[int, ...] | None = None) -> labels.Graph:
+        """The matrix, or one of a stack, as a graph to search on the host."""
+        return labels.Dense(to_host(self.array if matrix is None else self.array[matrix]))
 
     def form(
         self, length: int, *, beside: Sequence[Operand] = (), check: bool = True, in_place: bool = False,
@@ -79,7 +107,11 @@ class Dense(Operand):
 
     def wrap(self, answer: Any) -> Any:
         """An answer in the caller's own type, with the names of the vertices."""
-        return self._wrap(answer if self.callers_dtype is self.dtype else self.in_callers_dtype(answer))
+        if self.callers_dtype is not self.dtype:
+            answer = self.in_callers_dtype(answer)
+        if self.answers is not None:
+            return self.answers(answer)
+        return Matrix(answer, self.S.declared, self.names, self.library) if self.of_graph else answer
 
     def matrix(self, place: tuple[int, ...]) -> Dense:
         """One matrix of a stack; facts about all elements also hold for its own."""
@@ -116,9 +148,8 @@ def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
         For a matrix over a different algebra, in which other elements mean "no edge".
     """
     refuse_other_algebra(A, S, what)
-    wrap = matrices(S, A.names, A.library)
     array = carried_by(A.array, S)
-    return Dense(array, S, what, wrap, A.names, True, dtype_of_answers(A, array)).of_library(A.library)
+    return Dense(array, S, what, None, A.names, True, dtype_of_answers(A, array)).of_library(A.library)
 
 
 def read_nested(A: Any, S: Semiring, what: str) -> Dense:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from semiring.graphs.foreign import HOST, device_of, imported, is_sparse_tensor,
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
-from .dense import Dense, Wrap, as_is, carried_by
+from .dense import Dense, Wrap, carried_by
 from .examine import examine
 from .operand import Operand
 
@@ -52,6 +53,17 @@ class Device(Dense):
             return self.facts
         return examine(self.S, self.dtype, [(x.what, x.array) for x in (self, *beside)])  # type: ignore[attr-defined]
 
+    @cached_property
+    def bounded(self) -> bool:
+        """Whether no edge is better than one."""
+        import cupy
+
+        from semiring.kernels.cuda.sparse.trees import CudaTreeKernel, lowering_for
+
+        low = lowering_for(self.S, self.dtype, self.facts, 3)
+        elements = low.encode(cupy.ascontiguousarray(self.array), not low.is_identity)
+        return not CudaTreeKernel(low, False).improves(elements)
+
     def unchecked_lowering(self, packed: bool) -> Lowering:
         """The form that is right for any data."""
         from semiring.kernels.cuda.choose import without_facts
@@ -59,42 +71,6 @@ class Device(Dense):
         if packed and self.dtype.kind == "b":
             return self.lowering(Facts(two_valued=True), 1, packed=True)
         return without_facts(self.S, self.dtype)
-
-
-class DeviceSparse(Operand):
-    """A sparse matrix of CuPy, in compressed rows."""
-
-    kind = "sparse"
-    on_gpu = True
-
-    def __init__(self, matrix: Any, S: Semiring, what: str):
-        super().__init__(S, what, tuple(matrix.shape), S.promoted(matrix.dtype))
-        self.matrix = matrix
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the elements."""
-        return int(self.matrix.data.nbytes)
-
-    @property
-    def nnz(self) -> int:
-        """The number of entries."""
-        return int(self.matrix.nnz)
-
-    def parts(self) -> tuple[Any, Any, Any]:
-        """Offsets, columns and elements on the device."""
-        A = self.matrix
-        if A.format != "csr":
-            raise SemiringError(f"a sparse matrix on the GPU must have the format csr, not {A.format}: pass A.tocsr()")
-        if len(A.indices) and not bool(((A.indices >= 0) & (A.indices < A.shape[1])).all()):
-            raise SemiringError(f"{self.what} is {A.shape[0]} × {A.shape[1]} and has entries outside")
-        values = A.data.astype(self.dtype, copy=False)
-        return A.indptr.astype(np.int64), A.indices.astype(np.int32, copy=False), values
-
-
-def read_cupyx(A: Any, S: Semiring, what: str) -> DeviceSparse:
-    """Read a sparse matrix of CuPy."""
-    return DeviceSparse(A, S, what)
 
 
 def read_cupy(A: Any, S: Semiring, what: str) -> Device:
@@ -133,15 +109,15 @@ def importer(A: Any) -> Wrap:
     if library in ("jax", "jaxlib"):
         from jax import dlpack
 
-        take: Wrap = dlpack.from_dlpack
+        take: Wrap | None = dlpack.from_dlpack
     elif kind_of(A, "torch", "Tensor"):
         tensors = sys.modules["torch"].from_dlpack
         take = (lambda array: tensors(array).to(A.device)) if is_sparse_tensor(A) else tensors
     else:
-        take = getattr(sys.modules.get(library), "from_dlpack", as_is)
+        take = getattr(sys.modules.get(library), "from_dlpack", None)
 
     def given_back(array: Any) -> Any:
-        if array.dtype.kind not in "biufc":  # records and objects, which tensors cannot hold
+        if take is None or array.dtype.kind not in "biufc":  # tensors cannot hold records and objects
             return array
         return take(array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.vectors import convert
+from semiring.algorithms.labels import Graph
 from semiring.errors import SemiringError
 from semiring.graphs.texts import with_infinities
 from semiring.kernels.choose import choose
@@ -22,6 +22,8 @@ class Operand:
     """A matrix, a stack of matrices or a vector over an algebra.
 
     To add a representation, write a class, a reader, and a row of `semiring.operands.read.READERS`.
+
+    `T`, `plain`, `eye`, `part`, `with_elements` and `graph` leave it unchanged.
 
     Attributes
     ----------
@@ -40,6 +42,8 @@ class Operand:
         The names of the vertices.
     of_graph : bool
         Whether rows and columns are vertices, so that square answers are a `Matrix`.
+    answers : callable, optional
+        Makes the caller's kind of array from an answer. Default: a `Matrix` for a graph, else the answer itself.
     library : str, optional
         The library of the data frame that was passed, and of those that are returned.
     labels : sequence, optional
@@ -56,6 +60,7 @@ class Operand:
     on_gpu: bool = False
     examined: bool = True  # otherwise call `look` before anything is computed
     of_graph: bool = False
+    answers: Callable[[Any], Any] | None = None
     library: str | None = None
     labels: Sequence[Any] | None = None
     factors: Any = None
@@ -84,14 +89,45 @@ class Operand:
     def look(self) -> None:
         """Refuse anything that is not an element, unless this was done before."""
 
+    @property
+    def bounded(self) -> bool:
+        """Whether no edge is better than one."""
+        raise NotImplementedError
+
+    @property
+    def T(self) -> Self:
+        """The transposed matrix, or stack of matrices; answers are arrays."""
+        raise NotImplementedError
+
+    @property
+    def plain(self) -> Self:
+        """The same elements; answers are arrays, and names occur in messages only."""
+        return self.changed(answers=None, of_graph=False, library=None, labels=None, callers_dtype=self.dtype)
+
+    def eye(self) -> Self:
+        """The identity of the same shape, on the host; answers have the caller's own type."""
+        raise NotImplementedError
+
+    def part(self, vertices: np.ndarray) -> Self:
+        """The rows and columns of some vertices, in the order of these."""
+        raise NotImplementedError
+
+    def with_elements(self, elements: Any) -> Self:
+        """Other elements in the same places; answers have the caller's own type."""
+        raise NotImplementedError
+
+    def graph(self, matrix: tuple[int, ...] | None = None) -> Graph:
+        """The matrix, or one of a stack, as a graph to search on the host."""
+        raise NotImplementedError
+
     def wrap(self, answer: Any) -> Any:
         """An answer in the caller's own type, with the names of the vertices."""
-        return answer
+        return answer if self.answers is None else self.answers(answer)
 
     def changed(self, **attributes: Any) -> Self:
         """A copy with other attributes and the same facts; a prepared operand is shared by several calls."""
-        made = copy(self)
-        vars(made).update(attributes)
+        made = object.__new__(type(self))
+        vars(made).update(vars(self), **attributes)
         return made
 
     def of_library(self, library: str | None) -> Self:
@@ -159,6 +195,10 @@ class Operand:
     def position(self, vertex: int) -> Any:
         """The name of a vertex."""
         return vertex if self.names is None else self.names[vertex]
+
+    def _names_of(self, vertices: np.ndarray) -> list[Any]:
+        """Names of vertices that are a part of the matrix: their numbers if they have none."""
+        return [self.position(v) for v in vertices.tolist()]
 
 
 @lru_cache(1024)

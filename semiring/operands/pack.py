@@ -109,7 +109,7 @@ def before_preparing(A: Any) -> Any:
         return ~given.S.over(given.dtype).is_zero(array)
     edges = given.without_zeros()
     if edges.of_graph:
-        return edges.graph_of(edges.rows)
+        return edges.wrap_rows(edges.rows)
     from scipy.sparse import csr_array
 
     return csr_array((np.ones(edges.nnz, bool), edges.rows.columns, edges.indptr), shape=edges.shape)

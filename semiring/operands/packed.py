@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
+from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import SemiringError
 from semiring.kernels.cpu.bits.lowering import packed_bits
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.boolean import is_boolean
@@ -34,12 +36,12 @@ class Packed(Operand):
 
     def __init__(
         self, matrix: Any, S: Semiring, what: str = "A", *, mine: bool = False, on_gpu: bool = False,
-        wrap: Callable[[Any], Any] | None = None,
+        answers: Callable[[Any], Any] | None = None,
     ):
         rows, columns = matrix.shape
         self.S, self.what, self.shape, self.dtype, self.names = S, what, (rows, columns), TRUTH, None
         self.callers_dtype = TRUTH
-        self.matrix, self.mine, self.on_gpu, self._wrap = matrix, mine, on_gpu, wrap
+        self.matrix, self.mine, self.on_gpu, self.answers = matrix, mine, on_gpu, answers
 
     @property
     def nbytes(self) -> int:
@@ -76,9 +78,23 @@ class Packed(Operand):
         """The packed matrix, where the operand came from."""
         return self.wrap(work)
 
-    def wrap(self, work: Any) -> Any:
-        """The same; bits have one form."""
-        return work if self._wrap is None else self._wrap(work)
+    @property
+    def T(self) -> Packed:
+        """The transposed matrix; answers stay where it is."""
+        return Packed(self.matrix.transpose(), self.S, self.what, mine=True, on_gpu=self.on_gpu)
+
+    def graph(self, matrix: tuple[int, ...] | None = None) -> CompressedRows:
+        """The matrix as a graph to search on the host."""
+        rows = (self.matrix.get() if self.on_gpu else self.matrix).to_sparse()
+        return CompressedRows(rows.indptr, rows.indices, np.full(rows.nnz, self.S.one_in(bool)))
+
+    def wrap(self, answer: Any) -> Any:
+        """An answer where the operand came from."""
+        return answer if self.answers is None else self.answers(answer)
+
+    def eye(self) -> Packed:
+        """The identity of the same shape, on the host."""
+        return Packed(PackedMatrix.identity(self.shape[0]), self.S, self.what, mine=True, answers=self.answers)
 
 
 def read_packed(A: Any, S: Semiring, what: str) -> Packed:

@@ -25,10 +25,10 @@ from semiring.graphs.names import refuse_table
 
 from .components import is_components, read_components
 from .dense import Dense, read_array, read_matrix, read_nested
-from .device import read_cupy, read_cupyx, read_dlpack
+from .device import read_cupy, read_dlpack
 from .operand import Operand
 from .packed import read_packed, read_packed_on_gpu
-from .sparse import Sparse, read_scipy, read_stored
+from .sparse import Sparse, read_cupyx, read_scipy, read_stored
 from .sparse import read_graph as read_entries
 from .stored import read_chunked, read_path
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.algebra.laws import is_nan, show
+from semiring.algebra.laws import full, is_nan, show
 from semiring.algebra.lexicographic import is_forgotten
 from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.ordering import Spread, spread
+from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.adjacency import require_rows, scatter, stable_order, zeros
 from semiring.graphs.columns import IF_CLEAR
@@ -24,7 +25,7 @@ from semiring.graphs.names import as_names
 from semiring.graphs.texts import with_infinities
 from semiring.graphs.weights import elements, refuse_nan, unweighted
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, alike, goes_both_ways, narrowed, state_of
+from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, alike, goes_both_ways, narrowed, state_of, transpose
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
@@ -58,12 +59,9 @@ class Sparse(Operand):
         The first entry of each row, and the element of each entry.
     of_graph : bool
         Whether it was passed as a graph, so that answers are a `Matrix`.
-    answers : callable
-        Makes the caller's kind of array from a square answer, unless it was passed as a graph.
     """
 
     kind = "sparse"
-    answers: Callable[[np.ndarray], Any] | None = None
 
     def __init__(
         self, rows: Rows, S: Semiring, what: str = "A", names: Sequence[Any] | None = None, of_graph: bool = False,
@@ -157,13 +155,64 @@ class Sparse(Operand):
         self.examined = True
 
     def wrap(self, answer: Any) -> Any:
-        """A square answer of the kind that is returned for dense matrices, or for graphs."""
-        answer = answer if self.callers_dtype is self.dtype else self.in_callers_dtype(answer)
-        if self.of_graph:
-            return Matrix(answer, self.S.declared, self.names, self.library)
-        return answer if self.answers is None else self.answers(answer)
+        """An answer in the caller's own type, with the names of the vertices."""
+        if self.callers_dtype is not self.dtype:
+            answer = self.in_callers_dtype(answer)
+        if self.answers is not None:
+            return self.answers(answer)
+        return Matrix(answer, self.S.declared, self.names, self.library) if self.of_graph else answer
 
-    def graph_of(self, rows: Rows) -> Graph:
+    @property
+    def T(self) -> Sparse:
+        """The transposed matrix; answers are arrays."""
+        return Sparse(transpose(self.rows), self.S, self.what, self.names)
+
+    @property
+    def plain(self) -> Sparse:
+        """The same entries; answers are arrays, and names occur in messages only."""
+        _ = self.rows, self.bounded  # computed once for all copies
+        return super().plain
+
+    def eye(self) -> Sparse:
+        """The identity of the same shape; answers have the caller's own type."""
+        ones = full(np.empty(self.n, self.dtype), self.S.one_in(self.dtype))
+        return self._with_rows(Rows(np.arange(self.n + 1), np.arange(self.n, dtype=COLUMN), ones, self.n))
+
+    def part(self, vertices: np.ndarray) -> Sparse:
+        """The rows and columns of some vertices, in the order of these."""
+        rows = self.rows
+        begin, lengths = rows.offsets[vertices], np.diff(rows.offsets)[vertices]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        entries = np.repeat(begin - offsets[:-1], lengths) + np.arange(offsets[-1])
+        place = np.full(rows.width, -1, COLUMN)
+        place[vertices] = np.arange(len(vertices))
+        columns = place[rows.columns[entries]]
+        kept = columns >= 0
+        offsets = np.concatenate([[0], np.cumsum(kept)])[offsets]
+        made = Rows(offsets, columns[kept], rows.values[entries[kept]], len(vertices))
+        if (np.diff(vertices) < 0).any():  # columns do not ascend
+            tails = np.repeat(np.arange(len(vertices)), np.diff(offsets))
+            made = compressed_rows(self.S, tails, made.columns, made.values, made.shape)
+        found = self._with_rows(made)
+        found.names = self._names_of(vertices)
+        return found
+
+    def with_elements(self, elements: np.ndarray) -> Sparse:
+        """Other elements in the same places; answers have the caller's own type."""
+        return self._with_rows(Rows(self.rows.offsets, self.rows.columns, elements, self.rows.width))
+
+    def _with_rows(self, rows: Rows) -> Sparse:
+        made = Sparse(rows, self.S, self.what, self.names, self.of_graph).of_library(self.library)
+        made.answers = self.answers
+        if made.dtype == self.dtype:
+            made.callers_dtype = self.callers_dtype
+        return made
+
+    def graph(self, matrix: tuple[int, ...] | None = None) -> CompressedRows:
+        """The matrix as a graph to search."""
+        return CompressedRows(self.rows.offsets, self.rows.columns, self.rows.values)
+
+    def wrap_rows(self, rows: Rows) -> Graph:
         """A square answer by its entries, of the kind that is returned for graphs."""
         sources = np.repeat(np.arange(self.n), np.diff(rows.offsets))
         columns, names = rows.columns.astype(np.int64), as_names(self.names)
@@ -194,7 +243,7 @@ class Sparse(Operand):
             return self
         before = np.concatenate([[0], np.cumsum(kept)])
         made = Rows(before[self.rows.offsets], self.rows.columns[kept], self.values[kept], self.rows.width)
-        return Sparse(made, self.S, self.what, self.names, self.of_graph, self.examined).of_library(self.library)
+        return self._with_rows(made).changed(examined=self.examined)
 
     def with_values(self, values: np.ndarray) -> Sparse:
         """The same edges with other weights, row by row."""
@@ -204,9 +253,47 @@ class Sparse(Operand):
             return f"edge {i} ({rows[i]} → {self.rows.columns[i]})"
 
         refuse_nan(values, edge)
-        checked = np.ascontiguousarray(elements(self.S, values, self.dtype, edge))
-        made = Rows(self.rows.offsets, self.rows.columns, checked, self.rows.width)
-        return Sparse(made, self.S, self.what, self.names, self.of_graph).of_library(self.library)
+        return self.with_elements(np.ascontiguousarray(elements(self.S, values, self.dtype, edge)))
+
+
+class DeviceSparse(Operand):
+    """A sparse matrix of CuPy, in compressed rows."""
+
+    kind = "sparse"
+    on_gpu = True
+
+    def __init__(self, matrix: Any, S: Semiring, what: str):
+        super().__init__(S, what, tuple(matrix.shape), S.promoted(matrix.dtype))
+        self.matrix = matrix
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return int(self.matrix.data.nbytes)
+
+    @property
+    def nnz(self) -> int:
+        """The number of entries."""
+        return int(self.matrix.nnz)
+
+    def graph(self, matrix: tuple[int, ...] | None = None) -> CompressedRows:
+        """The matrix as a graph to search on the host."""
+        return read_scipy(self.matrix.get(), self.S, self.what).graph()
+
+    def parts(self) -> tuple[Any, Any, Any]:
+        """Offsets, columns and elements on the device."""
+        A = self.matrix
+        if A.format != "csr":
+            raise SemiringError(f"a sparse matrix on the GPU must have the format csr, not {A.format}: pass A.tocsr()")
+        if len(A.indices) and not bool(((A.indices >= 0) & (A.indices < A.shape[1])).all()):
+            raise SemiringError(f"{self.what} is {A.shape[0]} × {A.shape[1]} and has entries outside")
+        values = A.data.astype(self.dtype, copy=False)
+        return A.indptr.astype(np.int64), A.indices.astype(np.int32, copy=False), values
+
+
+def read_cupyx(A: Any, S: Semiring, what: str) -> DeviceSparse:
+    """Read a sparse matrix of CuPy."""
+    return DeviceSparse(A, S, what)
 
 
 def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:

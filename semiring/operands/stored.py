@@ -20,7 +20,7 @@ from semiring.kernels.lowering.sums import widen
 from semiring.machine.memory import require
 from semiring.scale.stores import ArraySource, Source, opened, slabs
 
-from .dense import Dense, as_is, carried_by, dtype_of_answers
+from .dense import Dense, carried_by, dtype_of_answers
 from .examine import examine
 from .operand import Operand
 
@@ -42,7 +42,7 @@ class Stored(Dense):
         self.S, self.what, self.shape, self.names = S, what, source.shape, None
         carried = carried_by(np.empty(0, source.dtype), S)
         self.dtype, self.callers_dtype = carried.dtype, dtype_of_answers(source, carried)
-        self.source, self._wrap = source, as_is
+        self.source = source
 
     @property
     def nbytes(self) -> int:
@@ -59,6 +59,14 @@ class Stored(Dense):
         rows, columns = (slice(0, k) for k in self.shape)
         self.source.read(rows, columns, elements)
         return carried_by(elements, self.S)
+
+    def with_elements(self, elements: Any) -> Dense:
+        """Other elements in the same places, in memory."""
+        return Dense(elements, self.S, self.what)
+
+    def graph(self, matrix: tuple[int, ...] | None = None) -> Graph:
+        """The matrix as a graph to search; its rows are read when they are needed."""
+        return super().graph() if "array" in vars(self) else StoredGraph(self.source, self.S)
 
     def through(self, source: Source) -> Stored:
         """The matrix as read from another source."""

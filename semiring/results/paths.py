@@ -11,7 +11,6 @@ import numpy as np
 from semiring.algebra.laws import equal, full
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import html_table
-from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import GraphError
 from semiring.graphs.frames import frame_library, made_of
 from semiring.graphs.graph import Graph
@@ -19,8 +18,7 @@ from semiring.graphs.names import position_of
 from semiring.graphs.texts import clip, clip_repr, count_text, dtype_text, element_text, infinities, shown
 from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 from semiring.machine.memory import require
-from semiring.operands.convert import as_sparse, on_host
-from semiring.operands.dense import Dense
+from semiring.operands.convert import on_host
 from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand
 from semiring.solvers.forms import nothing_in
@@ -412,13 +410,7 @@ class Paths:
         return self._tree.at(here, ends) if isinstance(self._tree, EdgeNumbers) else self._host_tree[here, ends]
 
     def _weights_along(self, tails: Any, heads: Any) -> np.ndarray:
-        graph = self._graph
-        if isinstance(graph, Dense):
-            found = graph.array[tails, heads]
-        else:
-            rows = as_sparse(graph).rows
-            found = CompressedRows(rows.offsets, rows.columns, rows.values).along(tails, heads)
-        return np.asarray(self._given.in_callers_dtype(np.asarray(found)))
+        return np.asarray(self._given.in_callers_dtype(self._graph.graph().along(tails, heads)))
 
 
 def followed(ahead: Callable[[np.ndarray], np.ndarray], here: np.ndarray, goal: np.ndarray) -> list[list[int] | None]:

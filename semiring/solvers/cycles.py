@@ -24,12 +24,9 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.interface import FrontEngine
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.sums import narrow, widen
-from semiring.operands.convert import as_sparse, on_host
-from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
-from semiring.operands.stored import Stored, StoredGraph
 
 Index = tuple[int, ...]  # of a matrix in a stack
 NEARLY = 1 / 100  # the part of a weight up to which rounding may have made a cycle improve
@@ -419,19 +416,8 @@ def star_undefined(given: Operand, e: UndefinedStar, *, gone: bool) -> NoClosure
     `gone` says that the elements were overwritten.
     """
     index = None if e.matrix is None else tuple(map(int, np.unravel_index(e.matrix, given.shape[:-2])))
-    graph = None if gone else graph_of(given, index)
+    graph = None if gone else given.graph(index)
     return undefined_star(given.S, graph, given.names, e.pivot, np.arange(e.pivot), index)
-
-
-def graph_of(given: Operand, index: Index | None = None) -> labels.Graph:
-    """An operand, or a matrix of a stack, as a graph to be searched on the host."""
-    host = on_host(given)
-    if isinstance(host, Stored) and "array" not in vars(host):
-        return StoredGraph(host.source, host.S)
-    if isinstance(host, Dense):
-        return labels.Dense(host.array if index is None else host.array[index])
-    rows = as_sparse(host).rows
-    return CompressedRows(rows.offsets, rows.columns, rows.values)
 
 
 def turned(error: NoClosureError) -> NoClosureError:

@@ -29,7 +29,6 @@ from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand, refuse_edges
-from semiring.operands.sparse import Sparse
 
 
 def plain_form(S: Semiring, dtype: np.dtype, facts: Facts, length: int) -> Lowering:
@@ -254,11 +253,9 @@ def widened(given: Operand) -> Operand | None:
     given = on_host(given)
     if given.dtype.kind not in "iu" or not given.S.is_tropical or fits(given, given.facts):
         return None
-    if isinstance(given, Dense):
-        return Dense(widen(given.S, given.array, given.facts), given.S, given.what, names=given.names)
-    matrix = as_sparse(given)
-    values = widen(matrix.S, matrix.rows.values, matrix.facts)
-    return Sparse(replace(matrix.rows, values=values), matrix.S, matrix.what, matrix.names)
+    given = given if isinstance(given, Dense) else as_sparse(given)
+    elements = given.array if isinstance(given, Dense) else given.values
+    return given.with_elements(widen(given.S, elements, given.facts)).plain
 
 
 def narrowed(S: Semiring, wide: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:

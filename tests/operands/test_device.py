@@ -14,7 +14,8 @@ from bridge import same_bits
 import semiring as sr
 from semiring.kernels.facts import DeviceFacts, Facts
 from semiring.operands.dense import Dense
-from semiring.operands.device import PACKED_SIDE, Device, DeviceSparse, read_dlpack
+from semiring.operands.device import PACKED_SIDE, Device, read_dlpack
+from semiring.operands.sparse import DeviceSparse
 
 
 class Tensor:

@@ -164,4 +164,4 @@ def test_an_answer_goes_back_as_it_was_asked() -> None:
 
     low = Packed(matrix, sr.boolean).form(2)[1]
     assert Packed(matrix, sr.boolean).unstored(low, matrix) is matrix
-    assert Packed(matrix, sr.boolean, wrap=wrap).unstored(low, matrix) == "wrapped" and seen == [matrix]
+    assert Packed(matrix, sr.boolean, answers=wrap).unstored(low, matrix) == "wrapped" and seen == [matrix]

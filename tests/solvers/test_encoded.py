@@ -20,7 +20,6 @@ from semiring.kernels.lowering.sums import tropical_integers
 from semiring.operands.read import read
 from semiring.solvers.forms import Encoded
 from semiring.solvers.paths import trees
-from semiring.solvers.paths.paths import unnamed
 from semiring.solvers.sparse.fronts import lowering_of
 from semiring.solvers.sparse.sparse_substitution import Substitution
 from semiring.solvers.task import Task, first_offer, options
@@ -104,7 +103,7 @@ def test_nothing_is_encoded_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", "always")
     n = 40
     ring = sp.csr_array((np.arange(1, n + 1), (np.arange(n), np.roll(np.arange(n), 1))))
-    given = unnamed(read(ring, sr.min_plus)).changed(goes_on=True)
+    given = read(ring, sr.min_plus).plain.changed(goes_on=True)
     X = first_offer(Task("closure", sr.min_plus, (given,), options(method="sparse"))).run()
     assert isinstance(X, Encoded) and X.array.dtype == np.int16 and X.low.dtype == np.int64
     sizes, encode = [], Lowering.encode
@@ -118,7 +117,7 @@ def test_nothing_is_encoded_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(sizes) <= n  # the edges alone
     for dtype in ("f8", "f2"):  # which are rounded when they are read
         other = sr.Graph(np.arange(n), ring.indices, n, ring.data.astype(dtype))
-        given = unnamed(read(other, sr.min_plus)).changed(goes_on=True)
+        given = read(other, sr.min_plus).plain.changed(goes_on=True)
         closed = first_offer(Task("closure", sr.min_plus, (given,), options(method="sparse"))).run()
         assert isinstance(closed, np.ndarray) and closed.dtype == dtype
 

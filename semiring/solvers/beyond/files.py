@@ -57,7 +57,6 @@ from ..dense import fields
 from ..dense.schedules import SCHEDULES
 from ..dense.tolerance import loosened, refuse_without_tolerance, weights_as_given
 from ..forms import told
-from ..paths.paths import unnamed
 from ..task import Task
 from . import levels
 from .levels import HOP, MOVERS, Layout, StoredPlan, elements_of
@@ -157,7 +156,7 @@ def _of_paths(task: Task) -> Operand:
     if storing.out.suffix != ".npy" or storing.hops is None:
         raise SemiringError(f"out={shown(storing.out)}: weights of paths are written as .npy, next hops beside them")
     order_of_one(given.shape, f"with out= {given.what}")
-    return unnamed(given) if isinstance(given, Sparse) else as_dense(given)
+    return given.plain if isinstance(given, Sparse) else as_dense(given)
 
 
 def _attempt(task: Task, given: Operand, method: str, saved: dict[str, Any] | None, later: bool) -> Attempt:

@@ -23,7 +23,7 @@ from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse, compressed_rows
 
-from ..cycles import graph_of, improving
+from ..cycles import improving
 from ..forms import as_python
 from ..paths.search import answered, ends_of, positions
 from ..paths.searches import spelt, wide_graph
@@ -213,7 +213,7 @@ def _walk_of(graph: Sparse, value: Any, start: int, end: int) -> list[int] | Non
         return None  # a walk of finite edges is finite, but for overflow
     found = by_length(wide, graph.S.over(wide.values.dtype), start, (end, value))
     walk = None if found is None else found.walk_to(start, end)
-    if walk is not None and overflows and is_finite(graph_of(graph).along(walk[:-1], walk[1:])).all():
+    if walk is not None and overflows and is_finite(graph.graph().along(walk[:-1], walk[1:])).all():
         return None
     return walk
 

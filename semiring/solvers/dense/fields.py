@@ -27,7 +27,7 @@ from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host, upload
 from semiring.operands.operand import Operand
 
-from ..cycles import Index, graph_of, singular
+from ..cycles import Index, singular
 
 METHOD = "LAPACK"
 AT_ONCE = 4096  # order of a matrix of doubles that LAPACK takes a second for: of larger ones interrupts are heard
@@ -151,7 +151,7 @@ def eliminated(given: Operand, low: Lowering, index: Index | None = None, alone:
 
 def refusal(given: Operand, low: Lowering, error: library.Singular, index: Index | None = None) -> NoClosureError:
     """The error of a singular matrix, in the words of its caller."""
-    return singular(given.S, graph_of(given, index), given.names, error.condition, first_dtype(low), index)
+    return singular(given.S, given.graph(index), given.names, error.condition, first_dtype(low), index)
 
 
 def inverse(given: Operand, low: Lowering, index: Index | None = None) -> np.ndarray | None:

@@ -86,10 +86,7 @@ def _with_room(A: Operand, k: int) -> Operand:
     most = int(A.facts.largest) * k
     if most < int(np.iinfo(A.dtype).max) // 2 or most >= 2**53:
         return A
-    if isinstance(A, Dense):
-        return Dense(as_floats(A.S, A.array), A.S, A.what)
-    rows = A.rows
-    return Sparse(Rows(rows.offsets, rows.columns, as_floats(A.S, rows.values), rows.width), A.S, A.what)
+    return A.with_elements(as_floats(A.S, A.array if isinstance(A, Dense) else A.values)).plain
 
 
 def _powered(task: Task, given: Operand, A: Operand, k: int, plan: Plan) -> Any:
@@ -102,14 +99,14 @@ def _powered(task: Task, given: Operand, A: Operand, k: int, plan: Plan) -> Any:
     assert isinstance(given, Sparse)
     values = from_floats(given.S, found.data, given.dtype)
     if given.of_graph:
-        return given.graph_of(Rows(found.indptr, found.indices.astype(COLUMN, copy=False), values, given.n))
+        return given.wrap_rows(Rows(found.indptr, found.indices.astype(COLUMN, copy=False), values, given.n))
     return type(found)((values, found.indices, found.indptr), shape=found.shape)
 
 
 def _power(task: Task, given: Operand, k: int, plan: Plan) -> Any:
     """A^k as a product of those of A, A², A⁴, … that are in it."""
     if k < 2:
-        return _as_product(given if k else _identity(given))
+        return _as_product(given if k else on_host(given).eye())
     square: Any = given
     result = None
     while True:
@@ -130,29 +127,10 @@ def _as_product(given: Operand) -> Any:
     assert isinstance(given, Sparse)
     rows = given.copy().rows
     if given.of_graph:
-        return given.graph_of(rows)
+        return given.wrap_rows(rows)
     from scipy.sparse import csr_array
 
     return csr_array((rows.values, rows.columns, rows.offsets), shape=given.shape)
-
-
-def _identity(given: Operand) -> Operand:
-    """The identity, of the kind of a square matrix or a stack, as what came in wraps answers."""
-    n, S = given.shape[-1], given.S
-    if isinstance(given, Packed):
-        host = on_host(given)
-        assert isinstance(host, Packed)
-        return Packed(PackedMatrix.identity(n), S, given.what, mine=True, wrap=host.wrap)
-    if isinstance(given, Sparse):
-        ones = full(np.empty(n, given.dtype), S.one_in(given.dtype))
-        rows = Rows(np.arange(n + 1), np.arange(n, dtype=COLUMN), ones, n)
-        return Sparse(rows, S, given.what, given.names, given.of_graph)
-    host = on_host(given)
-    assert isinstance(host, Dense)
-    array = full(np.empty(given.shape, given.dtype), S.zero_in(given.dtype))
-    at = np.arange(n)
-    array[..., at, at] = full(array[..., at, at], S.one_in(given.dtype))
-    return Dense(array, S, given.what, host.wrap, given.names)
 
 
 def _with_ones(A: Operand) -> Operand:
@@ -162,7 +140,7 @@ def _with_ones(A: Operand) -> Operand:
     assert isinstance(A, Dense)
     array, at, T = A.array.copy(), np.arange(A.shape[-1]), A.S.over(A.dtype)
     array[..., at, at] = T.add(full(array[..., at, at].copy(), T.one), array[..., at, at])
-    return Dense(array, A.S, A.what)
+    return A.with_elements(array).plain
 
 
 def _closed(task: Task, given: Operand, A: Any, k: int, plan: Plan) -> Any:
@@ -171,15 +149,15 @@ def _closed(task: Task, given: Operand, A: Any, k: int, plan: Plan) -> Any:
     with told(task.options.progress, f"{task.S.name} closure"):
         X = _power(task, _with_ones(A), k if reflexive else max(k - 1, 0), plan)
         if not reflexive:
-            X = compute(_product(task, _plain(A), X)) if k else _nothing(A)
+            X = compute(_product(task, A.plain, X)) if k else _nothing(A)
     return _wrapped(given, X)
 
 
 def _summed(task: Task, given: Operand, A: Any, k: int, plan: Plan) -> Any:
     """X ← 1 ⊕ A X, k times; without the empty walk the last 1 is left out."""
-    one = _plain(_identity(A))
+    one = on_host(A).eye().plain
     one = one if isinstance(one, Packed) else as_dense(one)
-    A, X = _plain(A), one.matrix.copy() if isinstance(one, Packed) else one.array.copy()
+    A, X = A.plain, one.matrix.copy() if isinstance(one, Packed) else one.array.copy()
     with told(task.options.progress, f"{task.S.name} closure") as report:
         for i in range(k - (not task.options.reflexive)):
             X = compute(_product(task, A, X, one))
@@ -187,16 +165,6 @@ def _summed(task: Task, given: Operand, A: Any, k: int, plan: Plan) -> Any:
         if not task.options.reflexive:
             X = compute(_product(task, A, X)) if k else _nothing(A)
     return _wrapped(given, X)
-
-
-def _plain(A: Operand) -> Operand:
-    """The same without names, and without a caller's type to which answers are converted."""
-    if isinstance(A, Sparse):
-        return Sparse(A.rows, A.S, A.what)
-    if isinstance(A, Packed):
-        return Packed(A.matrix, A.S, A.what)
-    assert isinstance(A, Dense)
-    return Dense(A.array, A.S, A.what)
 
 
 def _nothing(A: Operand) -> Any:

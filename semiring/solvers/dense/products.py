@@ -445,5 +445,5 @@ def _find_sparse(task: Task, A: Sparse, B: Sparse, plan: Plan) -> tuple[Any, Any
     shape = A.shape[0], right.width
     which = csr_array((best.which[there], columns, offsets), shape=shape)
     if same_vertices(A, B):
-        return A.graph_of(Rows(offsets, columns, values[there], right.width)), which
+        return A.wrap_rows(Rows(offsets, columns, values[there], right.width)), which
     return csr_array((values[there], columns, offsets), shape=shape), which

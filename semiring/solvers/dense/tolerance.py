@@ -27,7 +27,7 @@ from semiring.operands.devices import to_host, upload
 from semiring.operands.operand import Operand
 from semiring.operands.stored import Loosened, Stored
 
-from ..cycles import graph_of, improving
+from ..cycles import improving
 from ..forms import told
 from ..plan import Plan
 from ..task import Task, compute, first_offer
@@ -126,7 +126,7 @@ def weights_as_given(given: Operand, tol: float) -> Iterator[None]:
     except NoClosureError as e:
         if e.cycle is None:
             raise
-        graph = graph_of(given, e.index)
+        graph = given.graph(e.index)
         position: Any = int if given.names is None else {name: v for v, name in enumerate(given.names)}.__getitem__
         cycle = [position(v) for v in e.cycle]
         edges, weight = edges_along(graph, cycle), cycle_weight(graph, given.S, cycle)
@@ -143,6 +143,4 @@ def loosened(given: Operand, tol: float) -> Operand:
     if isinstance(given, Stored):
         return given.through(Loosened(given.source, S, given.dtype, tol))
     array = worse_by(T, to_host(given.array), tol, relative)
-    made = given.changed(array=upload(array) if given.on_gpu else array)
-    vars(made).pop("facts", None)  # of other elements
-    return made
+    return given.with_elements(upload(array) if given.on_gpu else array)

@@ -32,7 +32,7 @@ from semiring.machine.threads import thread_count
 from semiring.operands.sparse import Sparse
 
 from .. import costs
-from .search import Form, Search, form_of, on_the_host, some_rows, turned_around
+from .search import Form, Search, form_of, on_the_host, some_rows
 
 if TYPE_CHECKING:
     from ..sparse.sparse_substitution import Substitution
@@ -186,7 +186,7 @@ class RowsOfSearches:
 
     @cached_property
     def _backwards(self) -> Search:
-        turned = turned_around(self.given)
+        turned = self.given.T
         return Search(turned.S, turned, on_the_host(turned, form_of(turned), TOGETHER))
 
     def first(self) -> np.ndarray:

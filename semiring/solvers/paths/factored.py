@@ -20,14 +20,13 @@ from semiring.operands.convert import as_sparse
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 
-from ..cycles import graph_of
 from ..forms import fits, right_hand_side
 from ..plan import Plan
 from ..task import Declined, Task, compute, options
 from .search import answered, ends_of, positions
 from .searches import spelt
 from .trees import best_trees
-from .walks import is_bounded, may_be_lost, reached_from
+from .walks import may_be_lost, reached_from
 
 
 class Factored:
@@ -173,7 +172,7 @@ class Factored:
 
     @cached_property
     def _bounded(self) -> bool:
-        return is_bounded(self._edges)
+        return self._edges.bounded
 
     @cached_property
     def _tails(self) -> Tails:
@@ -255,7 +254,7 @@ def _path(F: Factored, start: int, end: int, plan: Plan) -> tuple[Any, list[Any]
         raise Declined  # the walk is there, and its weight left the dtype: whoever searches for it says so
     weight = None
     if walk is not None:  # in the order of the walk, as a search adds it up: factors add in another one
-        weights = graph_of(given).along(walk[:-1], walk[1:]) if weights is None else weights
+        weights = given.graph().along(walk[:-1], walk[1:]) if weights is None else weights
         weights = widen(S, weights, facts)
         T = S.over(weights.dtype)
         weight = narrow(S, along(T, weights) if len(weights) else T.one, given.dtype)

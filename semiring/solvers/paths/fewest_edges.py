@@ -22,7 +22,7 @@ from ..costs import PredictedPlan, SparsePlan
 from ..forms import told
 from ..plan import Plan
 from ..task import LARGE, Options, Task, first_offer
-from .paths import Found, hop_bytes, unnamed, with_trees
+from .paths import Found, hop_bytes, with_trees
 from .trees import LINE
 
 LENGTH = np.dtype("f4")  # of a walk in edges, which is exact below 2²⁴
@@ -37,7 +37,7 @@ def offer(task: Task) -> Plan | None:
         return None
     n, quiet = order_of_one(given.shape), replace(o, progress=False)
     edges = replace(given.rows, values=np.ones(given.nnz, LENGTH))
-    graph, plain = unnamed(Sparse(edges, min_plus, given.what, given.names)), unnamed(given)
+    graph, plain = Sparse(edges, min_plus, given.what, given.names), given.plain
     lengths, values = (first_offer(Task("closure", A.S, (A,), quiet)) for A in (graph, plain))
     if not isinstance(lengths, SparsePlan):  # searches take as long as they save
         return None

@@ -12,17 +12,11 @@ from semiring.algebra.semiring import Semiring
 from semiring.algorithms.trees import better
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.texts import clip_repr, infinities
-from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
-from semiring.kernels.cpu.sparse.structure import COLUMN
-from semiring.operands.convert import as_sparse
-from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu
 from semiring.operands.operand import Operand
-from semiring.operands.sparse import Sparse
 
-from .trees import best_trees, cut_off_on_gpu, improves_on_gpu, least_or_greatest
-from .walks import is_bounded
+from .trees import best_trees, cut_off_on_gpu, least_or_greatest
 
 
 def limit_of(given: Operand, limit: Any) -> np.ndarray:
@@ -36,13 +30,8 @@ def limit_of(given: Operand, limit: Any) -> np.ndarray:
         When the limit is not an element.
     """
     S = given.S
-    if given.on_gpu:
-        assert isinstance(given, Dense)
-        improves = improves_on_gpu(given)
-    else:
-        improves = not is_bounded(given)
     bound = element_of(S, limit, given.dtype)
-    if improves:
+    if not given.bounded:
         raise LawError(f"a limit needs that no edge is better than {show(S.over(given.dtype).one)} in {S.name}, for "
                        "else a walk within it may begin with one beyond it; compare the weights with it instead")
     return bound
@@ -105,36 +94,10 @@ def trees_within(given: Operand, X: np.ndarray, roots: np.ndarray) -> np.ndarray
     found = np.full(X.shape, -1, np.int32)
     if rows.size:
         part = np.ix_(rows, vertices)
-        inside = best_trees(part_of(given, vertices), np.ascontiguousarray(X[part]),
+        inside = best_trees(given.part(vertices), np.ascontiguousarray(X[part]),
                             np.searchsorted(vertices, roots[rows]), within=True)
         found[part] = np.where(inside >= 0, vertices[inside], -1)
     return found
-
-
-def part_of(given: Operand, vertices: np.ndarray) -> Operand:
-    """The graph on some vertices, in ascending order.
-
-    Examples
-    --------
-    >>> import semiring as sr
-    >>> from semiring.operands.read import read
-    >>> G = read(sr.as_graph([(0, 1, 3.0), (1, 2, 4.0), (2, 0, 1.0)]), sr.min_plus)
-    >>> part_of(G, np.array([0, 2])).rows.columns, part_of(G, np.array([0, 2])).names
-    (array([0], dtype=int32), [0, 2])
-    """
-    names = [given.position(v) for v in vertices.tolist()]
-    if isinstance(given, Dense):
-        return Dense(given.array[np.ix_(vertices, vertices)], given.S, given.what, names=names)
-    rows = as_sparse(given).rows
-    begin, lengths = rows.offsets[vertices], rows.offsets[vertices + 1] - rows.offsets[vertices]
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    entries = np.repeat(begin - offsets[:-1], lengths) + np.arange(offsets[-1])
-    place = np.full(rows.width, -1, COLUMN)
-    place[vertices] = np.arange(len(vertices))
-    columns = place[rows.columns[entries]]
-    kept = columns >= 0
-    offsets = np.concatenate([[0], np.cumsum(kept)])[offsets]
-    return Sparse(Rows(offsets, columns[kept], rows.values[entries[kept]], len(vertices)), given.S, given.what, names)
 
 
 def element_of(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:

@@ -21,8 +21,8 @@ from semiring.kernels.build import repays, sums_numbers
 from semiring.kernels.cpu.compile.price import when
 from semiring.kernels.cpu.sparse.edge_numbers import MOST, NUMBER, EdgeNumbers
 from semiring.kernels.lowering.base import Lowering
-from semiring.operands.convert import as_sparse, on_device, on_host
-from semiring.operands.dense import Dense, as_is
+from semiring.operands.convert import as_sparse, on_device
+from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand, order_of, order_of_one
 from semiring.operands.sparse import Sparse
@@ -35,7 +35,7 @@ from ..forms import Encoded, narrowed, part_of, told, widened
 from ..plan import Plan
 from ..task import Options, Task, compute, first_offer
 from .limits import beyond, cut_off, limit_of, trees_within
-from .search import Search, form_of, on_the_host, place_of, positions, some_rows, turned_around, way_of
+from .search import Search, form_of, on_the_host, place_of, positions, some_rows, way_of
 from .trees import best_trees, form_for_trees
 from .walks import not_held
 
@@ -55,7 +55,8 @@ def offer(task: Task) -> Plan:
     n, (sources, limit, ends) = order_of_one(given.shape), task.arguments
     if sources is None and o.device is None and given.on_gpu and given.kind == "sparse":
         o = replace(o, device="gpu")  # it is analysed on the host, and stays where it is all the same
-    plain = unnamed(given).changed(goes_on=True) if isinstance(given, Sparse) else unnamed(given)
+    plain = given.plain.changed(goes_on=True) if isinstance(given, Sparse) else (
+        given if isinstance(given, Dense) else as_sparse(given)).plain
     starts = None if sources is None else positions(sources, given.names, n)[1]
     found = first_offer(_values(plain, replace(o, progress=False), starts, limit))
     bound = None if limit is None else limit_of(plain, limit)
@@ -97,7 +98,7 @@ def _ending_searches(S: Semiring, o: Options, given: Sparse, bound: np.ndarray, 
     by_cpu = o.device != "gpu" and found.lowering.kind == "numba"
     if not S.commutative or not (asked or (o.method == "auto" and n >= costs.SMALL and by_cpu)):
         return None
-    turned = turned_around(given)
+    turned = given.T
     form, work, seconds, why = form_of(turned), float(given.nnz) * n, {}, "as asked"
     if not asked:
         known = found.seconds if isinstance(found, PredictedPlan) else {}
@@ -155,8 +156,7 @@ def _stack(task: Task, given: Dense) -> Plan:
     """Values of all matrices by one closure of the stack, or row by row; then the trees of each."""
     sources, limit, ends = task.arguments
     order_of(given.shape)
-    plain = unnamed(given)
-    assert isinstance(plain, Dense)
+    plain = given.plain
     count = prod(given.shape[:-2])
     if sources is None or not count:
         found = first_offer(_values(plain, task.options, None, None))
@@ -198,23 +198,13 @@ def _searched_stack(given: Dense, task: Task, plan: Plan) -> list[Found]:
     return found
 
 
-def unnamed(given: Operand) -> Operand:
-    """The operand, to be answered by an array; its names serve in messages."""
-    if isinstance(given, Sparse):
-        _ = given.rows, given.bounded  # which are known of the operand from now on
-        return given.changed(of_graph=False, answers=None, callers_dtype=given.dtype)
-    if isinstance(given, Dense):
-        return type(given)(given.array, given.S, given.what, as_is, given.names)
-    return as_sparse(on_host(given))
-
-
 def _run(
     given: Operand, values: Plan, o: Options, starts: np.ndarray | None, ends: np.ndarray | None, limit: Any,
     bound: np.ndarray | None, of_graph: bool, plan: Plan,
 ) -> Found:
     taken_there = isinstance(given, Dense) and not given.on_gpu and plan.lowering.on_gpu and starts is None
     if taken_there:
-        given = unnamed(on_device(given))
+        given = on_device(given).plain
     with told(o.progress, f"{given.S.name} paths") as report:
         if taken_there or o.progress is not False:
             progress = o.progress and part_of(report, 0.0, VALUES)

@@ -33,7 +33,6 @@ from semiring.kernels.cpu.compile.price import Code, Renting
 from semiring.kernels.cpu.sparse.buckets import CpuBucketKernel
 from semiring.kernels.cpu.sparse.levels import CpuLevelKernel
 from semiring.kernels.cpu.sparse.search import CpuSearchKernel
-from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.cpu.sparse.sweeps import CpuSweepKernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
@@ -197,15 +196,10 @@ def _columns(
 ) -> Any:
     """Some columns, by searches backwards from their vertices: where ⊗ commutes, rows of the transposed matrix."""
     matrix = search.given
-    turned = turned_around(matrix)
+    turned = matrix.T
     form = on_the_host(turned, form_of(turned), len(ends), False, limit is not None)
     X, _ = some_rows(Search(search.S, turned, form), ends, limit, False, False)
     return answered(given, np.ascontiguousarray(X.T[starts]), starts, False, ends)
-
-
-def turned_around(given: Sparse) -> Sparse:
-    """The graph whose edges lead the other way."""
-    return Sparse(transpose(given.rows), given.S, given.what, given.names)
 
 
 def some_rows(

@@ -33,7 +33,7 @@ from semiring.operands.sparse import Sparse
 
 from .. import costs
 from ..costs import PredictedPlan
-from ..cycles import graph_of, improving
+from ..cycles import improving
 from ..dense.schedules import SEARCH, resolve_method
 from ..forms import fits, nothing_in, told
 from ..plan import Plan
@@ -181,7 +181,7 @@ def _path(
 
 def wide_graph(given: Operand, facts: Facts) -> Graph:
     """The graph of a matrix, with weights of integers in Python's, where sums along walks are exact."""
-    graph = graph_of(given)
+    graph = given.graph()
     return graph.with_values(widen(given.S, graph.values, facts))
 
 

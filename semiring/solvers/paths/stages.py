@@ -25,7 +25,6 @@ import numpy as np
 from semiring.algebra.laws import equal, full
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.interface import Report
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.devices import to_host
@@ -174,7 +173,7 @@ class Stages:
         roots, row = np.unique(tails, return_inverse=True)
         if not roots.size:
             return graph.values[:0]
-        X = self.from_sources(self._turned(graph) if backwards else graph, roots, device)
+        X = self.from_sources(graph.T if backwards else graph, roots, device)
         found = X[row, heads]
         lost = equal(found, full(found, graph.S.zero_in(found.dtype)))
         if not limited and lost.any():
@@ -204,9 +203,6 @@ class Stages:
     def _graph(self, rows: Rows, values: np.ndarray, S: Semiring) -> Sparse:
         stored = values.astype(S.resolve_dtype(values.dtype), copy=False)
         return Sparse(replace(rows, values=stored), S, self.edges.what, self.edges.names)
-
-    def _turned(self, graph: Sparse) -> Sparse:
-        return Sparse(transpose(graph.rows), graph.S, graph.what, graph.names)
 
     def _rows(self, graph: Sparse, starts: np.ndarray, o: Options) -> Task:
         return Task("closure_rows", graph.S, (graph,), o, ([graph.position(v) for v in starts.tolist()], None, None))

@@ -28,7 +28,7 @@ from semiring.operands.sparse import Sparse
 
 from ..forms import Encoded, plain_form
 from ..sparse.fronts import analysis_of, is_analysed
-from .walks import ALL, is_bounded, mend, no_tree, refuse_false_walks, refuse_lost
+from .walks import ALL, mend, no_tree, refuse_false_walks, refuse_lost
 
 LINE = 1e-8  # seconds in which compiled code makes trees where a walk is as good as its worst edge, for each pair
 
@@ -88,7 +88,7 @@ def best_trees(
             refuse_false_walks(on_host(given), to_host(X), roots, to_host(P), backwards)
         return P
     _refuse_cycles(S, X[np.arange(len(roots)), roots], T, within)
-    bounded = is_bounded(given)
+    bounded = given.bounded
     whole = np.array_equal(roots, np.arange(n))
     graph = _edges(given, X, bounded, backwards, whole)
     low = form_for_trees(given)
@@ -374,11 +374,3 @@ def cut_off_on_gpu(given: Operand, X: Any, tree: Any, limit: np.ndarray) -> Any:
     return low.decode(x)
 
 
-def improves_on_gpu(given: Dense) -> bool:
-    """Whether an edge of a matrix is better than one."""
-    import cupy
-
-    from semiring.kernels.cuda.sparse.trees import CudaTreeKernel, lowering_for
-
-    low = lowering_for(given.S, given.dtype, given.facts, 3)
-    return CudaTreeKernel(low, False).improves(low.encode(cupy.ascontiguousarray(given.array), not low.is_identity))

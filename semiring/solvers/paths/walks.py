@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.laws import full, show
-from semiring.algebra.rounding import fractions, nothing_improves, over_fractions, rounds
+from semiring.algebra.rounding import fractions, over_fractions, rounds
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.labels import best_walks
 from semiring.algorithms.sparse.relaxation import CompressedRows
@@ -18,7 +18,6 @@ from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.machine.pieces import equal_shares
 from semiring.operands.convert import as_sparse
-from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
@@ -51,7 +50,7 @@ def refuse_false_walks(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.n
     before which that happens has a best edge from the cycle, or none from outside it.
     """
     S = given.S
-    if not (S.has_reached_star or S.sums_cycles) or not S.selective or is_bounded(given):
+    if not (S.has_reached_star or S.sums_cycles) or not S.selective or given.bounded:
         return
     sparse = as_sparse(given)
     rows = transpose(sparse.rows) if backwards else sparse.rows
@@ -119,13 +118,6 @@ def _are_near(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         near = np.isfinite(size) & (np.abs(x - y) <= NEAR * x.shape[1] * np.finfo(x.dtype).eps * size)
         return np.asarray((x == y) | near, bool)
-
-
-def is_bounded(given: Operand) -> bool:
-    """Whether no edge is better than one."""
-    if isinstance(given, Dense):
-        return nothing_improves(given.S.over(given.dtype), given.array)
-    return as_sparse(given).bounded
 
 
 def reached_from(A: Rows, source: int) -> np.ndarray:

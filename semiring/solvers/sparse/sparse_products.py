@@ -20,11 +20,10 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import thread_count
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
-from semiring.operands.device import DeviceSparse
 from semiring.operands.devices import is_on_gpu, require_gpu, to_host
 from semiring.operands.examine import examine, known
 from semiring.operands.operand import Operand
-from semiring.operands.sparse import Sparse
+from semiring.operands.sparse import DeviceSparse, Sparse
 
 from ..dense.products import Product, can_hold, product_shape
 from ..forms import plain_form, product_of, refuse_overflow, same_dtype, same_vertices, written
@@ -178,7 +177,7 @@ def _sparse(task: Task, low: Lowering, A: Any, B: Any, plan: Plan) -> Any:
     if task.options.check:
         refuse_overflow(low, values, lambda i: (int(np.searchsorted(offsets, i, "right")) - 1, int(columns[i])))
     if same_vertices(A, B):
-        return A.graph_of(Rows(offsets, columns, values, B.shape[1]))
+        return A.wrap_rows(Rows(offsets, columns, values, B.shape[1]))
     result = csr_array((values, columns, offsets), shape=(A.shape[0], B.shape[1]))
     result.has_canonical_format = True
     return result

@@ -30,7 +30,7 @@ from semiring.operands.sparse import Sparse
 
 from .. import costs
 from ..costs import SparsePlan, rows_steps
-from ..cycles import graph_of, look_at_fronts, may_diverge, undefined_star
+from ..cycles import look_at_fronts, may_diverge, undefined_star
 from ..dense import fields, rings, schedules
 from ..forms import Apply, Encoded, refuse_overflow, right_hand_side, solution
 from ..paths.factored import settled, units
@@ -188,7 +188,7 @@ class Substitution:
             else:
                 assert isinstance(e, UndefinedStar)
                 order = self.analysis.order
-                raise undefined_star(A.S, graph_of(A), A.names, int(order[e.pivot]), order[: e.pivot]) from None
+                raise undefined_star(A.S, A.graph(), A.names, int(order[e.pivot]), order[: e.pivot]) from None
             return
         if low.log_sum and fields.is_endless(low, self.n, self.fronts.columns):
             self.closed = put(low, _dense_closure(A))

@@ -20,7 +20,7 @@ from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
 from .. import costs
-from ..cycles import graph_of, singular
+from ..cycles import singular
 from ..dense import factors, fields
 from ..dense.factors import right_of
 from ..dense.fields import relative_cost
@@ -202,7 +202,7 @@ def decomposed(A: Sparse, low: Lowering) -> Any:
             continue
         if fields.is_trusted(rows, low, partial(_in_place, lu)):
             return lu
-    raise singular(A.S, graph_of(A), A.names, _condition(matrix), A.dtype)
+    raise singular(A.S, A.graph(), A.names, _condition(matrix), A.dtype)
 
 
 def _in_place(lu: Any, X: np.ndarray) -> None:

@@ -16,7 +16,7 @@ import semiring as sr
 from semiring.algorithms.labels import Dense, settle
 from semiring.graphs.texts import with_infinities
 from semiring.operands.read import read
-from semiring.solvers.paths.limits import beyond, cut_off, limit_of, part_of, trees_within
+from semiring.solvers.paths.limits import beyond, cut_off, limit_of, trees_within
 from semiring.solvers.paths.trees import best_trees
 
 inf = np.inf
@@ -130,7 +130,7 @@ def test_trees_on_the_reached_part_are_the_whole_ones(case: tuple[Any, ...]) -> 
     G, roots = read(as_given(A, S, "graph"), S), np.array(sources)
     X = np.asarray(sr.closure_rows(A, S, sources))
     np.testing.assert_array_equal(trees_within(G, X, roots), best_trees(G, X, roots))
-    every = part_of(G, np.arange(len(A)))
+    every = G.part(np.arange(len(A)))
     np.testing.assert_array_equal(every.array(), G.array())
 
 

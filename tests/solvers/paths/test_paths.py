@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.operands.read import read
 from semiring.solvers.paths import paths, search
-from semiring.solvers.paths.paths import offer, unnamed
+from semiring.solvers.paths.paths import offer
 from semiring.solvers.task import Task, first_offer, options
 
 inf = np.inf
@@ -39,12 +39,12 @@ def test_the_plan_is_that_of_the_values(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_values_are_asked_for_without_names_and_cycles_named() -> None:
     G = sr.as_graph([("a", "b", 1.0), ("b", "a", -2.0)])
-    given = unnamed(read(G, sr.min_plus))
+    given = read(G, sr.min_plus).plain
     assert not given.of_graph and given.names == ["a", "b"]
     with pytest.raises(sr.NoClosureError, match="the cycle a → b → a"):
         sr.paths(G, sr.min_plus)
     M = sr.adjacency([("a", "b", 1.0)], sr.min_plus)
-    assert isinstance(unnamed(read(M, sr.min_plus)).wrap(np.eye(2)), np.ndarray)
+    assert isinstance(read(M, sr.min_plus).plain.wrap(np.eye(2)), np.ndarray)
 
 
 def test_packed_and_boolean_graphs() -> None:

@@ -13,8 +13,7 @@ from solvers.sparse.test_elimination_gpu import gpu, roads
 import semiring as sr
 from semiring.kernels.cuda.sparse import fronts, spread
 from semiring.operands import convert
-from semiring.operands.device import DeviceSparse
-from semiring.operands.sparse import Sparse
+from semiring.operands.sparse import DeviceSparse, Sparse
 from semiring.solvers import task
 from semiring.solvers.beyond import gpus as solver
 from semiring.solvers.sparse import engines_gpu
