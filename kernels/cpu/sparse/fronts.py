@@ -28,7 +28,7 @@ from semiring.machine import threads
 if TYPE_CHECKING:
     from semiring.algorithms.sparse.analysis import Analysis
 
-TEMPLATE = Path(__file__).with_name("fronts_template.py")
+TEMPLATE, SOLUTIONS = (Path(__file__).with_name(f"{name}_template.py") for name in ("fronts", "front_solutions"))
 WIDTH = 64  # right-hand sides that are solved together, as a rule
 NEAR = 11 << 18  # bytes of W that stay in a second-level cache well enough; half as many right-hand sides may do so
 FAR = 16 << 20  # bytes of W beyond which it is better to take twice as many, and the panels half as often
@@ -49,9 +49,9 @@ def exchanged_operations(lowering: Lowering) -> Operations:
 
 @functools.cache
 def _sections() -> dict[str, str]:
-    """The text of each section of the template, by its heading."""
+    """The text of each section of the templates, by its heading."""
     headings = r"^# (Elimination|Solutions|Rows|Walks|Columns|Summaries)$"
-    parts = re.split(headings, f"# Common\n{text_of(TEMPLATE)}", flags=re.MULTILINE)
+    parts = re.split(headings, f"# Common\n{text_of(TEMPLATE)}{text_of(SOLUTIONS)}", flags=re.MULTILINE)
     return {"Common": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
 
 
@@ -187,7 +187,8 @@ class Fronts:
         self._components = lowering.components
         self.layout = layout_of(analysis, self._components)
         self._words = words_of(self._components)
-        self._sizes, self._panel_at = self.layout.sizes, self.layout.panel_at
+        self._sizes, self._panel_at, a = self.layout.sizes, self.layout.panel_at, analysis
+        self._tree = a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, self._panel_at
         self.threads = thread_count or threads.thread_count()
         self._free: list[np.ndarray] = []  # memory of solves, kept for the next
         self._turned: Planes | None = None  # the panels to solve by columns, once they were needed
@@ -331,9 +332,8 @@ class Fronts:
         def work(begin: int, end: int, counter: int) -> None:
             with self._buffers(width) as (W, buffers):
                 solve_rows(
-                    a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, asked, self._panel_at,
-                    places[begin:end], where[begin:end], *columns, first, self.panels.address, self.panels.plane,
-                    self._weights.address, self._weights.plane, *W, *buffers, width, int(settled),
+                    self._tree, asked, places[begin:end], where[begin:end], *columns, first, self.panels.address,
+                    self.panels.plane, self._weights.address, self._weights.plane, *W, *buffers, width, int(settled),
                     np.empty(m, np.int64), np.empty(m, np.int64), int(reflexive), counter, by.multiply,
                     combine_entries, by.constants, 1,
                 )
@@ -362,8 +362,7 @@ class Fronts:
         walk_back, width = _module(self._words, "Walks").walk_back, self._sizes.lanes
         with self._buffers(width) as (W, buffers):
             walk_back(
-                a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, self._panel_at, a.order,
-                a.place[[source]], int(a.place[target]), pointer, tails, entries,
+                self._tree, a.order, a.place[[source]], int(a.place[target]), pointer, tails, entries,
                 fields(out)[0][None, None].view(self._words[0]), edges, self.panels.address, self.panels.plane,
                 self._weights.address, self._weights.plane, *W, *buffers, width, np.empty(m, np.int64),
                 np.empty(m, np.int64), count, by.multiply, last_edge, by.constants, 1,
@@ -388,10 +387,9 @@ class Fronts:
         def work(begin: int, end: int, counter: int) -> None:
             with self._buffers(width) as (W, buffers):
                 summarise(
-                    a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, a.children[0], self._panel_at,
-                    places[begin:end], np.empty((4, width)), found[begin:end], self.panels.address,
-                    self.panels.plane, *W, *buffers, width, np.empty(m, np.int64), counter, by.multiply,
-                    by.constants, 1,
+                    self._tree, a.children[0], places[begin:end], np.empty((4, width)), found[begin:end],
+                    self.panels.address, self.panels.plane, *W, *buffers, width, np.empty(m, np.int64), counter,
+                    by.multiply, by.constants, 1,
                 )
 
         self._share(work, a.n, width, None)
@@ -420,8 +418,8 @@ class Fronts:
         def work(begin: int, end: int, counter: int) -> None:
             with self._buffers(width) as (W, buffers):
                 solve_columns(
-                    a.first, a.pointer, a.boundary, a.order, self._panel_at, first[:, :, begin:end], panels.address,
-                    panels.plane, *W, *buffers, width, counter, by.multiply, by.constants, 1,
+                    self._tree, a.order, first[:, :, begin:end], panels.address, panels.plane, *W, *buffers, width,
+                    counter, by.multiply, by.constants, 1,
                 )
 
         self._share(work, B.shape[1], width, thread_count)

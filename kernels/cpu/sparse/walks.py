@@ -1,6 +1,6 @@
 """What an algebra adds to walks back along rows of sparse factors: the choice of an edge, from walks_template.py.
 
-The walk itself is in fronts_template.py, for all algebras whose elements have the same sizes.
+The walk itself is in front_solutions_template.py, for all algebras whose elements have the same sizes.
 """
 
 from __future__ import annotations
