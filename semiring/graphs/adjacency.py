@@ -13,7 +13,7 @@ from semiring.errors import GraphError
 from semiring.graphs.columns import WeightColumns
 from semiring.graphs.edges import MANY_VERTICES
 from semiring.graphs.frames import has_labels, library_of, matrix_of
-from semiring.graphs.graph import as_graph
+from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.masks import mask_of
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import refuse_table
@@ -24,6 +24,11 @@ from semiring.machine.memory import require
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
+
+CLOSE_GAPS = "if the vertices are numbers with gaps, as_graph(edges).compact() closes them"
+MOST_ROWS = 2**31 - 1  # so that a column fits 32 bits, and a row with a column 64
+BYTES_A_ROW = 48  # offsets, counts and an order of the rows, made at the same time
+
 
 def adjacency(
     edges: Any,
@@ -84,22 +89,30 @@ def adjacency(
     S = algebra(S)
     graph = as_graph(edges, n, directed=directed, weight=weight, default=default, names=names, source=source,
                      target=target)
+    sources, targets, values = entries_of(graph, S, dtype, default)
+    array = zeros(S, graph.n, values.dtype)
+    scatter(array.reshape(-1), sources * graph.n + targets, values, S.over(values.dtype).add)
+    if S.is_record:
+        array = array.view(S.with_vectors(array.dtype))
+    return Matrix(array, S, graph.names, graph.library)
+
+
+def entries_of(
+    graph: Graph, S: Semiring, dtype: DTypeLike | None = None, default: Any = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
+    """Rows, columns and elements of the edges of a graph; an undirected edge is an entry in each direction."""
+    sources, targets = graph.sources, graph.targets
     if graph.weights is not None:
         values = elements(S, graph.weights, dtype, graph._edge)
     elif len(graph):
         values = np.repeat(unweighted(S, dtype, default), len(graph))
     else:
         values = np.empty(0, dtype=S.resolve_dtype(S.default_dtype if dtype is None else dtype))
-    array = zeros(S, graph.n, values.dtype)
-    sources, targets = graph.sources, graph.targets
-    if not graph.directed:
-        back = sources != targets  # a self-loop already goes both ways
-        sources, targets = np.concatenate([sources, targets[back]]), np.concatenate([targets, sources[back]])
-        values = np.concatenate([values, values[back]])
-    scatter(array.reshape(-1), sources * graph.n + targets, values, S.over(values.dtype).add)
-    if S.is_record:
-        array = array.view(S.with_vectors(array.dtype))
-    return Matrix(array, S, graph.names, graph.library)
+    if graph.directed:
+        return sources, targets, values
+    back = sources != targets  # a self-loop already goes both ways
+    return (np.concatenate([sources, targets[back]]), np.concatenate([targets, sources[back]]),
+            np.concatenate([values, values[back]]))
 
 
 def from_dense(
@@ -226,15 +239,6 @@ def stable_order(keys: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
     packed = (keys << bits) | np.arange(len(keys))
     packed.sort()
     return packed & ((1 << bits) - 1)
-
-
-CLOSE_GAPS = "if the vertices are numbers with gaps, as_graph(edges).compact() closes them"
-
-
-MOST_ROWS = 2**31 - 1  # so that a column fits 32 bits, and a row with a column 64
-
-
-BYTES_A_ROW = 48  # offsets, counts and an order of the rows, made at the same time
 
 
 def require_rows(n: int) -> None:

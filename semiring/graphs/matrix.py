@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from semiring.algebra.arguments import truth_value
 from semiring.algebra.by_name import algebra
-from semiring.algebra.tables import html_table
 from semiring.algebra.verbs import verb
 from semiring.errors import GraphError
 from semiring.graphs.exports import networkx_of, sparse_of
-from semiring.graphs.frames import frame_of, has_labels, library_of, matrix_of
+from semiring.graphs.frames import has_labels, library_of, matrix_of
 from semiring.graphs.masks import is_masked, unmasked
 from semiring.graphs.names import as_names, is_hashable, refuse_table
-from semiring.graphs.operators import Operators, as_array, as_converted, in_order, refuse_other_algebra
-from semiring.graphs.tables import cells, lines
-from semiring.graphs.texts import dtype_text, with_infinities
+from semiring.graphs.operators import Operators, as_array, in_order, refuse_other_algebra
+from semiring.graphs.tables import Elements
 
 if TYPE_CHECKING:
-    import pandas
     from networkx import DiGraph
     from scipy.sparse import csr_array
 
@@ -30,7 +26,7 @@ if TYPE_CHECKING:
     from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
 
-class Matrix(Operators):
+class Matrix(Operators, Elements):
     """A square matrix over an algebra whose rows and columns are vertices.
 
     `M[a, b]` is the element from vertex a to vertex b, `M[a]` a row, `M[:, b]` a column; vertices are called by
@@ -118,22 +114,6 @@ class Matrix(Operators):
         self.names = as_names(names)
         self._check_names()
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of rows and of columns, (n, n)."""
-        return self.n, self.n
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The dtype of the elements."""
-        return self.array.dtype
-
-    def __len__(self) -> int:
-        return self.n
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return iter(self.to_numpy())
-
     @overload
     def __getitem__(self, key: list[Any]) -> Matrix: ...
     @overload
@@ -146,10 +126,6 @@ class Matrix(Operators):
         if isinstance(key, list):
             return self._part(key)
         return self._shown(self.array[self._place(key)])
-
-    def _shown(self, part: Any) -> Any:
-        shows = self.array.dtype.kind in "iuV"
-        return with_infinities(np.asarray(part), self.semiring)[()] if shows else part
 
     def _place(self, key: Any) -> int | slice:
         if not isinstance(key, slice):
@@ -209,24 +185,6 @@ class Matrix(Operators):
         """
         return verb("closure")(self, self.semiring, **options)
 
-    def to_numpy(self) -> np.ndarray:
-        """Return the elements as an array, with ∞ as a float.
-
-        Returns
-        -------
-        ndarray, shape (n, n)
-            `array` itself, unless it holds integers and ∞: then float64, which is exact up to 2⁵³, or Python numbers if
-            an element is larger. `numpy.asarray(M)` is the same.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> sr.adjacency([(0, 1, 3.0)], sr.min_plus).to_numpy()
-        array([[inf,  3.],
-               [inf, inf]])
-        """
-        return with_infinities(self.array, self.semiring)
-
     def to_sparse(self) -> csr_array:
         """Return the entries other than the algebra's zero as a SciPy sparse array.
 
@@ -271,60 +229,11 @@ class Matrix(Operators):
         """
         return networkx_of(self)
 
-    @overload
-    def to_frame(self, long: bool = ..., *, library: Literal["pandas"]) -> pandas.DataFrame: ...
-    @overload
-    def to_frame(self, long: bool = ..., library: str | None = ...) -> Any: ...
-    def to_frame(self, long: bool = True, library: str | None = None) -> Any:
-        """Return the matrix as a data frame.
-
-        Parameters
-        ----------
-        long : bool
-            True: columns from, to and weight, one row for each element other than the algebra's zero. False: a square
-            table with the vertices as index and columns; in Polars and Arrow, which have no index, the vertices are
-            the column "from".
-        library : {None, "pandas", "polars", "pyarrow"}
-            None: that of the data frame which was passed; else pandas or Polars, the first that the program has loaded;
-            else the first that is installed.
-
-        Returns
-        -------
-        DataFrame, or Table of PyArrow
-            Records are tuples in a data frame.
-
-        Raises
-        ------
-        GraphError
-            For an unknown library, or one that is not installed; if Polars or Arrow cannot name columns like the
-            vertices, or Arrow has no type for the elements.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> roads = sr.adjacency([("a", "b", 3.0), ("b", "c", 4.0)], sr.min_plus)
-        >>> roads.to_frame().values.tolist()
-        [['a', 'b', 3.0], ['b', 'c', 4.0]]
-        """
-        return frame_of(self, self._vertices, self._vertices, truth_value(long, "long"), library)
-
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         self._refuse_products_of_pandas()
-        return as_converted(self.to_numpy(), self.array, dtype, copy)
-
-    def __repr__(self) -> str:
-        return "\n".join([self._title(), *(lines(self._table(), self.dtype) if self.n else [])])
-
-    def _repr_html_(self) -> str:
-        head, *rows = self._table()
-        return html_table(self._title(), rows, head)
-
-    def _title(self) -> str:
-        return f"Matrix {self.n} × {self.n} over {self.semiring.name}, {dtype_text(self.dtype)}"
-
-    def _table(self) -> list[list[str]]:
-        return cells(self.array, self.semiring, self._vertices, self._vertices)
+        return super().__array__(dtype, copy)
 
     @property
-    def _vertices(self) -> Sequence[Any]:
-        return range(self.n) if self.names is None else self.names
+    def _ends(self) -> tuple[Sequence[Any], Sequence[Any]]:
+        vertices = range(self.n) if self.names is None else self.names
+        return vertices, vertices

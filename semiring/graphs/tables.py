@@ -26,7 +26,113 @@ if TYPE_CHECKING:
 SHOWN = 10  # rows and columns of a matrix that `repr` shows in full
 
 
-class Table(Labelled):
+class Elements:
+    """Elements from some vertices to some others: what `Matrix` and `Table` share."""
+
+    array: np.ndarray
+    semiring: Semiring
+    library: str | None
+
+    @property
+    def _ends(self) -> tuple[Sequence[Any], Sequence[Any]]:
+        """The vertices of the rows, and those of the columns."""
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of columns."""
+        rows, columns = self.array.shape
+        return rows, columns
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the elements."""
+        return self.array.dtype
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter(self.to_numpy())
+
+    def _shown(self, part: Any) -> Any:
+        shows = self.array.dtype.kind in "iuV"
+        return with_infinities(np.asarray(part), self.semiring)[()] if shows else part
+
+    def to_numpy(self) -> np.ndarray:
+        """Return the elements as an array, with ∞ as a float.
+
+        Returns
+        -------
+        ndarray, of the same shape
+            `array` itself, unless it holds integers and ∞: then float64, which is exact up to 2⁵³, or Python numbers if
+            an element is larger. `numpy.asarray` does the same.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.adjacency([(0, 1, 3.0)], sr.min_plus).to_numpy()
+        array([[inf,  3.],
+               [inf, inf]])
+        """
+        return with_infinities(self.array, self.semiring)
+
+    @overload
+    def to_frame(self, long: bool = ..., *, library: Literal["pandas"]) -> pandas.DataFrame: ...
+    @overload
+    def to_frame(self, long: bool = ..., library: str | None = ...) -> Any: ...
+    def to_frame(self, long: bool = True, library: str | None = None) -> Any:
+        """Return the elements as a data frame.
+
+        Parameters
+        ----------
+        long : bool
+            True: columns from, to and weight, one row for each element other than the algebra's zero. False: all
+            elements, with the vertices as index and columns; in Polars and Arrow, which have no index, the vertices of
+            the rows are the column "from".
+        library : {None, "pandas", "polars", "pyarrow"}
+            None: that of the data frame which was passed; else pandas or Polars, the first that the program has loaded;
+            else the first that is installed.
+
+        Returns
+        -------
+        DataFrame, or Table of PyArrow
+            Records are tuples in a data frame.
+
+        Raises
+        ------
+        GraphError
+            For an unknown library, or one that is not installed; if Polars or Arrow cannot name columns like the
+            vertices, or Arrow has no type for the elements.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> roads = sr.adjacency([("a", "b", 3.0), ("b", "c", 4.0)], sr.min_plus)
+        >>> roads.to_frame().values.tolist()
+        [['a', 'b', 3.0], ['b', 'c', 4.0]]
+        """
+        return frame_of(self, *self._ends, truth_value(long, "long"), library)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
+        return as_converted(self.to_numpy(), self.array, dtype, copy)
+
+    def __repr__(self) -> str:
+        return "\n".join([self._title(), *(lines(self._cells(), self.dtype) if self.array.size else [])])
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._cells()
+        return html_table(self._title(), rows, head)
+
+    def _title(self) -> str:
+        rows, columns = self.shape
+        return f"{type(self).__name__} {rows} × {columns} over {self.semiring.name}, {dtype_text(self.dtype)}"
+
+    def _cells(self) -> list[list[str]]:
+        return cells(self.array, self.semiring, *self._ends)
+
+
+class Table(Labelled, Elements):
     """A part of a closure: elements from some vertices to some others.
 
     `semiring.closure_rows` makes one. `T[a, b]` is the element from a to b, with vertices called by name if the graph
@@ -80,17 +186,8 @@ class Table(Labelled):
                              f"{self.array.shape}")
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """The number of rows and of columns, (k, t)."""
-        return len(self.sources), len(self.targets)
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The dtype of the elements."""
-        return self.array.dtype
-
-    def __len__(self) -> int:
-        return len(self.sources)
+    def _ends(self) -> tuple[Sequence[Any], Sequence[Any]]:
+        return self.sources, self.targets
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple) and not (is_hashable(key) and key in self._rows):
@@ -99,10 +196,6 @@ class Table(Labelled):
             row, column = key
             return self._shown(self.array[self._row(row), place_of(column, self._columns, self.targets, "targets")])
         return self._shown(self.array[self._row(key)])
-
-    def _shown(self, part: Any) -> Any:
-        shows = self.array.dtype.kind in "iuV"
-        return with_infinities(np.asarray(part), self.semiring)[()] if shows else part
 
     def _row(self, vertex: Any) -> int:
         return place_of(vertex, self._rows, self.sources, "sources")
@@ -115,76 +208,6 @@ class Table(Labelled):
     def _columns(self) -> dict[Hashable, int]:
         return {vertex: i for i, vertex in reversed(list(enumerate(self.targets)))}
 
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return iter(self.to_numpy())
-
-    def to_numpy(self) -> np.ndarray:
-        """Return the elements as an array, with ∞ as a float.
-
-        Returns
-        -------
-        ndarray, shape (k, t)
-            `array` itself, unless it holds integers and ∞; see `Matrix.to_numpy`.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> sr.closure_rows(sr.as_graph([("a", "b", 3.0)]), sr.min_plus, ["a"], targets=["b"]).to_numpy()
-        array([[3.]])
-        """
-        return with_infinities(self.array, self.semiring)
-
-    @overload
-    def to_frame(self, long: bool = ..., *, library: Literal["pandas"]) -> pandas.DataFrame: ...
-    @overload
-    def to_frame(self, long: bool = ..., library: str | None = ...) -> Any: ...
-    def to_frame(self, long: bool = True, library: str | None = None) -> Any:
-        """Return the table as a data frame.
-
-        Parameters
-        ----------
-        long : bool
-            True: columns from, to and weight, one row for each element other than the algebra's zero. False: all
-            elements, with sources as index and targets as columns; in Polars and Arrow, which have no index, the
-            sources are the column "from".
-        library : {None, "pandas", "polars", "pyarrow"}
-            None: that of the data frame which was passed; else pandas or Polars, the first that the program has loaded;
-            else the first that is installed.
-
-        Returns
-        -------
-        DataFrame, or Table of PyArrow
-            Records are tuples in a data frame.
-
-        Raises
-        ------
-        GraphError
-            For an unknown library, or one that is not installed; if Polars or Arrow cannot name columns like the
-            vertices, or Arrow has no type for the elements.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> roads = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)])
-        >>> sr.closure_rows(roads, sr.min_plus, ["a", "c"], targets=["b", "c"]).to_frame().values.tolist()
-        [['a', 'b', 3.0], ['a', 'c', 7.0], ['c', 'c', 0.0]]
-        """
-        return frame_of(self, self.sources, self.targets, truth_value(long, "long"), library)
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
-        return as_converted(self.to_numpy(), self.array, dtype, copy)
-
-    def __repr__(self) -> str:
-        rows = cells(self.array, self.semiring, self.sources, self.targets)
-        return "\n".join([self._title(), *(lines(rows, self.dtype) if self.array.size else [])])
-
-    def _repr_html_(self) -> str:
-        head, *rows = cells(self.array, self.semiring, self.sources, self.targets)
-        return html_table(self._title(), rows, head)
-
-    def _title(self) -> str:
-        rows, columns = self.shape
-        return f"Table {rows} × {columns} over {self.semiring.name}, {dtype_text(self.dtype)}"
 
 
 def place_of(vertex: Any, places: dict[Hashable, int], names: Sequence[Hashable], what: str) -> int:

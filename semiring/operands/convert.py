@@ -18,7 +18,7 @@ from .devices import to_host, upload
 from .operand import Operand
 from .packed import Packed, check_boolean
 from .read import operand
-from .sparse import DeviceSparse, Sparse, compressed_rows, entries_of, read_scipy
+from .sparse import DeviceSparse, Sparse, compressed_rows, entries_in, read_scipy
 
 
 def as_dense(given: Operand) -> Dense:
@@ -46,7 +46,7 @@ def as_sparse(given: Operand) -> Sparse:
         return _from_places(given, rows, columns)
     dense = as_dense(given)
     _ = dense.facts  # refuses anything that is not an element, with its place in the array
-    return entries_of(to_host(dense.array), given.S, given.what, given.names).of_library(given.library)
+    return entries_in(to_host(dense.array), given.S, given.what, given.names).of_library(given.library)
 
 
 def of_floats(given: Operand) -> Operand:

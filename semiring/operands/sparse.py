@@ -16,7 +16,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.ordering import Spread, spread
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import GraphError, SemiringError
-from semiring.graphs.adjacency import require_rows, scatter, stable_order, zeros
+from semiring.graphs.adjacency import MOST_ROWS, entries_of, require_rows, scatter, stable_order, zeros
 from semiring.graphs.columns import IF_CLEAR
 from semiring.graphs.foreign import refuse_fill, stored_in, unpadded
 from semiring.graphs.graph import Graph, graph_for
@@ -36,7 +36,6 @@ from .operand import Operand
 
 OFFSET, COLUMN = np.dtype(np.int64), np.dtype(np.int32)
 MANY_ENTRIES = 1 << 14  # entries from which it is worth checking whether all are equal
-MOST_ROWS = int(np.iinfo(COLUMN).max)  # rows and columns of a matrix
 
 
 class Sparse(Operand):
@@ -434,17 +433,7 @@ def read_graph(A: Any, S: Semiring, what: str, dtype: np.dtype | None = None) ->
     """Read a `Graph`, a NetworkX graph or a data frame of edges: the matrix that `semiring.adjacency` would make."""
     graph = graph_for(A, weight=IF_CLEAR if S.default_dtype.kind == "b" else "weight")
     require_rows(graph.n)
-    if graph.weights is not None:
-        values = elements(S, graph.weights, dtype, graph._edge)
-    elif len(graph):
-        values = np.repeat(unweighted(S, dtype, None), len(graph))
-    else:
-        values = np.empty(0, S.resolve_dtype(S.default_dtype if dtype is None else dtype))
-    sources, targets = graph.sources, graph.targets
-    if not graph.directed:
-        back = sources != targets  # a self-loop already goes both ways
-        sources, targets = np.concatenate([sources, targets[back]]), np.concatenate([targets, sources[back]])
-        values = np.concatenate([values, values[back]])
+    sources, targets, values = entries_of(graph, S, dtype)
     rows = compressed_rows(S, sources, targets, values, (graph.n, graph.n))
     if S.stages is not None and len(rows.columns) < len(values):
         _refuse_forgotten(S, graph, sources, targets, values, rows)
@@ -475,7 +464,7 @@ def _refuse_forgotten(
         )
 
 
-def entries_of(array: np.ndarray, S: Semiring, what: str, names: Sequence[Any] | None) -> Sparse:
+def entries_in(array: np.ndarray, S: Semiring, what: str, names: Sequence[Any] | None) -> Sparse:
     """The entries of an array of checked elements that are not the algebra's zero."""
     if array.ndim != 2:
         raise SemiringError(f"{what} must be a matrix, and has shape {array.shape}")

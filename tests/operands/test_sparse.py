@@ -21,7 +21,7 @@ from semiring.operands.sparse import (
     Sparse,
     compressed_rows,
     elements_of,
-    entries_of,
+    entries_in,
     read_graph,
     read_scipy,
 )
@@ -231,11 +231,11 @@ def test_an_undirected_graph_goes_both_ways_and_a_loop_once() -> None:
 
 def test_entries_of_an_array_are_those_that_are_not_zero() -> None:
     A = np.array([[inf, 2.0], [0.0, inf]])
-    found = entries_of(A, sr.min_plus, "A", ["x", "y"])
+    found = entries_in(A, sr.min_plus, "A", ["x", "y"])
     assert found.values.tolist() == [2, 0] and found.names == ["x", "y"]
-    assert entries_of(A[:, :0], sr.min_plus, "A", None).shape == (2, 0)
+    assert entries_in(A[:, :0], sr.min_plus, "A", None).shape == (2, 0)
     with pytest.raises(sr.SemiringError, match=r"^Q must be a matrix, and has shape \(2,\)$"):
-        entries_of(A[0], sr.min_plus, "Q", None)
+        entries_in(A[0], sr.min_plus, "Q", None)
 
 
 # Entries of any order, and what is made of them.
