@@ -24,7 +24,7 @@ from .output import refuse_inputs
 
 # What messages of the library say in Python, and how the command line says it. Texts in quotation marks do not change.
 SWITCHES = {said: flag for said, flag in SPELLED.items() if "=" in said}
-NAMES = {said: flag for said, flag in SPELLED.items() if "=" not in said} | {"header": "--header"}
+NAMES = {said.removesuffix("=True"): flag for said, flag in SPELLED.items() if "=" not in said or "=True" in said}
 QUOTATION = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 SPOKEN = re.compile(
     rf"(?<![\w=])(?:{QUOTATION})|(?<![\w.<])(?<!without )(?:(?P<switch>{'|'.join(SWITCHES)})\b"
@@ -114,7 +114,8 @@ def _line(message: object) -> str:
         value = found["value"] or ""
         if value[:1] in ("'", '"'):
             value = shlex.quote(str(ast.literal_eval(value)))
-        return f"{NAMES[found['name']]} {value.removeprefix('numpy.')}".rstrip()
+        follows = value or found.string[found.end() : found.end() + 1] in tuple("/[")
+        return f"{NAMES[found['name']]}{' ' if follows else ''}{value.removeprefix('numpy.')}"
 
     return shown(SPOKEN.sub(spelled, " ".join(str(message).split())))
 

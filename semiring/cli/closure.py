@@ -22,6 +22,7 @@ from semiring.graphs.texts import element_text as one_text
 from semiring.scale.connection import connect
 from semiring.scale.ranks import Agreed, agreed
 from semiring.scale.stores import ENDINGS
+from semiring.scale.storing import storing_or_memory
 
 from .inputs import (
     BAD_INPUT,
@@ -36,59 +37,65 @@ from .inputs import (
     positions_of,
     progress_of,
 )
-from .options import READING, WEIGHT, by_flags, refuse
+from .options import READING, WEIGHT, by_flags, refuse, refuse_excluded
 from .output import TABLES, check_output, element_text, put_rows, refuse_inputs, write_matrix
 from .pairs import Asked, Pair, pairs
 from .tables import positions
 
-STORED = (".npy", ".zarr")  # files that several processes read and write together
 MOST_ROUTES = 4  # on one map
 SOME = by_flags("--from --to --path --limit")  # options that ask for some pairs
-DEVICES = by_flags("--device --devices")
-NOT_TOGETHER = [*SOME, *by_flags("--packed --memory --devices --plot --positions")]
-NOT_IN_FILES = [*SOME, *by_flags("--plot --positions --packed --devices")]
-NOT_PACKED = by_flags("--path --plot --positions --dtype --append --limit --tol --devices")
+TO_FILE = by_flags("--memory --checkpoint --resume")
+WHOLE = [*TO_FILE, *by_flags("--devices --device --on")]  # options that only a whole closure has
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run `closure`: A* over any algebra."""
-    if arguments.on is not None:
-        return _together(arguments)
-    if arguments.memory is not None or arguments.checkpoint is not None or arguments.resume:
-        return _to_file(arguments)
+    """Run `closure`: A* over any algebra. With `--on mpi` each process runs this, and the first one prints."""
+    here = None if arguments.on is None else connect(arguments.on)
+    first = getattr(here, "rank", 0) == 0
+    try:
+        if here is not None:
+            refuse_inputs(arguments)
+        some = any(row.is_given(arguments) for row in SOME)
+        _refuse(arguments, some)
+        if arguments.packed:
+            return _packed(arguments)
+        return _pairs(arguments) if some else _whole(arguments, here, first)
+    except (SemiringError, OSError):
+        if first:
+            raise
+        return BAD_INPUT  # the first process reports it
+
+
+def _refuse(arguments: argparse.Namespace, some: bool) -> None:
+    """Refuse options that exclude each other, before anything is read or computed."""
+    if some and not arguments.packed:
+        refuse(arguments, "--from, --to, --path and --limit ask for less than the whole closure", WHOLE)
     if arguments.packed:
-        return _packed(arguments)
-    some = any(row.is_given(arguments) for row in SOME)
-    if some:
-        refuse(arguments, "--from, --to, --path and --limit ask for less than the whole closure", DEVICES)
-    devices = _devices(arguments.devices)
-    _refuse(arguments, some)
+        refuse(arguments, "--packed keeps one bit for each pair of vertices",
+               by_flags("--path --limit --plot --positions --dtype --append"))
+    if arguments.plot:
+        refuse(arguments, "--plot draws a matrix in memory", [*TO_FILE, *by_flags("--on")])
+    if arguments.positions and (arguments.source is None or arguments.target is None):
+        raise SemiringError("--positions needs --from and --to, the ends of the path")
+    if arguments.positions and not arguments.plot:
+        raise SemiringError("--positions places vertices on a map: add --plot PNG")
+    if arguments.not_reflexive and (arguments.path or arguments.limit is not None or arguments.positions):
+        raise SemiringError("--not-reflexive is for values: leave out --path, --limit and --positions, whose paths may "
+                            "have no edge")
+    refuse_excluded(arguments, "closure", arguments.on or "dense")
     if arguments.plot:
         from .plot import require_matplotlib
 
         require_matplotlib()
-    given = given_of(arguments)
-    asked = _asked(arguments, given)
-    progress = progress_of(arguments, "closure")
-    places = positions(arguments.positions, given.graph) if arguments.positions else None
-    if some:
-        # A progress bar would mix with the lines.
-        streaming = sys.stdout.isatty() and arguments.output is None and not arguments.progress
-        found: Iterable[Pair] = pairs(given, asked, False if streaming else progress)
-        if places is not None:
-            found = list(found)
-            _draw_map(arguments, given, found, places)
-        _write_pairs(arguments, given, asked, found)
-    if not some or (arguments.plot and places is None):
-        C = closure(given.A, given.S, method=arguments.method, reflexive=asked.reflexive, progress=progress,
-                    devices=devices, device=arguments.device, tol=asked.tol)
-        if not some and arguments.output is not None:
-            write_file(arguments.output, C)
-        elif not some and not arguments.plot:
-            write_matrix(C)
-        if arguments.plot:
-            _draw_heat_map(arguments, C)
-    return 0
+
+
+def _options(arguments: argparse.Namespace, first: bool = True) -> dict[str, Any]:
+    """The options of a whole closure, as the library has them."""
+    return {
+        "method": arguments.method, "reflexive": not arguments.not_reflexive, "tol": arguments.tol,
+        "device": arguments.device, "devices": _devices(arguments.devices),
+        "progress": first and progress_of(arguments, "closure"),
+    }
 
 
 def _devices(text: str | None) -> int | list[int] | None:
@@ -102,62 +109,33 @@ def _devices(text: str | None) -> int | list[int] | None:
     return numbers if "," in text else numbers[0]
 
 
-def _to_file(arguments: argparse.Namespace) -> int:
-    """Close a matrix in a file, tile by tile, into another file."""
-    if arguments.output is None:
-        raise SemiringError("--memory, --checkpoint and --resume write the closure to a file: give -o OUT.npy or -o "
-                            "OUT.zarr")
-    why = "--memory, --checkpoint and --resume compute a whole closure on one processor or GPU"
-    refuse(arguments, why, NOT_IN_FILES)
+def _whole(arguments: argparse.Namespace, here: Any, first: bool) -> int:
+    """Close a matrix in memory or from file to file, by one process or several."""
+    asked, output = _options(arguments, first) | {"on": here}, arguments.output
+    by_tiles = arguments.file.suffix in ENDINGS and arguments.file != STDIN and arguments.format is None
+    to_file = any(row.is_given(arguments) for row in TO_FILE)
+    to_file |= here is not None and by_tiles and output is not None and output.suffix in ENDINGS
+    out, memory = storing_or_memory(output if to_file else None, arguments.memory, arguments.checkpoint,
+                                    arguments.resume, arguments.device)
     S = algebra_of(arguments.algebra)
-    # A matrix is read a tile at a time; the edges of a graph are in memory, and tiles are filled with them.
-    dense = arguments.file.suffix in ENDINGS and arguments.file != STDIN and arguments.format is None
-    if dense:
-        _refuse_reading(arguments)
-    A: Any = arguments.file if dense else given_of(arguments, S).A
-    closure(A, S, method=arguments.method, reflexive=not arguments.not_reflexive, out=arguments.output,
-            memory=arguments.memory, checkpoint=arguments.checkpoint, resume=arguments.resume, device=arguments.device,
-            tol=arguments.tol, progress=progress_of(arguments, "closure"))
-    return 0
-
-
-def _together(arguments: argparse.Namespace) -> int:
-    """Close a matrix with several processes. Only the first one prints; with MPI each of them runs this."""
-    here = connect(arguments.on)
-    first = getattr(here, "rank", 0) == 0
-    try:
-        refuse_inputs(arguments)
-        refuse(arguments, "--on computes a whole closure", NOT_TOGETHER)
-        S, stored = algebra_of(arguments.algebra), arguments.file.suffix.lower() in STORED
-        asked: dict[str, Any] = {
-            "method": arguments.method, "on": here, "device": arguments.device, "tol": arguments.tol,
-            "reflexive": not arguments.not_reflexive, "progress": first and progress_of(arguments, "closure"),
-        }
-        if stored and arguments.output is not None and arguments.output.suffix.lower() in STORED:
-            _refuse_reading(arguments)
-            closure(arguments.file, S, out=arguments.output, checkpoint=arguments.checkpoint, resume=arguments.resume,
-                    **asked)
-            return 0
-        if arguments.checkpoint is not None or arguments.resume:
-            raise SemiringError("with --on, --checkpoint and --resume need a .npy file or a zarr array as input and "
-                                "output: give -o OUT.npy or -o OUT.zarr")
-        check_output(arguments.output, endings(written=True), "a matrix")
-        C = closure(_first_matrix(arguments, S, here), S, **asked)
-    except (SemiringError, OSError):
-        if first:
-            raise
-        return BAD_INPUT  # the first process reports it
-    if first and arguments.output is not None:
-        write_file(arguments.output, C)
-    elif first:
+    if out is not None:
+        # A matrix is read a tile at a time; the edges of a graph are in memory, and tiles are filled with them.
+        if by_tiles:
+            why = f"{shown(arguments.file)} is a matrix that is read as it is, one tile at a time"
+            refuse(arguments, why, [*READING, *WEIGHT, *by_flags("--dtype --append")])
+        A: Any = arguments.file if by_tiles else _first_matrix(arguments, S, here)
+        closure(A, S, out=output, memory=arguments.memory, checkpoint=arguments.checkpoint, resume=arguments.resume,
+                **asked)
+        return 0
+    check_output(output, endings(written=True), "a matrix")
+    C = closure(_first_matrix(arguments, S, here), S, memory=memory, **asked)
+    if first and output is not None:
+        write_file(output, C)
+    elif first and not arguments.plot:
         write_matrix(C)
+    if arguments.plot:
+        _draw_heat_map(arguments, C)
     return 0
-
-
-def _refuse_reading(arguments: argparse.Namespace) -> None:
-    """Refuse options of reading a graph for a matrix that is read as it is."""
-    why = f"{shown(arguments.file)} is a matrix that is read as it is, one tile at a time"
-    refuse(arguments, why, [*READING, *WEIGHT, *by_flags("--dtype --append")])
 
 
 def _first_matrix(arguments: argparse.Namespace, S: Semiring, here: Any) -> Any:
@@ -171,21 +149,24 @@ def _first_matrix(arguments: argparse.Namespace, S: Semiring, here: Any) -> Any:
         raise e.args[0] from None
 
 
-def _refuse(arguments: argparse.Namespace, some: bool) -> None:
-    """Refuse options that exclude each other, before anything is read or computed."""
-    if arguments.positions and (arguments.source is None or arguments.target is None):
-        raise SemiringError("--positions needs --from and --to, the ends of the path")
-    if arguments.positions and not arguments.plot:
-        raise SemiringError("--positions places vertices on a map: add --plot PNG")
-    if arguments.not_reflexive and (arguments.path or arguments.limit is not None or arguments.positions):
-        raise SemiringError("--not-reflexive is for values: leave out --path, --limit and --positions, whose paths may "
-                            "have no edge")
-    if not some:
-        check_output(arguments.output, endings(written=True), "a matrix")
-    elif arguments.path or arguments.limit is not None:
-        check_output(arguments.output, TABLES, "lines of pairs")
-    else:
-        check_output(arguments.output, (*TABLES, ".npy"), "values of pairs")
+def _pairs(arguments: argparse.Namespace) -> int:
+    """Print the values or best paths of some pairs."""
+    as_lines = arguments.path or arguments.limit is not None
+    check_output(arguments.output, TABLES if as_lines else (*TABLES, ".npy"),
+                 "lines of pairs" if as_lines else "values of pairs")
+    given = given_of(arguments)
+    asked, progress = _asked(arguments, given), progress_of(arguments, "closure")
+    places = positions(arguments.positions, given.graph) if arguments.positions else None
+    # A progress bar would mix with the lines.
+    streaming = sys.stdout.isatty() and arguments.output is None and not arguments.progress
+    found: Iterable[Pair] = pairs(given, asked, False if streaming else progress)
+    if places is not None:
+        found = list(found)
+        _draw_map(arguments, given, found, places)
+    _write_pairs(arguments, given, asked, found)
+    if arguments.plot and places is None:
+        _draw_heat_map(arguments, closure(given.A, given.S, **_options(arguments)))
+    return 0
 
 
 def _asked(arguments: argparse.Namespace, given: Given) -> Asked:
@@ -210,7 +191,6 @@ def _write_pairs(arguments: argparse.Namespace, given: Given, asked: Asked, foun
 
 def _packed(arguments: argparse.Namespace) -> int:
     """Close a graph over a Boolean algebra with one bit for each pair; no matrix is unpacked."""
-    refuse(arguments, "--packed keeps one bit for each pair of vertices", NOT_PACKED)
     if arguments.output is None and arguments.source is None and arguments.target is None:
         raise SemiringError("--packed needs -o OUT.npy for the bits, or --from or --to for some of them")
     if arguments.output is not None and arguments.output.suffix.lower() != ".npy":
@@ -218,8 +198,7 @@ def _packed(arguments: argparse.Namespace) -> int:
     S = algebra_of(arguments.algebra)
     graph = graph_of(arguments)
     sources, targets = positions_of(graph, arguments.source), positions_of(graph, arguments.target)
-    R = closure(graph, S, method=arguments.method, reflexive=not arguments.not_reflexive, packed=True,
-                device=arguments.device, progress=progress_of(arguments, "closure"))
+    R = closure(graph, S, packed=True, **_options(arguments))
     if sources is not None or targets is not None:
         rows, columns = (range(graph.n) if ends is None else ends for ends in (sources, targets))
         put_rows(None, ([label_of(graph, i), label_of(graph, j), int(R[i, j])] for i in rows for j in columns))

@@ -12,6 +12,8 @@ from semiring.errors import SemiringError
 from semiring.files.formats import endings, format_names
 from semiring.graphs.generators import KINDS
 from semiring.solvers.dense.schedules import SCHEDULES
+from semiring.solvers.ways import options_of, taking
+from semiring.solvers.ways import refuse as refuse_task
 
 TILE = 2  # vertices of a block that `explain` shows by default
 
@@ -86,7 +88,7 @@ class _Columns(argparse.Action):
 FILE = option("file", "a graph: {read}, also compressed; - is standard input", type=Path, metavar="FILE")
 OUTPUT = option(
     "-o --output --out", "write to a file, which is replaced once the new one is complete: lines to .csv .tsv, "
-    "matrices to {written}; `explain` writes .html", dest="output", type=Path, metavar="OUT",
+    "matrices to {written}; `explain` writes .html", "out", dest="output", type=Path, metavar="OUT",
 )
 READING = (
     option("--directed", "every edge goes one way", "directed=True", dest="directed", action="store_true",
@@ -142,18 +144,18 @@ CLOSURE = (
     option("--not-reflexive", "compute A⁺ = A ⊗ A*, without empty walks", "reflexive=False", action="store_true"),
     TOL,
     option("--packed", "one bit for each pair, for --algebra boolean: 262,144 vertices take 8 GiB",
-           action="store_true"),
+           "packed=True", action="store_true"),
     option("--memory", "close a matrix in a .npy file or a zarr array, or a graph, tile by tile within this much "
            "memory, such as 8G, into -o OUT.npy or OUT.zarr", "memory", metavar="SIZE"),
-    option("--checkpoint", "time between commits; --resume continues from the last one", type=float,
+    option("--checkpoint", "time between commits; --resume continues from the last one", "checkpoint", type=float,
            metavar="SECONDS"),
-    option("--resume", "continue from the last commit, if there is one", action="store_true"),
+    option("--resume", "continue from the last commit, if there is one", "resume=True", action="store_true"),
     option("--devices", "compute the whole closure on GPUs of this host: how many, or their numbers, as in 0,2",
            "devices", metavar="N"),
     option("--device", "where to compute the whole closure; with several processes each has a GPU; chosen by default",
            "device", choices=("cpu", "gpu")),
     option("--on", "compute by several processes: mpiexec -n 4 python -m semiring closure … --on mpi; from a .npy file "
-           "or a zarr array into another one with -o, which all of them write", choices=("mpi", "ray")),
+           "or a zarr array into another one with -o, which all of them write", "on", choices=("mpi", "ray")),
     option("--method", "method of the whole closure: {methods}; chosen by default", "method", default="auto"),
     option("--plot", "draw the matrix, or with --positions the best paths", type=Path, metavar="PNG"),
     POSITIONS, PROGRESS,
@@ -188,8 +190,10 @@ WARMUP = (
     option("--clear", "first delete the cache on disk", action="store_true"),
 )
 
+STORED = {"memory": "storing", "checkpoint": "storing", "resume": "storing"}  # what they are in the table of ways
+
 # Flags by their spelling in messages of the library.
-SPELLED = {row.parameter: row.flag for row in (*READING, *WEIGHT, *ALGEBRA, *CLOSURE) if row.parameter}
+SPELLED = {row.parameter: row.flag for row in (*GRAPH, *CLOSURE) if row.parameter}
 
 
 def refuse(arguments: argparse.Namespace, why: str, rows: Iterable[Option]) -> None:
@@ -203,6 +207,21 @@ def refuse(arguments: argparse.Namespace, why: str, rows: Iterable[Option]) -> N
     for row in rows:
         if row.is_given(arguments):
             raise SemiringError(f"{why}: leave out {row.flag}")
+
+
+def refuse_excluded(arguments: argparse.Namespace, verb: str, kind: str) -> None:
+    """Refuse options that no way to compute a verb takes together: those that the library refuses, in its words.
+
+    Raises
+    ------
+    SemiringError
+        With the names of two options that exclude each other.
+    """
+    given = {STORED.get(name, name): row.flag for row in CLOSURE
+             if (name := row.parameter.partition("=")[0]) and row.is_given(arguments)}
+    asked = frozenset(given) & options_of(verb)
+    if not taking(verb, kind, asked):
+        refuse_task(verb, kind, asked, given.__getitem__)
 
 
 def by_flags(flags: str, rows: Iterable[Option] = (*GRAPH, *CLOSURE)) -> list[Option]:

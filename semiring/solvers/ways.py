@@ -179,8 +179,15 @@ def options_of(verb: str) -> frozenset[str]:
     return frozenset[str]().union(*(w.takes for w in WAYS if w.verb == verb))
 
 
-def refuse(verb: str, kind: str, asked: frozenset[str]) -> NoReturn:
+def refuse(verb: str, kind: str, asked: frozenset[str], flag: Callable[[str], str] | None = None) -> NoReturn:
     """Refuse a task that none of the ways takes: name an unknown option, or two that exclude each other.
+
+    Parameters
+    ----------
+    verb, kind : str
+    asked : frozenset of str
+    flag : callable, optional
+        The name of an option on the command line. Default: options are named as in Python.
 
     Raises
     ------
@@ -202,6 +209,10 @@ device, progress
     order = [*(name for name in special if name in asked), *sorted(asked.difference(special))]
     together = next(some for size in range(2, len(order) + 1) for some in combinations(order, size)
                     if not taking(verb, kind, frozenset(some)))
+    if flag is not None:
+        first, *others = map(flag, together)
+        raise SemiringError(f"{verb} with {first} has no option {' and '.join(others)}: leave out "
+                            f"{' or '.join((first, *others))}")
     first, *others = (called(name) for name in together)
     own = [w for w in of_kind if together[0] in w.answers]
     takes = _listed(frozenset[str]().union(*(w.takes for w in own)) - {together[0]})

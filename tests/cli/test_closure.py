@@ -62,7 +62,8 @@ def test_a_tolerance_of_whole_matrices_and_equations(call, prices: Path, tmp_pat
     solved = call("solve", prices, tmp_path / "b.csv", "--algebra", "min-plus", "--tol", 0.1)
     assert [round(float(row[1]), 9) for row in solved.rows] == [0, -0.81, -2.91]
     assert "improving" in call("solve", prices, tmp_path / "b.csv", "--algebra", "min-plus").err
-    assert "leave out --tol" in refused(call("closure", prices, "--algebra", "boolean", "--packed", "--tol", 0.1))
+    assert "needs that ⊕ selects" in refused(call("closure", prices, "--algebra", "boolean", "--packed", "--from", "a",
+                                                    "--tol", 0.1))
     assert "0 or more" in refused(call("closure", prices, "--algebra", "min-plus", "--tol", -1))
 
 
@@ -246,10 +247,10 @@ def test_from_file_to_file(call, tmp_path: Path) -> None:
     np.testing.assert_allclose(np.load(tmp_path / "c.npy"), sr.closure(A, sr.min_plus))
     call(*common, "--memory", "1M", "--not-reflexive", "-o", tmp_path / "plus.npy")
     np.testing.assert_allclose(np.load(tmp_path / "plus.npy"), sr.closure(A, sr.min_plus, reflexive=False))
-    assert "give -o OUT.npy" in refused(call(*common, "--memory", "1M"))
+    assert "pass -o too" in refused(call(*common, "--memory", "1M"))
     assert "must end in .npy or .zarr" in refused(call(*common, "--memory", "1M", "-o", tmp_path / "c.csv"))
     assert "memory must be a number of bytes" in refused(call(*common, "--memory", "much", "-o", tmp_path / "c.npy"))
-    assert "leave out --from" in refused(call(*common, "--memory", "1M", "-o", tmp_path / "c.npy", "--from", "1"))
+    assert "leave out --memory" in refused(call(*common, "--memory", "1M", "-o", tmp_path / "c.npy", "--from", "1"))
 
 
 def test_a_graph_goes_to_a_file(call, tmp_path: Path) -> None:
@@ -287,8 +288,8 @@ def test_by_several_processes_the_first_of_which_prints(roads: Path, prices: Pat
     assert run("w.npy", "-o", "c.npy", "--checkpoint", 60).returncode == 0
     assert np.load(tmp_path / "c.npy").tolist() == [[0, 2], [3, 0]]
     for arguments, why in (
-        ((roads, "--from", "Ayr"), "leave out --from"), ((tmp_path / "none.csv",), "there is no file"),
-        (("w.npy", "-o", "c.csv", "--resume"), "give -o OUT.npy"),
+        ((roads, "--from", "Ayr"), "leave out --on"), ((tmp_path / "none.csv",), "there is no file"),
+        (("w.npy", "-o", "c.csv", "--resume"), "must end in .npy or .zarr"),
         ((roads, "--method", "squaring"), "must be blocked"), ((roads, "--devices", 2), "leave out --devices"),
         *([] if gpu_name() else [((roads, "--device", "gpu"), "no GPU was found by rank 0 on")]),
     ):
@@ -319,5 +320,5 @@ def test_what_a_matrix_read_by_tiles_does_not_heed_is_refused(
     np.save(tmp_path / "a.npy", np.array([[0.0, 1.0], [np.inf, 0.0]]))
     out = tmp_path / "c.npy"
     answer = call("closure", tmp_path / "a.npy", "--algebra", "min-plus", "--memory", "1M", "-o", out, *options)
-    assert f"leave out {named}" in refused(answer)
+    assert named in refused(answer).partition("leave out")[2]
     assert not out.exists()

@@ -96,6 +96,27 @@ def seen(name: str, answer: Answer, folder: Path, asked: list[Any]) -> bool:
     return True
 
 
+def test_two_options_are_refused_where_the_library_refuses_them(call, roads: Path, tmp_path: Path) -> None:
+    """Both follow from the table of ways."""
+    library = {"--tol": {"tol": 0.5}, "--packed": {"packed": True}, "--memory": {"memory": "1M"}, "--resume":
+               {"resume": True}, "--checkpoint": {"checkpoint": 60.0}, "--devices": {"devices": 1}, "--device":
+               {"device": "cpu"}, "--method": {"method": "blocked"}, "--not-reflexive": {"reflexive": False}}
+    assert {row.flag for row in CLOSURE if row.parameter} - {"--limit", "--on"} == set(library)
+    options = closure_options(tmp_path)
+    for first, second in combinations(library, 2):
+        asked = library[first] | library[second]
+        to_file = asked.keys() & {"memory", "resume", "checkpoint"}
+        refused = ""
+        try:
+            sr.closure(sr.read_graph(roads), "boolean" if "packed" in asked else "min-plus",
+                       out=tmp_path / "d.npy" if to_file else None, **asked)
+        except sr.SemiringError as e:
+            refused = str(e)
+        answer: Answer = call("closure", roads, "--algebra", "boolean" if "packed" in asked else "min-plus", "-o",
+                              tmp_path / "c.npy", *options[first][0], *options[second][0])
+        assert ("has no option" in refused) == ("has no option" in answer.err), (first, second, refused, answer.err)
+
+
 @pytest.mark.parametrize(("arguments", "why"), [
     (("explain", "--positions", "places.csv"), "--positions is for the page"),
     (("explain", "--title", "Roads"), "--title is for the page"),
