@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -312,8 +313,22 @@ def _with_one(S: Any, weight: Any) -> Any:
     return np.asarray(S.add(pair[:1], pair[1:]))[0]
 
 
+@lru_cache(1024)
+def least_or_greatest(S: Semiring) -> int:
+    """−1 where ⊕ is the lesser of two numbers, 1 where it is the greater, else 0."""
+    add = S.traced.add if S.traced is not None and not S.fields else None
+    if add is None:
+        return 0
+    return -1 if add.is_plain("minimum") else 1 if add.is_plain("maximum") else 0
+
+
 def nothing_improves(S: Arithmetic, values: np.ndarray) -> bool:
     """Whether no element is better than one, so that no walk is better than a part of it."""
+    direction = least_or_greatest(S.semiring)
+    if direction and values.size and values.dtype.kind in "biuf":
+        if direction < 0:
+            return bool(np.minimum.reduce(values, axis=None) >= S.one)
+        return bool(np.maximum.reduce(values, axis=None) <= S.one)
     values = values.reshape(-1)
     one = full(values[:CHUNK], S.one)
     parts = (values[i : i + CHUNK] for i in range(0, len(values), CHUNK))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +32,7 @@ from semiring.operands.operand import Operand
 from semiring.operands.read import operand, refuse_edges
 
 
+@lru_cache(1024)
 def plain_form(S: Semiring, dtype: np.dtype, facts: Facts, length: int) -> Lowering:
     """The form where work is little beside the data: of floats as they are, since others save less than they cost."""
     low = choose(S, dtype, facts, length, in_place=False, packed=False)

@@ -139,6 +139,11 @@ class Options:
         """The names of those that are not left as they are."""
         return frozenset(f.name for f in fields(self) if getattr(self, f.name) != f.default)
 
+    def without(self, *names: str) -> Options:
+        """The same with some of them left as they are."""
+        left = self.asked.intersection(names)
+        return replace(self, **{name: getattr(DEFAULTS, name) for name in left}) if left else self
+
     @property
     def usual(self) -> bool:
         """Whether all is left as it is, but for the device."""
@@ -233,14 +238,39 @@ class Task:
         arguments: tuple[Any, ...] = (),
     ):
         S = algebra_for(verb, given, S)
-        asked = options.asked
+        self._ask(verb, S, options, arguments)
+        if self.asked:  # before anything is read
+            ways_of(verb, "dense", self.asked)
+        self._place(self._read(given))
+
+    @classmethod
+    def within(
+        cls, verb: str, given: Operand, options: Options, arguments: tuple[Any, ...] = (), strict: bool = False
+    ) -> Task:
+        """A task that a solver has, on an operand of its own: nothing is read or examined again."""
+        made = cls.__new__(cls)
+        made._ask(verb, given.S, options, arguments)
+        made.strict = strict
+        made._place([given])
+        return made
+
+    def _ask(self, verb: str, S: Semiring, options: Options, arguments: tuple[Any, ...]) -> None:
+        """All but the operands."""
+        self.verb, self.S, self.options, self.strict = verb, S, options, False
+        # What can be read once only is read now: offers, plans and the matrices of a stack ask for it again.
+        self.arguments: tuple[Any, ...] = tuple([list(x) if hasattr(x, "__next__") else x for x in arguments])
+        self.asked: frozenset[str] = options.asked
         if verb == "paths" and arguments and arguments[0] is not None:
-            asked |= {"sources"}
-        if asked:  # before anything is read
-            ways_of(verb, "dense", asked)
+            self.asked |= {"sources"}
+        self.observers: list[Callable[[Plan], None]] = []
+        self.finish: Callable[[Any], Any] | None = None
+
+    def _read(self, given: Sequence[Any]) -> list[Operand]:
+        """The operands, as they came in, on the same vertices."""
+        verb, S, options = self.verb, self.S, self.options
         reader = as_bits if options.packed else as_operand
         operands: list[Operand] = []
-        kinds, on_gpu = set(), 0
+        packed = False
         first: Operand | None = None  # of those whose vertices have names
         labelled = False
         for what, A in zip(NAMES, given, strict=False):
@@ -251,15 +281,14 @@ class Task:
             if operand.names is not None and operand.of_graph:
                 first = operand if first is None else first
                 operand = aligned(operand, first, what)
-            if what == "accumulate" and operand.kind == "sparse" and "packed" not in kinds:
+            if what == "accumulate" and operand.kind == "sparse" and not packed:
                 operand = as_dense(operand)  # the answer is, and the factors decide how it is computed
             if operand.factors is not None and verb not in BY_FACTORS:
                 raise SemiringError(f"{what} holds factors of a matrix: call their own methods, F.solve(B), "
                                     f"F.closure() or F.rows(…), or pass the matrix to {verb}")
             labelled |= operand.labels is not None
             operands.append(operand)
-            kinds.add(operand.kind)
-            on_gpu += operand.on_gpu
+            packed |= operand.kind == "packed"
         if len(operands) > 1 and operands[0].dtype != operands[1].dtype and (
             {A.dtype for A in operands if not A.of_graph} == {np.dtype(np.float64)}
         ):
@@ -267,17 +296,19 @@ class Task:
         graph = next((A for A in operands if A.of_graph), None) if labelled else None
         if graph is not None:
             operands = [A if A.labels is None else by_label(A, graph, A.what) for A in operands]
-        if verb != "matmul" or (options.check and "packed" in kinds):  # sparse products look when it suits them
+        if verb != "matmul" or (options.check and packed):  # sparse products look when it suits them
             for operand in operands:
                 if not operand.examined:
                     operand.look()
         if verb == "solve":  # the answer is of B's kind, in A's byte order
             operands[1] = operands[1].answering_in(operands[0].callers_dtype)
-        # What can be read once only is read now: offers, plans and the matrices of a stack ask for it again.
-        self.arguments: tuple[Any, ...] = tuple(list(x) if hasattr(x, "__next__") else x for x in arguments)
-        self.verb, self.S, self.options, self.strict = verb, S, options, False
-        self.observers: list[Callable[[Plan], None]] = []
+        return operands
+
+    def _place(self, operands: list[Operand]) -> None:
+        """Where they are computed on, and by which ways."""
+        verb, options = self.verb, self.options
         self.given = self.operands = operands
+        kinds, on_gpu = {operand.kind for operand in operands}, any(operand.on_gpu for operand in operands)
         device, to_gpu = options.device, False
         work = 0.0  # multiply-adds, for verbs that may take the host's arrays to a GPU
         shape = operands[0].shape
@@ -295,16 +326,14 @@ class Task:
         stays |= options.storing is not None or options.devices is not None or options.gpu_memory is not None
         stays |= verb == "matmul" and "sparse" in kinds and "packed" not in kinds
         if not stays and operands[0].kind == "sparse" and device != "cpu" and not options.packed:
-            to_gpu = stays = bool(taking(verb, TO_GPU, asked))
+            to_gpu = stays = bool(taking(verb, TO_GPU, self.asked))
         if not stays and verb == "closure" and len(shape) == 2 and kinds == {"dense"} and not options.packed:
-            in_parts = asked | {"gpu_memory"}
+            in_parts = self.asked | {"gpu_memory"}
             if taking(verb, "dense", in_parts) and exceeds_gpu(operands[0], device):
-                stays, asked = True, in_parts
+                stays, self.asked = True, in_parts
         if not stays:
             self.operands = place(operands, device, work)
             kinds = {operand.kind for operand in self.operands}
-        self.asked: frozenset[str] = asked
-        self.finish: Callable[[Any], Any] | None = None
         if to_gpu:
             self.kind = TO_GPU
         elif len(kinds) == 1:
@@ -406,8 +435,9 @@ def first_offer(task: Task) -> Plan:
 
     It may run more than once, and later: what has been compiled since then, or by others, does not change it.
     """
-    offers = enumerate(offers_of(task.verb, task.kind, task.asked))
-    begin, made = next((i, plan) for i, offer in offers if (plan := offer(task)) is not None)
+    offers, begin = offers_of(task.verb, task.kind, task.asked), 0
+    while (made := offers[begin](task)) is None:
+        begin += 1
     return replace(made, runner=lambda _: compute(task, begin, made))
 
 

@@ -93,6 +93,11 @@ def share_by_pace(
     if not count:
         return
     helpers = min(thread_count(threads), count, int(count * each / LEAST_STEPS) + 1) - 1
+    if not helpers and count * each <= pace.most:
+        began = perf_counter()
+        function(0, count)
+        pace.learn(count * each, perf_counter() - began)
+        return
     least, lock, left = max(int(LEAST_STEPS / max(each, 1)), 1), Lock(), count
 
     def work() -> None:

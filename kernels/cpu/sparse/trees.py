@@ -143,7 +143,7 @@ class TreeKernel(RowsKernel):
         def lines(first: int, last: int) -> None:
             nonlocal rest
             _memory, place = scratch(room)
-            begin, end, stopped = first * width, min(last * width, count), np.full(1, -1)
+            begin, end, stopped = first * width, min(last * width, count), np.array([-1])
             while begin >= 0:
                 grow(X.ctypes.data, *X.strides, P.ctypes.data, *P.strides, *shared, n, begin, end, width, bounded,
                      tied, lossless, across, *rest, stopped.ctypes.data, place)
@@ -173,5 +173,6 @@ def is_monotone(lowering: Lowering) -> bool:
 
 def kernel_for(entering: Rows) -> tuple[str, type[TreeKernel]]:
     """What compiled code is for that makes trees along such edges, and which kernel that is."""
-    hubs = int(np.diff(entering.offsets).max(initial=0)) > MOST
+    offsets = entering.offsets
+    hubs = int(np.maximum.reduce(offsets[1:] - offsets[:-1], initial=0)) > MOST
     return ("trees of hubs", HubTreeKernel) if hubs else ("trees", TreeKernel)

@@ -7,6 +7,7 @@ edges are next hops.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -35,7 +36,7 @@ from ..forms import Encoded, narrowed, part_of, told, widened
 from ..plan import Plan
 from ..task import Options, Task, compute, first_offer
 from .limits import beyond, cut_off, limit_of, trees_within
-from .search import Search, form_of, on_the_host, place_of, positions, some_rows, way_of
+from .search import Positions, Search, form_of, on_the_host, place_of, positions, some_rows, way_of
 from .trees import best_trees, form_for_trees
 from .walks import not_held
 
@@ -58,7 +59,7 @@ def offer(task: Task) -> Plan:
     plain = given.plain.changed(goes_on=True) if isinstance(given, Sparse) else (
         given if isinstance(given, Dense) else as_sparse(given)).plain
     starts = None if sources is None else positions(sources, given.names, n)[1]
-    found = first_offer(_values(plain, replace(o, progress=False), starts, limit))
+    found = first_offer(_values(plain, o.without("progress"), starts, limit))
     bound = None if limit is None else limit_of(plain, limit)
     lines = n if starts is None else len(starts)
     if starts is None and bound is not None and isinstance(plain, Sparse):
@@ -76,17 +77,17 @@ def offer(task: Task) -> Plan:
 
 def _values(given: Operand, o: Options, starts: np.ndarray | None, limit: Any) -> Task:
     """The task of the values of paths: a closure, or rows of it."""
-    sources = () if starts is None else ([given.position(v) for v in starts.tolist()], None, limit)
-    made = Task("closure" if starts is None else "closure_rows", given.S, (given,), o, sources)
-    made.strict = True
-    return made
+    if starts is None:
+        return Task.within("closure", given, o, strict=True)
+    return Task.within("closure_rows", given, o, (Positions(starts), None, limit), strict=True)
 
 
 def hop_bytes(given: Operand, low: Lowering) -> int:
     """What a next hop takes while it is looked for: the number of an edge, from compiled code, a vertex, or both."""
     if not isinstance(given, Sparse) or low.kind != "numba" or when() == "never":
         return HOP
-    if int(np.diff(given.rows.offsets).max(initial=0)) > MOST:
+    offsets = given.rows.offsets
+    if int(np.maximum.reduce(offsets[1:] - offsets[:-1], initial=0)) > MOST:
         return HOP
     return NUMBER.itemsize if given.bounded else NUMBER.itemsize + HOP
 
@@ -205,9 +206,9 @@ def _run(
     taken_there = isinstance(given, Dense) and not given.on_gpu and plan.lowering.on_gpu and starts is None
     if taken_there:
         given = on_device(given).plain
-    with told(o.progress, f"{given.S.name} paths") as report:
+    with nullcontext() if o.progress is False else told(o.progress, f"{given.S.name} paths") as report:
         if taken_there or o.progress is not False:
-            progress = o.progress and part_of(report, 0.0, VALUES)
+            progress = report is not None and part_of(report, 0.0, VALUES)
             values = first_offer(_values(given, replace(o, progress=progress), starts, limit))
         try:
             X = values.run()
@@ -252,7 +253,7 @@ def with_trees(
         if isinstance(X, Encoded) and not X.is_as_in(form_for_trees(given)):
             X = X.decoded()
         asked = None if wanted is None else wanted[:, None]
-        tree = best_trees(given, X.T, np.arange(len(X)), backwards=True, wanted=asked, numbers=True).T
+        tree = best_trees(given, X.T, None, backwards=True, wanted=asked, numbers=True).T
         X = X.decoded() if isinstance(X, Encoded) else X
     elif bound is None or is_on_gpu(X):
         tree = best_trees(given, X, starts, wanted=wanted, within=bound is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -382,6 +382,17 @@ def _stacked(found: list[Walks], low: Lowering, n: int) -> np.ndarray:
     return low.decode(X) if objects else X
 
 
+class Positions(NamedTuple):
+    """Vertices by position, also where they have names; of a solver's own tasks.
+
+    Attributes
+    ----------
+    of : ndarray of int64
+    """
+
+    of: np.ndarray
+
+
 def positions(
     sources: Any, names: Sequence[Any] | None, n: int, what: str = "sources"
 ) -> tuple[bool, np.ndarray]:
@@ -394,6 +405,8 @@ def positions(
     SemiringError
         For a set, which has no order in which answers could stand.
     """
+    if isinstance(sources, Positions):
+        return False, sources.of
     index = {name: i for i, name in enumerate(names or ())}
     single = isinstance(sources, (int, np.integer, str)) or (is_hashable(sources) and sources in index)
     if not single:

@@ -9,6 +9,7 @@ import numpy as np
 
 from semiring.algebra.laws import full
 from semiring.algebra.overflow import may_leave
+from semiring.algebra.rounding import least_or_greatest
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import trees
 from semiring.kernels.blocks.rows import Rows
@@ -34,10 +35,10 @@ LINE = 1e-8  # seconds in which compiled code makes trees where a walk is as goo
 
 
 def best_trees(
-    given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = False, wanted: np.ndarray | None = None,
+    given: Operand, X: Any, roots: np.ndarray | None, *, backwards: bool = False, wanted: np.ndarray | None = None,
     within: bool = False, numbers: bool = False,
 ) -> Any:
-    """The vertex before each on a best walk from each root; the vertex after it on one to the root, if `backwards`.
+    """Find the vertex before each one on a best walk from each root, or after it on a walk to the root.
 
     Parameters
     ----------
@@ -45,97 +46,107 @@ def best_trees(
         The graph, on the host; an array is on a GPU if X is there.
     X : array or Encoded, shape (k, n)
         The values of the best walks from each root, or to it.
-    roots : ndarray of int64, shape (k,)
+    roots : ndarray of int64, shape (k,), or None
+        None: all vertices, in their order.
     backwards : bool
-        Whether X holds columns of the closure, and walks lead to the roots.
+        Whether X holds columns of the closure, walks lead to the roots, and vertices after each one are found.
     wanted : ndarray of bool, shape (k, n) or one that broadcasts to it, optional
-        Which walks are asked for: one that the dtype cannot hold elsewhere is not an error. None: all of them.
+        The walks that are asked for: any other that the dtype cannot hold is not an error. None: all of them.
     within : bool
-        Whether X says all that is asked: what it lacks is beyond a limit, or reads zero as rows of the closure do, and
-        nothing is refused.
+        Whether what X lacks is beyond a limit, or zero as in rows of the closure; nothing is refused then.
     numbers : bool
-        Whether numbers of edges will do, where they are what is found.
+        Whether numbers of edges may be returned.
 
     Returns
     -------
     array of int32, shape (k, n), or EdgeNumbers
-        −1 at the root, and where there is no walk. Where X is; on the host in its order in memory too.
+        −1 at the root, and where there is no walk. On the device of X; on the host in its order in memory.
 
     Raises
     ------
     LawError
-        Where best walks go round a cycle.
+        Where best walks repeat a cycle.
     SemiringError
         Where a walk has a value that the dtype cannot hold.
     """
     S, n = given.S, given.shape[0]
-    T, on_gpu = S.over(given.dtype), is_on_gpu(X)
-    if on_gpu:
-        given = given if isinstance(given, Dense) else as_sparse(given)
-        monotone = least_or_greatest(S) != 0 and rounds_once(S, given.dtype)
-        # It is prepared while the GPU may still compute X, which the first look at an element waits for.
-        P, lost_at, guessed = trees_on_gpu(given, X, roots, backwards, monotone)
-        _refuse_cycles(S, to_host(X[upload(np.arange(len(roots))), upload(roots)]), T, within)
-        for i in () if within else np.flatnonzero(lost_at >= 0).tolist():  # it is refused there, or was rightly zero
-            asked = None if wanted is None else np.broadcast_to(wanted, X.shape)[i : i + 1]
-            best_trees(on_host(given), to_host(X[i : i + 1]), roots[i : i + 1], backwards=backwards, wanted=asked)
-        if guessed.size:
-            some = upload(guessed)
-            trees_there = to_host(P[some])
-            mend(on_host(given), to_host(X[some]), roots[guessed], trees_there, backwards)
-            P[some] = upload(trees_there)
-        if S.has_reached_star or S.sums_cycles:
-            refuse_false_walks(on_host(given), to_host(X), roots, to_host(P), backwards)
-        return P
-    _refuse_cycles(S, X[np.arange(len(roots)), roots], T, within)
+    every = roots is None
+    roots = np.arange(n) if roots is None else roots
+    if type(X) is not np.ndarray and is_on_gpu(X):
+        return _checked_on_gpu(given, X, roots, backwards, wanted, within)
+    T = S.over(given.dtype)
+    _refuse_cycles(S, X[roots if every else np.arange(len(roots)), roots], T, within)
     bounded = given.bounded
-    whole = np.array_equal(roots, np.arange(n))
-    graph = _edges(given, X, bounded, backwards, whole)
-    low = form_for_trees(given)
-    leaving = transpose(graph.rows) if backwards else graph.rows
-    # It may be what a search left, to the bit.
-    searched = not backwards and not isinstance(X, Encoded) and X.flags.c_contiguous
-    P, left = None, np.arange(len(roots))
-    if searched:
-        P, left = _from_a_search(low, leaving, X, roots, bounded, within)
-    if P is not None and not left.size:
-        refuse_false_walks(given, X, roots, P, backwards)
-        return P
-    entering = graph.rows if backwards else transpose(graph.rows)
-    compiled, makes = kernel_for(entering)
-    low = affordable(low, float(len(roots)), float(graph.nnz) * len(roots), compiled)
-    x, its = (X, roots) if P is None else (X[left], roots[left])
-    found: Any
-    if low.kind == "objects" or not low.compiled:
-        purpose = "predecessors" if searched and P is None else compiled
-        decoded = x[:] if isinstance(x, Encoded) else x
-        found, lost, guessed = _by_numpy(low, S, entering, leaving, decoded, its, bounded, backwards, purpose)
-    else:
-        kernel = makes.of(low, exchange=backwards and not S.commutative)
-        stored = Rows(entering.offsets, entering.columns, low.encode(entering.values, True), n)
-        encoded = _in_storage(low, x)
-        order = analysis_of(given).order if isinstance(given, Sparse) and is_analysed(given) else None
-        lossless = loses_nothing(S, entering.values, n)
-        found, where, guesses = kernel.predecessors(
-            stored, leaving, encoded, its, bounded, only_compares(low), lossless, order
-        )
-        lost, guessed = [(i, int(where[i])) for i in np.flatnonzero(where >= 0).tolist()], np.flatnonzero(guesses)
-        if isinstance(found, EdgeNumbers):
-            found = found.kept() if numbers and bounded and P is None else found.vertices()
-    if guessed.size and not bounded:
-        mended = found[guessed]
-        mend(given, x[guessed], its[guessed], mended, backwards)
-        found[guessed] = mended
+    rows = _edges(given, X, bounded, backwards, every or np.array_equal(roots, np.arange(n)))
+    P, left, lost = None, None, []  # the rows that are left to do
+    if not backwards and isinstance(X, np.ndarray) and X.flags.c_contiguous:  # it may be what a search left, to the bit
+        P, left = _from_a_search(form_for_trees(given), rows, X, roots, bounded, within)
     if P is None:
-        P = found
-    else:
-        P[left] = found
+        purpose = None if left is None else "predecessors"
+        P, lost = _from_values(given, rows, X, roots, bounded, backwards, numbers, purpose)
+    elif left.size:
+        P[left], lost = _from_values(given, rows, X[left], roots[left], bounded, backwards, False)
+        lost = [(int(left[i]), v) for i, v in lost]
     if not bounded:
         refuse_false_walks(given, X, roots, P, backwards)
     if lost and not within:
-        some = [(int(left[i]), v) for i, v in lost]
         asked = None if wanted is None else ~_led(P) & np.broadcast_to(wanted, (len(roots), n))
-        refuse_lost(given, graph, entering, X, roots, some, backwards, asked)
+        refuse_lost(given, rows, X, roots, lost, backwards, asked)
+    return P
+
+
+def _from_values(
+    given: Operand, rows: Rows, X: Any, roots: np.ndarray, bounded: bool, backwards: bool, numbers: bool,
+    purpose: str | None = None,
+) -> tuple[Any, list[tuple[int, int]]]:
+    """The trees of any values, and the lines and vertices where a walk is zero though the one before it is not."""
+    S, n, turned = given.S, given.shape[0], transpose(rows)
+    entering, leaving = (rows, turned) if backwards else (turned, rows)
+    compiled, makes = kernel_for(entering)
+    low = affordable(form_for_trees(given), float(len(roots)), float(len(rows.columns)) * len(roots), compiled)
+    P: Any
+    if low.kind == "objects" or not low.compiled:
+        decoded = X[:] if isinstance(X, Encoded) else X
+        P, lost, guessed = _by_numpy(low, S, entering, leaving, decoded, roots, bounded, backwards, purpose or compiled)
+    else:
+        stored = entering
+        if not low.is_identity:
+            stored = Rows(entering.offsets, entering.columns, low.encode(entering.values, True), n)
+        order = analysis_of(given).order if isinstance(given, Sparse) and is_analysed(given) else None
+        P, where, guesses = makes.of(low, exchange=backwards and not S.commutative).predecessors(
+            stored, leaving, _in_storage(low, X), roots, bounded, only_compares(low),
+            loses_nothing(S, entering.values, n), order,
+        )
+        lost, guessed = [(i, int(where[i])) for i in (where >= 0).nonzero()[0].tolist()], guesses.nonzero()[0]
+        if isinstance(P, EdgeNumbers):
+            P = P.kept() if numbers and bounded else P.vertices()
+    if guessed.size and not bounded:
+        mended = P[guessed]
+        mend(given, X[guessed], roots[guessed], mended, backwards)
+        P[guessed] = mended
+    return P, lost
+
+
+def _checked_on_gpu(
+    given: Operand, X: Any, roots: np.ndarray, backwards: bool, wanted: np.ndarray | None, within: bool
+) -> Any:
+    """The same on a GPU; what may be refused is looked at on the host."""
+    S = given.S
+    given = given if isinstance(given, Dense) else as_sparse(given)
+    monotone = least_or_greatest(S) != 0 and rounds_once(S, given.dtype)
+    # It is prepared while the GPU may still compute X, which the first look at an element waits for.
+    P, lost_at, guessed = trees_on_gpu(given, X, roots, backwards, monotone)
+    _refuse_cycles(S, to_host(X[upload(np.arange(len(roots))), upload(roots)]), S.over(given.dtype), within)
+    for i in () if within else np.flatnonzero(lost_at >= 0).tolist():  # it is refused there, or was rightly zero
+        asked = None if wanted is None else np.broadcast_to(wanted, X.shape)[i : i + 1]
+        best_trees(on_host(given), to_host(X[i : i + 1]), roots[i : i + 1], backwards=backwards, wanted=asked)
+    if guessed.size:
+        some = upload(guessed)
+        trees_there = to_host(P[some])
+        mend(on_host(given), to_host(X[some]), roots[guessed], trees_there, backwards)
+        P[some] = upload(trees_there)
+    if S.has_reached_star or S.sums_cycles:
+        refuse_false_walks(on_host(given), to_host(X), roots, to_host(P), backwards)
     return P
 
 
@@ -153,7 +164,7 @@ def _in_storage(low: Lowering, X: np.ndarray | Encoded) -> np.ndarray:
 
 def _refuse_cycles(S: Semiring, own: np.ndarray, T: Any, within: bool) -> None:
     """Raise where the values of the roots themselves are not one, unless what X lacks is beyond a limit (`within`)."""
-    if not within and not np.all(own == full(own, T.one)):
+    if not within and not (own == (T.one if own.dtype.kind in "biuf" else full(own, T.one))).all():
         raise no_tree(S)
 
 
@@ -169,14 +180,14 @@ def loses_nothing(S: Semiring, weights: np.ndarray, n: int) -> bool:
     (True, False)
     """
     T, kind, direction = S.over(weights.dtype), weights.dtype.kind, least_or_greatest(S)
-    some = weights[full(weights, T.zero) != weights]
-    if not some.size:
-        return True
     if kind not in "iuf" or direction == 0:
         return False
-    worst = some.max() if direction < 0 else some.min()
+    some = weights[weights != T.zero]
+    if not some.size:
+        return True
+    worst = (np.maximum if direction < 0 else np.minimum).reduce(some)
     if S.is_tropical:
-        return 2 * n * abs(worst.item()) < float((np.finfo if kind == "f" else np.iinfo)(weights.dtype).max)
+        return 2 * n * abs(worst.item()) < largest_in(weights.dtype)
     if kind != "f":  # a product may leave the dtype in another way than by being zero
         return False
     with np.errstate(all="ignore"):
@@ -192,7 +203,7 @@ def _led(P: Any) -> np.ndarray:
 
 def _from_a_search(
     low: Lowering, A: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool, cut: bool
-) -> tuple[np.ndarray | None, np.ndarray]:
+) -> tuple[Any, np.ndarray]:
     """Predecessors by compiled code where X is what a search leaves, and which rows are not; None if not compiled."""
     low = affordable(low, float(X.size), float(len(A.columns)) * len(roots), "predecessors")
     if low.kind == "objects" or not low.compiled:
@@ -249,7 +260,7 @@ def _by_numpy(
     return np.concatenate(parts), lost, np.array(guessed, np.int64)
 
 
-def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole: bool) -> Sparse:
+def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole: bool) -> Rows:
     """The edges that best walks can have: of an array those that are no worse than every walk to their heads.
 
     `whole`: line i is that of vertex i, for all of them. A walk is no better than any of its edges where no edge is
@@ -259,26 +270,23 @@ def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole:
     S = given.S
     direction = least_or_greatest(S)
     if not isinstance(given, Dense) or direction == 0 or not bounded or not X.size or not rounds_once(S, given.dtype):
-        return as_sparse(given)
+        return as_sparse(given).rows
     A, zero = given.array, S.zero_in(given.dtype)
     no_worse = np.less_equal if direction < 0 else np.greater_equal
     worst = (np.maximum if direction < 0 else np.minimum).reduce(X, axis=0)
     kept = (zero != A) & no_worse(A, worst[:, None] if backwards else worst)
     if whole and S.is_tropical:
         kept &= no_worse(A, X.T if backwards else X)
-    np.fill_diagonal(kept, False)
-    offsets = np.concatenate([[0], np.cumsum(np.count_nonzero(kept, axis=1))])
-    columns = np.nonzero(kept)[1].astype(np.int32)
-    return Sparse(Rows(offsets, columns, A[kept], len(A)), S, given.what, given.names)
+    kept.reshape(-1)[:: len(A) + 1] = False
+    offsets = np.zeros(len(A) + 1, np.int64)
+    np.add.reduce(kept, axis=1, dtype=np.int64).cumsum(out=offsets[1:])
+    return Rows(offsets, kept.nonzero()[1].astype(np.int32), A[kept], len(A))
 
 
-@lru_cache(1024)
-def least_or_greatest(S: Semiring) -> int:
-    """−1 where ⊕ is the lesser of two numbers, 1 where it is the greater, else 0."""
-    add = S.traced.add if S.traced is not None and not S.fields else None
-    if add is None:
-        return 0
-    return -1 if add.is_plain("minimum") else 1 if add.is_plain("maximum") else 0
+@lru_cache(64)
+def largest_in(dtype: np.dtype) -> float:
+    """The largest number of a dtype of numbers."""
+    return float((np.finfo if dtype.kind == "f" else np.iinfo)(dtype).max)
 
 
 @lru_cache(1024)

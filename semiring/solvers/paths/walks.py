@@ -156,28 +156,28 @@ def may_be_lost(given: Operand) -> bool:
 
 
 def refuse_lost(
-    given: Operand, graph: Sparse, entering: Rows, X: Any, roots: np.ndarray, lost: list[tuple[int, int]],
-    backwards: bool, missing: np.ndarray | None,
+    given: Operand, rows: Rows, X: Any, roots: np.ndarray, lost: list[tuple[int, int]], backwards: bool,
+    missing: np.ndarray | None,
 ) -> None:
     """Raise where a walk is lost because of its dtype, and is one that is wanted.
 
     `missing`: the walks that are wanted and were not found, whether or not there are any; None where all are wanted.
     """
-    for i, v in _lost(given, entering, X, roots, lost, backwards):
+    for i, v in _lost(given, rows if backwards else transpose(rows), X, lost, backwards):
         root = int(roots[i])
         if missing is None:
             raise not_held(given, root, v, backwards)
         ends = missing[i].copy()
         ends[root] = False
         if ends.any():
-            edges = graph.without_zeros().rows
+            edges = Sparse(rows, given.S, given.what).without_zeros().rows
             ends &= reached_from(transpose(edges) if backwards else edges, root)
         if ends.any():
             raise not_held(given, root, v if ends[v] else int(ends.argmax()), backwards)
 
 
 def _lost(
-    given: Operand, entering: Rows, X: Any, roots: np.ndarray, lost: list[tuple[int, int]], backwards: bool
+    given: Operand, entering: Rows, X: Any, lost: list[tuple[int, int]], backwards: bool
 ) -> Iterator[tuple[int, int]]:
     """Lines, and vertices at which a product is zero only because its dtype ends before the number that it is.
 
