@@ -89,7 +89,7 @@ from .results.structure import longest_path as longest_path
 from .results.structure import topological_order as topological_order
 from .scale.connection import connect as connect
 from .solvers.costs import SparsePlan as SparsePlan
-from .solvers.dense.existence import Closures as Closures
+from .solvers.dense.derived import Closures as Closures
 from .solvers.dense.factors import Factors as Factors
 from .solvers.dense.stacks import StackedFactors as StackedFactors
 from .solvers.plan import Plan as Plan

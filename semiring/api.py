@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .results.nearest import Nearest
     from .results.path_stacks import StackedPaths
     from .results.paths import Paths
-    from .solvers.dense.existence import Closures
+    from .solvers.dense.derived import Closures
     from .solvers.dense.factors import Factors
     from .solvers.dense.stacks import StackedFactors
     from .solvers.sparse.sparse_factors import SparseFactors

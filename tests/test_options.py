@@ -22,7 +22,7 @@ import scipy.sparse as sp
 import semiring as sr
 from semiring.operands.devices import gpu_name, is_on_gpu, to_host, upload
 from semiring.results.path_stacks import StackedPaths
-from semiring.solvers.dense.existence import Closures
+from semiring.solvers.dense.derived import Closures
 
 inf = np.inf
 N = 40

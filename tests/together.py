@@ -185,7 +185,7 @@ def tolerant(here: Any, folder: str) -> None:
             found = call()
             np.testing.assert_allclose(np.empty((0, n)) if found is None else found, expected[part], atol=1e-12)
         np.testing.assert_allclose(calls[3](), sr.closure(A, sr.min_plus, tol=0.002, reflexive=False), atol=1e-12)
-    assert "tol is for weights that are rounded" in text_of(
+    assert "tol is for rounded weights" in text_of(
         lambda: sr.closure(np.ones((2, 2), int) if here.rank == 0 else None, sr.min_plus, on=here, tol=1))
     print("fine", flush=True)
 

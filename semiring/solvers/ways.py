@@ -67,7 +67,7 @@ DENSE, DEVICE, SPARSE = {"dense"}, {"device"}, {"sparse"}
 ELEMENTS = "it gives the closure, of elements, or an error: leave out packed, overwrite, max_edges and on_divergence"
 
 WAYS = (
-    way("closure", "dense.tolerance", f"{UNCHECKED} overwrite packed on_divergence devices gpu_memory", "tol"),
+    way("closure", "dense.derived", f"{UNCHECKED} overwrite packed on_divergence devices gpu_memory", "tol"),
     way("closure", "sparse.elimination", f"{CLOSING} packed on_divergence", "devices", SPARSE),
     way("closure", "beyond.gpus", f"{CLOSING} packed on_divergence", "devices",
         because="it gives the closure in memory: leave out out, overwrite and max_edges, and memory"),
@@ -80,8 +80,8 @@ WAYS = (
     way("closure", "beyond.gpus", f"{CLOSING} overwrite", "gpu_memory",
         because="it gives the closure, of elements, or an error: leave out packed, max_edges and on_divergence"),
     way("closure", "dense.schedules", f"{CLOSING} overwrite", "gpu_memory"),
-    way("closure", "dense.existence", f"{UNCHECKED} overwrite packed max_edges", "on_divergence"),
-    way("closure", "dense.powers", "reflexive overwrite device check packed progress", "max_edges",
+    way("closure", "dense.derived", f"{UNCHECKED} overwrite packed max_edges", "on_divergence"),
+    way("closure", "dense.derived", "reflexive overwrite device check packed progress", "max_edges",
         because="method and tile are for closures; walks of at most max_edges edges are found by products"),
     way("closure", "sparse.elimination", IN_MEMORY, kinds={TO_GPU}),
     way("closure", "sparse.placed", IN_MEMORY, kinds={TO_GPU}),
@@ -98,7 +98,7 @@ WAYS = (
     way("matmul", "sparse.sparse_products", "device check", kinds=SPARSE),
     way("matmul", "dense.products", "device check", kinds=KINDS - SPARSE),
 
-    way("factor", "dense.tolerance", "device order progress devices", "tol"),
+    way("factor", "dense.derived", "device order progress devices", "tol"),
     way("factor", "sparse.elimination", "device check order progress", "devices"),
     way("factor", "sparse.elimination", "device check order progress", kinds={TO_GPU}),
     way("factor", "sparse.placed", "device check order progress", kinds={TO_GPU}),
@@ -106,8 +106,8 @@ WAYS = (
     way("factor", "sparse.elimination", "device check order progress", kinds=SPARSE),
     way("factor", "dense.factors", "device check order progress", kinds=KINDS - SPARSE),
 
-    way("solve", "dense.tolerance", "left device progress", "tol"),
-    way("solve", "dense.left", "device check progress", "left"),
+    way("solve", "dense.derived", "left device progress", "tol"),
+    way("solve", "dense.derived", "device check progress", "left"),
     way("solve", "sparse.elimination", "device check progress", kinds={TO_GPU}),
     way("solve", "sparse.placed", "device check progress", kinds={TO_GPU}),
     way("solve", "dense.stacks", "device check progress", kinds=DENSE | DEVICE),
@@ -116,17 +116,17 @@ WAYS = (
     way("solve", "sparse.elimination", "device check progress", kinds=SPARSE),
     way("solve", "dense.factors", "device check progress"),
 
-    way("closure_rows", "dense.tolerance", "device predecessors", "tol"),
+    way("closure_rows", "dense.derived", "device predecessors", "tol"),
     way("closure_rows", "paths.factored", "device predecessors progress"),
     way("closure_rows", "sparse.acyclic", "device predecessors progress", kinds=SPARSE),
     way("closure_rows", "paths.search", "device predecessors progress"),
 
-    way("path", "dense.tolerance", answers="tol"),
+    way("path", "dense.derived", answers="tol"),
     way("path", "paths.factored"),
     way("path", "paths.searches"),
 
     way("paths", "beyond.files", "method device progress tol", "storing"),
-    way("paths", "dense.tolerance", "method device progress sources", "tol"),
+    way("paths", "dense.derived", "method device progress sources", "tol"),
     way("paths", "paths.stages", "device progress", "sources"),
     way("paths", "paths.paths", "device progress", "sources"),
     way("paths", "paths.stages", "method device progress"),
@@ -134,7 +134,7 @@ WAYS = (
     way("paths", "paths.paths", "method device progress"),
 
     way("nearest", "paths.searches"),
-    way("power", "dense.powers", "device check"),
+    way("power", "dense.derived", "device check"),
     way("cycle_mean", "paths.cycle_means"),
 )
 

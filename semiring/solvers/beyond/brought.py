@@ -36,8 +36,8 @@ from semiring.scale.scratch import FORMAT, fingerprint, refuse_other, unfinished
 from semiring.scale.stores import Source
 
 from ..close import method_among
+from ..dense.derived import loosened, refuse_without_tolerance
 from ..dense.schedules import resolve_method
-from ..dense.tolerance import loosened, refuse_without_tolerance
 from ..task import Options, algebra_for
 from ..ways import ways_of
 from .levels import on_gpu

@@ -54,8 +54,8 @@ from semiring.scale.storing import Storing
 from ..close import Home, closed, diagonal_of_product, method_among, stored_vector
 from ..cycles import FINE, Index, Verdict, search_elements, sources_of, undefined_star
 from ..dense import fields
+from ..dense.derived import loosened, refuse_without_tolerance, weights_as_given
 from ..dense.schedules import SCHEDULES
-from ..dense.tolerance import loosened, refuse_without_tolerance, weights_as_given
 from ..forms import told
 from ..task import Task
 from . import levels

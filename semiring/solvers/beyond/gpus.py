@@ -46,7 +46,7 @@ from semiring.scale.team import Deal, Devices, Worker
 
 from ..close import Home, closed, method_among
 from ..cycles import GONE, improves_on_gpu, of_stack
-from ..dense.existence import Closures
+from ..dense.derived import Closures
 from ..forms import is_finite, plain_form, refuse_overflow, told, without_library
 from ..plan import Plan
 from ..task import Task, compute

@@ -46,8 +46,8 @@ from ..close import Home, closed, diagonal_of_blocks, put_diagonal
 from ..costs import lowering_rates
 from ..cycles import Verdict, star_undefined, undefined_star
 from ..dense import fields
+from ..dense.derived import weights_as_given
 from ..dense.schedules import stable_closure
-from ..dense.tolerance import weights_as_given
 from ..forms import refuse_overflow, told
 from ..plan import Plan
 from ..task import Options

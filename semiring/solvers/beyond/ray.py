@@ -29,8 +29,8 @@ from semiring.scale.tasks import Work, carry_out, done
 from ..close import Home, closed, method_among
 from ..cycles import star_undefined
 from ..dense import fields
+from ..dense.derived import refuse_without_tolerance, within_tolerance
 from ..dense.schedules import SCHEDULES, resolve_method, stable_closure
-from ..dense.tolerance import refuse_without_tolerance, within_tolerance
 from ..forms import refuse_overflow, told
 from ..task import Options, algebra_for
 from ..ways import ways_of

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.operands.convert import as_sparse
 from semiring.operands.read import read
-from semiring.solvers.dense import powers
+from semiring.solvers.dense import derived
 from semiring.solvers.task import Task, options
 
 inf = np.inf
@@ -144,8 +144,8 @@ def test_plans_count_products() -> None:
         assert plan.reasons["method"].startswith(f"{products} products: ") and plan.work == 64 * products
         made: list[Task] = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(powers, "compute", lambda task, made=made: made.append(task) or A)
-            powers._power(Task("power", sr.min_plus, (A,), options(), (k,)), read(A, sr.min_plus), k, plan)
+            patch.setattr(derived, "compute", lambda task, made=made: made.append(task) or A)
+            derived._power(Task("power", sr.min_plus, (A,), options(), (k,)), read(A, sr.min_plus), k)
         assert len(made) == products
 
 

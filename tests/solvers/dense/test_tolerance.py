@@ -188,10 +188,10 @@ def test_where_no_cycle_improves_nothing_changes() -> None:
 def test_what_has_no_tolerance() -> None:
     A = np.eye(2)
     for S in (sr.plus_times, sr.max_min, sr.log):
-        with pytest.raises(sr.LawError, match="tol needs that ⊕ selects and that ⊗ adds or multiplies numbers"):
+        with pytest.raises(sr.LawError, match="tol needs a selective ⊕, and a ⊗ that adds or multiplies numbers"):
             sr.closure(A, S, tol=0.1)
     for exact in (A.astype(int), A.astype(object)):
-        with pytest.raises(sr.SemiringError, match="tol is for weights that are rounded"):
+        with pytest.raises(sr.SemiringError, match="tol is for rounded weights"):
             sr.closure(exact, sr.min_plus, tol=0.1)
     wrong: list[Any] = [-1, inf, np.nan, "0.1", True, [0.1]]
     for tol in wrong:
