@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .solvers.dense.derived import Closures
     from .solvers.dense.factors import Factors
     from .solvers.dense.stacks import StackedFactors
-    from .solvers.sparse.sparse_factors import SparseFactors
+    from .solvers.sparse.factors import SparseFactors
 
 Progress = bool | Callable[[float], None]
 Over = Semiring | str | None

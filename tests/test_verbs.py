@@ -23,7 +23,7 @@ from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.devices import gpu_name
 from semiring.operands.read import READERS
 from semiring.solvers.costs import factoring_share
-from semiring.solvers.sparse import sparse_substitution
+from semiring.solvers.sparse import substitution
 from semiring.solvers.ways import offers_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass")
@@ -617,13 +617,13 @@ def test_progress_of_a_sparse_closure_is_of_the_whole(S: sr.Semiring, monkeypatc
     grid = sr.as_graph(nx.convert_node_labels_to_integers(nx.grid_2d_graph(n, n)))
     weights = S.array([(1e-3, 1)] * len(grid)) if S.is_record else np.full(len(grid), 1e-3)
     graph = sr.Graph(grid.sources, grid.targets, grid.n, weights, directed=False)
-    eliminate = sparse_substitution.eliminate
+    eliminate = substitution.eliminate
 
     def watched(*given: Any) -> None:
         eliminate(*given)
         factored.append(len(shares))
 
-    monkeypatch.setattr(sparse_substitution, "eliminate", watched)
+    monkeypatch.setattr(substitution, "eliminate", watched)
     sr.closure(graph, S, method="sparse", progress=shares)
     (while_factoring,) = factored
     share = factoring_share(sr.plan("closure", graph, S, method="sparse"))

@@ -22,7 +22,7 @@ NO_BREAK = "\u00a0"
 MADE = {  # the module of a rung, and the picture of its idea
     "floyd": "vertex", "tran": "vertex", "floyd_warshall": "vertex", "warshall": "words", "words": "words",
     "squaring": "product", "tiled": "tiles", "elimination": "corner", "r_kleene": "halves",
-    "harish_narayanan": "relaxed", "kemp": "relaxed", "engines_gpu": "relaxed",
+    "harish_narayanan": "relaxed", "kemp": "relaxed", "on_gpus": "relaxed",
 }
 
 STEPS = {  # a rung, the one below it, and what the step changes

@@ -21,9 +21,9 @@ from semiring.operands.sparse import Sparse
 from semiring.solvers.paths import eccentricity, reductions
 from semiring.solvers.paths.reductions import ascends, require_numbers
 from semiring.solvers.paths.search import form_of
-from semiring.solvers.sparse.fronts import analysis_of
-from semiring.solvers.sparse.sparse_factors import SparseFactors
-from semiring.solvers.sparse.sparse_substitution import Substitution
+from semiring.solvers.sparse.analysis import analysis_of
+from semiring.solvers.sparse.factors import SparseFactors
+from semiring.solvers.sparse.substitution import Substitution
 from semiring.solvers.task import Task, algebra_for, compute, options
 
 SMALL_ORDER = 1000  # the most vertices for which factoring takes no noticeable time

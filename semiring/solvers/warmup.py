@@ -27,8 +27,8 @@ from semiring.operands.sparse import Sparse
 
 from .paths.search import form_of
 from .sparse.acyclic import levels_of
-from .sparse.ahead import steps as elimination_steps
-from .sparse.fronts import lowering_of
+from .sparse.analysis import lowering_of
+from .sparse.analysis import steps as elimination_steps
 
 Step = Callable[[], object]
 

@@ -533,7 +533,7 @@ GPU_RUNGS: tuple[Rung, ...] = (
         "depend on each other.",
         "How much the graph fills in; the closure itself is dense.",
         "",
-        "gpu", "semiring.solvers.sparse.engines_gpu", _any, _sparse,
+        "gpu", "semiring.solvers.sparse.on_gpus", _any, _sparse,
     ),
     Rung(
         "closure-gpu", "This library: semiring.closure on a GPU", 2026, _OURS,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.results import measures
 from semiring.solvers.paths import eccentricity, reductions
-from semiring.solvers.sparse.sparse_factors import SparseFactors
+from semiring.solvers.sparse.factors import SparseFactors
 
 inf = np.inf
 ALGEBRAS = [

@@ -20,8 +20,8 @@ from semiring.kernels.lowering.sums import tropical_integers
 from semiring.operands.read import read
 from semiring.solvers.forms import Encoded
 from semiring.solvers.paths import trees
-from semiring.solvers.sparse.fronts import lowering_of
-from semiring.solvers.sparse.sparse_substitution import Substitution
+from semiring.solvers.sparse.analysis import lowering_of
+from semiring.solvers.sparse.substitution import Substitution
 from semiring.solvers.task import Task, first_offer, options
 
 INTEGERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4")

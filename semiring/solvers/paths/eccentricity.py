@@ -35,7 +35,7 @@ from .. import costs
 from .search import Form, Search, form_of, on_the_host, some_rows
 
 if TYPE_CHECKING:
-    from ..sparse.sparse_substitution import Substitution
+    from ..sparse.substitution import Substitution
 
 TOGETHER = 16  # rows that are looked at together; fewer take as long
 LOOK, ROW = 1e-3, 5e-9  # seconds that a look takes, and each of its rows for a vertex

@@ -17,11 +17,10 @@ from semiring.graphs.texts import clip_repr
 from semiring.operands.devices import is_on_gpu, module_of, to_host
 from semiring.operands.operand import Operand
 
-from ..sparse.engines import Reduction
 from .eccentricity import DIAMETER, EACH, RADIUS, Measure, by_factors
 
 if TYPE_CHECKING:
-    from ..sparse.sparse_substitution import Substitution
+    from ..sparse.substitution import Reduction, Substitution
 
 EXTREMES = {"eccentricities": EACH, "diameter": DIAMETER, "radius": RADIUS}
 OPTIONS = {"histogram": "bins", "nearest": "k"}  # of those that have one

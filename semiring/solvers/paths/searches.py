@@ -37,7 +37,7 @@ from ..cycles import improving
 from ..dense.schedules import SEARCH, resolve_method
 from ..forms import fits, nothing_in, told
 from ..plan import Plan
-from ..sparse.fronts import lowering_of
+from ..sparse.analysis import lowering_of
 from ..task import Task, first_offer, options
 from .search import Form, Search, form_of, on_the_host, place_of, positions, refuse_sums, way_of
 from .trees import best_trees, origins_of

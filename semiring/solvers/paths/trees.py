@@ -28,7 +28,7 @@ from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
 from ..forms import Encoded, plain_form
-from ..sparse.fronts import analysis_of, is_analysed
+from ..sparse.analysis import analysis_of, is_analysed
 from .walks import ALL, mend, no_tree, refuse_false_walks, refuse_lost
 
 LINE = 1e-8  # seconds in which compiled code makes trees where a walk is as good as its worst edge, for each pair

@@ -36,7 +36,7 @@ from ..forms import Apply, refuse_overflow, solution, told
 from ..paths.search import answered, ends_of, form_of, positions
 from ..plan import Plan
 from ..task import Task
-from .fronts import lowering_of
+from .analysis import lowering_of
 
 METHOD = PURPOSE = "substitution"
 SHALLOW = 64  # edges of a longest walk up to which correcting labels takes no longer

@@ -1,6 +1,6 @@
 """Elimination on the structure of a sparse matrix or graph: closures, factors and equations, never dense in between.
 
-It runs on the host, a GPU or several GPUs by an engine of each; see `semiring.solvers.sparse.engines`.
+It runs on the host, a GPU or several GPUs by an engine of each; see `semiring.solvers.sparse.substitution`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,9 @@ from ..paths.searches import closure_if_faster
 from ..plan import Plan
 from ..task import Declined, Task
 from . import superlu
-from .ahead import with_another_process
-from .engines import Engine
-from .fronts import analysis_of
-from .sparse_factors import SparseFactors
-from .sparse_substitution import HOST, Substitution
+from .analysis import analysis_of
+from .factors import SparseFactors
+from .substitution import HOST, Engine, Substitution
 
 SECONDS_FOR_A_GPU = 0.5  # of work from which on a GPU may be faster, copies included
 
@@ -63,7 +61,7 @@ def offer(task: Task) -> Plan | None:
 
 def _on_gpus(devices: tuple[int, ...] | None) -> Engine:
     """The engine of some GPUs, or of the current one."""
-    from .engines_gpu import Gpus
+    from .on_gpus import Gpus
 
     return Gpus(devices)
 
@@ -84,7 +82,7 @@ def _closure(task: Task, engine: Engine) -> Plan | None:
     low = engine.lowering(given, room=False)
     if on_host and not wanted:
         return _fastest_on_host(task, given, low)
-    analysis = analysis_of(given, o.order, partial(with_another_process, low, given, True))
+    analysis = analysis_of(given, o.order, low)
     there = not given.of_graph and (came.on_gpu or o.devices is None)
     plan = _plan(task, given, low, analysis, engine, there)
     if wanted:
@@ -98,7 +96,7 @@ def _fastest_on_host(task: Task, given: Sparse, low: Lowering) -> Plan | None:
     seconds = {"dense": dense_seconds(given.n, costs.lowering_rates(low))}
     if costs.not_worth_a_look(low, given):
         return closure_if_faster(task, given, low, seconds)
-    analysis = analysis_of(given, o.order, partial(with_another_process, low, given, True))
+    analysis = analysis_of(given, o.order, low)
     given.spread = analysis.spread  # of the same edges
     found = costs.estimate(low, analysis, given.nnz, True)
     seconds["elimination"] = found.seconds["elimination"] - found.prepared  # the analysis is done
@@ -138,7 +136,7 @@ def _on_gpu_if_faster(task: Task, given: Sparse, analysis: Analysis, seconds: fl
 def _factors(task: Task, given: Sparse, engine: Engine) -> Plan:
     low = engine.lowering(given, room=True)
     right = right_of(task, low.dtype)
-    analysis = analysis_of(given, task.options.order, partial(with_another_process, low, given, False))
+    analysis = analysis_of(given, task.options.order, low, answer=False)
     run = partial(_run, task, given, analysis, engine, right)
     return engine.plan(task.verb, low, analysis, given.nnz, run, answer=False)
 

@@ -22,11 +22,11 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.panels import blocks_of
 from semiring.operands.sparse import COLUMN, OFFSET, Sparse
 
-from .fronts import lowering_of
+from .analysis import lowering_of
+from .factors import SparseFactors
 from .pairs import Labels
 from .saving import ANALYSIS, FACTORS, LABELS, PARTS, key_of_algebra
-from .sparse_factors import SparseFactors
-from .sparse_substitution import HOST, Substitution
+from .substitution import HOST, Substitution
 
 if TYPE_CHECKING:
     from pathlib import Path

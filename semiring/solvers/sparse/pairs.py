@@ -11,8 +11,9 @@ from semiring.errors import SemiringError
 from semiring.graphs.names import Named, is_hashable
 from semiring.graphs.tables import Table
 from semiring.graphs.texts import clip_repr
+from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.lowering.base import Lowering
-from semiring.machine.memory import in_words
+from semiring.machine.memory import in_words, require
 from semiring.operands.sparse import Sparse
 
 from ..forms import refuse_overflow
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from semiring.kernels.cpu.sparse.tree_labels import LabelReader, LabelSet
+
+    from .substitution import Substitution
 
 
 class Pairs(Named):
@@ -133,6 +136,29 @@ class Pairs(Named):
         except TypeError:
             raise SemiringError(f"{what} must be a sequence of vertices, and is {clip_repr(sources)}") from None
         return np.array([self.index(v) for v in vertices], np.int64)
+
+
+def labels_of(F: Substitution) -> Labels:
+    """See `SparseFactors.labels`."""
+    low = F.lowering
+    if low.on_gpu or low.kind != "numba":
+        raise SemiringError("labels are of factors on the CPU, whose elements are machine numbers or records of "
+                            "them: factor with device='cpu', or ask weight or rows")
+    if not (has_numba() and loads_numba()):
+        raise SemiringError("labels are made by compiled code: install numba, or ask weight or rows")
+    if F.closed is not None:
+        raise SemiringError("rounding errors grew in these factors, and labels would have them too: ask weight or "
+                            "rows, which look into the dense closure")
+    from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
+
+    with always():
+        F.reconsider(F.n)
+        fronts: Any = F.fronts
+        labels = TreeLabels(fronts)
+        size = labels.whole * low.storage.itemsize
+        require(size, f"the labels of {F.n} vertices", "use a narrower dtype, or weight, which needs none")
+        X, Y = labels.all()
+    return Labels(F.A, F.analysis.place, F.settled, F.check, labels.reader, X, Y)
 
 
 class Labels(Pairs):

@@ -25,7 +25,7 @@ from semiring.operands.sparse import Sparse
 
 if TYPE_CHECKING:
     from .pairs import Labels
-    from .sparse_substitution import Substitution
+    from .substitution import Substitution
 
 BLOCK = 256  # rows of the closure that are computed at once by default
 FACTORS, ANALYSIS, LABELS = "sparse factors", "an analysis", "labels"  # kinds of files

@@ -27,7 +27,7 @@ from ..dense.fields import relative_cost
 from ..forms import solution, told
 from ..plan import Plan
 from ..task import Declined, Task
-from .fronts import analysis_of, is_analysed, lowering_of
+from .analysis import analysis_of, is_analysed, lowering_of
 
 SMALL_PIVOT = 0.01  # of the largest entry below it: SuperLU exchanges rows where a pivot is smaller
 VERTEX, ENTRY, TERM = 2e-6, 2.4e-8, 5e-10  # seconds that SuperLU takes for each, of doubles, on its one core

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from solvers.sparse.test_sparse_factors import matrices_of_counts
+from solvers.sparse.test_factors import matrices_of_counts
 
 import semiring as sr
 from semiring.graphs.texts import with_infinities

@@ -21,7 +21,7 @@ from semiring.algorithms import elimination
 from semiring.kernels.lowering.general import general
 from semiring.machine.threads import interruptible
 from semiring.solvers.dense.fields import caller, is_for_lapack
-from semiring.solvers.sparse import sparse_substitution
+from semiring.solvers.sparse import substitution
 
 inf = np.inf
 quick = settings(max_examples=12, suppress_health_check=list(HealthCheck))
@@ -255,7 +255,7 @@ def test_bad_right_hand_sides_are_refused_before_anything_is_eliminated(
         raise AssertionError("it was eliminated")
 
     monkeypatch.setattr(elimination, "factor", eliminated)
-    monkeypatch.setattr(sparse_substitution, "eliminate", eliminated)
+    monkeypatch.setattr(substitution, "eliminate", eliminated)
     A = kind(np.array([[0.0, 2.0], [3.0, 0.0]]))
     for call in (lambda: sr.solve(A, B, sr.min_plus), lambda: sr.plan("solve", A, B, sr.min_plus)):
         with pytest.raises(sr.SemiringError, match=message):

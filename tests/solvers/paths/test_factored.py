@@ -15,8 +15,8 @@ import semiring as sr
 from semiring.kernels.build import code_of
 from semiring.operands.read import read
 from semiring.solvers.paths.factored import Factored, settled, units
-from semiring.solvers.sparse import fronts
-from semiring.solvers.sparse.sparse_factors import SparseFactors
+from semiring.solvers.sparse import factors
+from semiring.solvers.sparse.factors import SparseFactors
 
 inf = np.inf
 WEIGHTS: dict[str, tuple[sr.Semiring, list[Any]]] = {
@@ -144,7 +144,7 @@ def test_a_walk_is_compiled_when_that_repays(monkeypatch: pytest.MonkeyPatch, ma
         asked.append(purpose)
         return low.interpreted
 
-    monkeypatch.setattr(fronts, "affordable", not_yet)
+    monkeypatch.setattr(factors, "affordable", not_yet)
     code = code_of(F.lowering, "walks")
     before = code.spent
     assert F.path(0, 2) == (3.0, [0, 1, 2]) and asked == ["walks"] and code.spent > before

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import semiring as sr
 from semiring.solvers.paths import reductions
 from semiring.solvers.paths.reductions import is_whole
-from semiring.solvers.sparse import sparse_substitution
+from semiring.solvers.sparse import substitution
 
 inf = np.inf
 
@@ -207,7 +207,7 @@ def test_functions_return_a_value_for_each_row(function: Any) -> None:
 
 
 def test_what_functions_return_is_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sparse_substitution, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(substitution, "CHUNK_ROWS", 2)
     F = sr.factor(sp.csr_array([[0, 1.0, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]), sr.min_plus)
     mixed = reductions.by_vertex(F._by, lambda vertices, rows: vertices if 0 in vertices else vertices + 0.5)
     assert mixed.dtype == np.float64 and sorted(np.floor(mixed).tolist()) == [0, 1, 2, 3]

@@ -18,7 +18,7 @@ from semiring.operands.device import Device
 from semiring.operands.read import read
 from semiring.solvers.paths import trees as best
 from semiring.solvers.paths.trees import best_trees, cut_off_on_gpu, trees_on_gpu
-from semiring.solvers.sparse.fronts import analysis_of, is_analysed
+from semiring.solvers.sparse.analysis import analysis_of, is_analysed
 
 inf = np.inf
 

@@ -19,8 +19,8 @@ from semiring.kernels.cpu.compile import beside
 from semiring.kernels.cpu.compile.jit import njit
 from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
-from semiring.solvers.sparse import ahead
-from semiring.solvers.sparse.fronts import lowering_of
+from semiring.solvers.sparse import analysis
+from semiring.solvers.sparse.analysis import lowering_of
 
 COMMON = """
 import numpy as np
@@ -35,15 +35,15 @@ STEPS = """
 import pickle
 from semiring.kernels.cpu.compile.beside import do_backwards
 from contextlib import nullcontext
-from semiring.solvers.sparse import ahead, elimination
+from semiring.solvers.sparse import analysis
 
 found = []
-elimination.with_another_process = lambda low, *_: found.append(low) or nullcontext()
+analysis.with_another_process = lambda low, *_: found.append(low) or nullcontext()
 for algebra, A in zip((sr.min_plus, S), GRAPHS):
     sr.plan("closure", A, algebra, method="sparse")
-print(len(list(map(ahead.steps, found))[0]))
+print(len(list(map(analysis.steps, found))[0]))
 for low in found:
-    do_backwards(0, 1, pickle.dumps((ahead.steps, (low,))))
+    do_backwards(0, 1, pickle.dumps((analysis.steps, (low,))))
 """
 CLOSURES = """
 import numba.core.event as event
@@ -116,10 +116,10 @@ def minus(x: Any) -> Any:
 
 def test_others_begin_once_something_is_compiled(begun: list[Any]) -> None:
     low, A = asked(never_compiled("never"))
-    with ahead.with_another_process(low, A, True):
+    with analysis.with_another_process(low, A, True):
         assert begun == []
         compile_one()
-    assert begun == [(ahead.steps, low)]
+    assert begun == [(analysis.steps, low)]
 
 
 @pytest.mark.parametrize(("seconds", "analysis_at_hand", "at_once"), [
@@ -128,33 +128,33 @@ def test_others_begin_once_something_is_compiled(begun: list[Any]) -> None:
 def test_others_begin_at_once_where_much_work_lies_ahead(
     seconds: float, analysis_at_hand: bool, at_once: bool, begun: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ahead, "transposed", SimpleNamespace(at_hand=analysis_at_hand))
-    monkeypatch.setattr(ahead, "least_by_numpy", lambda low, A, answer: seconds)
+    monkeypatch.setattr(analysis, "transposed", SimpleNamespace(at_hand=analysis_at_hand))
+    monkeypatch.setattr(analysis, "least_by_numpy", lambda low, A, answer: seconds)
     low, A = asked(never_compiled("never again"))
-    with ahead.with_another_process(low, A, True):
-        assert begun == [(ahead.steps, low)] * at_once
+    with analysis.with_another_process(low, A, True):
+        assert begun == [(analysis.steps, low)] * at_once
         compile_one()
-    assert begun == [(ahead.steps, low)]
+    assert begun == [(analysis.steps, low)]
 
 
 @pytest.mark.parametrize("analysis_at_hand", [True, False])
 def test_where_the_elimination_is_at_hand_others_help_with_the_analysis(
     analysis_at_hand: bool, begun: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ahead, "transposed", SimpleNamespace(at_hand=analysis_at_hand))
-    monkeypatch.setattr(ahead, "least_by_numpy", lambda low, A, answer: 1e3)
+    monkeypatch.setattr(analysis, "transposed", SimpleNamespace(at_hand=analysis_at_hand))
+    monkeypatch.setattr(analysis, "least_by_numpy", lambda low, A, answer: 1e3)
     low, A = asked(never_compiled("compiled"))
     monkeypatch.setattr(code_of(low, "fronts"), "bought", True, raising=False)
-    with ahead.with_another_process(low, A, True):
+    with analysis.with_another_process(low, A, True):
         assert begun == []
         compile_one()
-    assert begun == [(ahead.steps, low)] * (not analysis_at_hand)
+    assert begun == [(analysis.steps, low)] * (not analysis_at_hand)
 
 
 def test_objects_need_no_other_process(begun: list[Any]) -> None:
     objects, A = asked(sr.why, sr.as_graph([("a", "b", frozenset({frozenset("x")}))]))
     assert objects.kind == "objects"
-    with ahead.with_another_process(objects, A, True):
+    with analysis.with_another_process(objects, A, True):
         compile_one()
     assert begun == []
 
@@ -168,12 +168,12 @@ def test_what_others_compile_can_be_sent_to_them(
     S: sr.Semiring, dtype: str | None, begun: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What converts elements to storage cannot, and nothing that is compiled depends on it."""
-    monkeypatch.setattr(ahead, "transposed", SimpleNamespace(at_hand=False))  # whatever other tests compiled
+    monkeypatch.setattr(analysis, "transposed", SimpleNamespace(at_hand=False))  # whatever other tests compiled
     G = sr.random_graph(100, "grid", weights=(1, 2), seed=1)
     weights = np.ones(len(G), S.default_dtype) if dtype is None else (G.weights / 2).astype(dtype)
     low, A = asked(S, sr.Graph(G.sources, G.targets, G.n, weights))
     assert low.kind == "numba"
-    with ahead.with_another_process(low, A, True):
+    with analysis.with_another_process(low, A, True):
         compile_one()
     steps, sent = pickle.loads(pickle.dumps(begun[0]))
-    assert steps is ahead.steps and sent.key == low.key and sent.dtype == low.dtype
+    assert steps is analysis.steps and sent.key == low.key and sent.dtype == low.dtype

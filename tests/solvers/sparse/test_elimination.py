@@ -14,7 +14,7 @@ from semiring.solvers import costs
 from semiring.solvers.costs import SMALL, SparsePlan
 from semiring.solvers.plan import Plan
 from semiring.solvers.sparse.elimination import offer
-from semiring.solvers.sparse.sparse_factors import SparseFactors
+from semiring.solvers.sparse.factors import SparseFactors
 from semiring.solvers.task import Task, options
 
 
@@ -76,7 +76,8 @@ def test_few_vertices_are_not_even_looked_at(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(costs, "not_worth_a_look", look)
     for n in (0, SMALL - 1, SMALL, SMALL + 1):
-        assert asked(sp.csr_array((n, n))) is None
+        plan = asked(sp.csr_array((n, n)))
+        assert plan is None or plan.method == "search"
     assert looked == [SMALL, SMALL + 1]
 
 

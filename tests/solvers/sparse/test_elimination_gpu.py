@@ -11,7 +11,7 @@ from gpu.host import Array, Host
 from gpu.played_fronts import forget_kernels, played, played_over
 
 import semiring as sr
-from semiring.solvers.sparse import elimination, engines_gpu
+from semiring.solvers.sparse import elimination, on_gpus
 
 inf = np.inf
 
@@ -20,18 +20,18 @@ inf = np.inf
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(elimination, "gpu_name", lambda: "played by NumPy")
     monkeypatch.setattr(elimination, "require_gpu", lambda *_: None)
-    monkeypatch.setattr(engines_gpu, "device_name", lambda: "played by NumPy")
+    monkeypatch.setattr(on_gpus, "device_name", lambda: "played by NumPy")
 
     def begin(name: str, count: int = 1, dtype: Any = None) -> Host:
         host = (played(monkeypatch, name, count) if dtype is None else
                 played_over(monkeypatch, sr.catalogue[name], np.dtype(dtype), count))
-        monkeypatch.setattr(engines_gpu, "current_device", lambda: host.number)
-        monkeypatch.setattr(engines_gpu, "synchronize", host.finish)
+        monkeypatch.setattr(on_gpus, "current_device", lambda: host.number)
+        monkeypatch.setattr(on_gpus, "synchronize", host.finish)
         return host
 
     yield begin
     forget_kernels()
-    engines_gpu._structures.cache_clear()
+    on_gpus._structures.cache_clear()
 
 
 def roads(n: int = 120, seed: int = 0) -> Any:
@@ -106,7 +106,7 @@ def test_a_closure_on_the_host_goes_there_only_where_that_pays(gpu: Any, monkeyp
     monkeypatch.setattr(elimination, "SECONDS_FOR_A_GPU", 0.0)
     assert "played" not in str(sr.plan("closure", A, sr.min_plus))  # a second until the kernels are there
     monkeypatch.setattr(elimination, "FIRST_USE", -1.0)
-    monkeypatch.setattr(engines_gpu, "LAUNCH", 0.0)
+    monkeypatch.setattr(on_gpus, "LAUNCH", 0.0)
     plan = sr.plan("closure", A, sr.min_plus)
     assert "played" in str(plan) and "with what is copied" in str(plan)
     D = sr.closure(A, sr.min_plus)

@@ -16,7 +16,7 @@ from semiring.operands import convert
 from semiring.operands.sparse import DeviceSparse, Sparse
 from semiring.solvers import task
 from semiring.solvers.beyond import gpus as solver
-from semiring.solvers.sparse import engines_gpu
+from semiring.solvers.sparse import on_gpus
 
 __all__ = ["gpu"]
 inf = np.inf
@@ -86,8 +86,8 @@ def test_the_dense_closure_where_that_is_predicted_to_be_faster(gpus: Any, monke
     gpus("min_plus")
     A = roads()
     assert sr.plan("closure", A, sr.min_plus, devices=2).method == "blocked"
-    monkeypatch.setattr(engines_gpu, "LAUNCH", 0.0)
-    monkeypatch.setattr(engines_gpu, "DENSE", 1.0)
+    monkeypatch.setattr(on_gpus, "LAUNCH", 0.0)
+    monkeypatch.setattr(on_gpus, "DENSE", 1.0)
     assert sr.plan("closure", A, sr.min_plus, devices=2).method == "sparse elimination"
     assert sr.plan("closure", A, sr.min_plus, devices=2, tile=128).method == "blocked"
     B = A.astype(bool)
@@ -102,7 +102,7 @@ def test_what_cannot_be_is_refused(gpus: Any, monkeypatch: pytest.MonkeyPatch) -
         ({"method": "sparse", "tile": 3}, "tile is for the dense schedules"),
         ({"device": "cpu"}, "leave out one of the two"),
         ({"devices": 4}, "this host has 3 GPUs"),
-        ({"method": "squaring"}, "one of a sparse matrix by method='sparse' too"),
+        ({"method": "squaring"}, "the method must be blocked or auto"),
         ({"overwrite": True}, "has no option 'overwrite'"),
     ):
         with pytest.raises(sr.SemiringError, match=message):
@@ -128,7 +128,7 @@ def test_memory_is_asked_on_every_gpu(gpus: Any, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(sr.SemiringError, match="GPU 2's memory"):
         sr.factor(A, sr.min_plus, devices=3)
     assert (sr.factor(A, sr.min_plus, devices=2).row(0) == sr.factor(A, sr.min_plus).row(0)).all()
-    monkeypatch.setattr(engines_gpu, "LARGE", 0)
+    monkeypatch.setattr(on_gpus, "LARGE", 0)
     monkeypatch.setattr("semiring.machine.memory.available_bytes", lambda: 100)
     with pytest.raises(sr.SemiringError, match="reductions of the factors"):
         sr.closure(A, sr.min_plus, devices=2, method="sparse")
@@ -139,8 +139,8 @@ def test_no_order_is_refused_over_a_field_and_what_is_singular_is_left_to_the_de
 ) -> None:
     gpus("plus_times")  # whose fronts know no star of 2: what they cannot close, LAPACK does
     asked: list[Any] = []
-    monkeypatch.setattr(engines_gpu, "LAUNCH", 0.0)
-    monkeypatch.setattr(engines_gpu, "DENSE", 1.0)
+    monkeypatch.setattr(on_gpus, "LAUNCH", 0.0)
+    monkeypatch.setattr(on_gpus, "DENSE", 1.0)
     monkeypatch.setattr(solver, "closed", lambda home: asked.append(home.given.shape[0]))
     loops = np.where(np.arange(120) % 2, 0.5, 2.0)
     for method in ("auto", "sparse"):
@@ -161,8 +161,8 @@ def test_a_star_that_exists_in_another_order_is_left_to_the_dense_closure(
 ) -> None:
     gpus("plus_times")
     asked: list[Any] = []
-    monkeypatch.setattr(engines_gpu, "LAUNCH", 0.0)
-    monkeypatch.setattr(engines_gpu, "DENSE", 1.0)
+    monkeypatch.setattr(on_gpus, "LAUNCH", 0.0)
+    monkeypatch.setattr(on_gpus, "DENSE", 1.0)
     monkeypatch.setattr(solver, "closed", lambda home: asked.append(home.given.shape[0]))
     S = sr.Semiring("sums that converge", add=np.add, mul=np.multiply, zero=0.0, one=1.0, carrier=np.isfinite,
                     star=lambda a: np.where(abs(a) < 1, 1 / (1 - a), np.nan))

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import semiring as sr
 from semiring.kernels.cpu.compile import price
 from semiring.machine import memory
-from semiring.solvers.sparse import sparse_substitution
+from semiring.solvers.sparse import pairs
 
 ROADS = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0), ("d", "a", 0.5)])
 
@@ -42,7 +42,7 @@ def test_what_cannot_have_labels_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
         sr.factor(sr.as_graph([(0, 1, frozenset([frozenset("x")]))]), sr.why).labels()
     F = sr.factor(ROADS, sr.min_plus)
     with monkeypatch.context() as patch:
-        patch.setattr(sparse_substitution, "has_numba", lambda: False)
+        patch.setattr(pairs, "has_numba", lambda: False)
         with pytest.raises(sr.SemiringError, match="install numba"):
             F.labels()
     monkeypatch.setattr(memory, "available_bytes", lambda: 64)

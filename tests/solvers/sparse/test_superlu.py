@@ -16,7 +16,7 @@ from sparse_patterns import Edges, patterns, touched
 import semiring as sr
 from semiring.operands.read import read
 from semiring.solvers.sparse import superlu
-from semiring.solvers.sparse.fronts import analysis_of, lowering_of
+from semiring.solvers.sparse.analysis import analysis_of, lowering_of
 from semiring.solvers.sparse.superlu import decomposed, envelope, filled
 
 

@@ -9,14 +9,14 @@ import pytest
 from engines import compiled
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from solvers.sparse.test_sparse_factors import matrices_of_counts
+from solvers.sparse.test_factors import matrices_of_counts
 
 import semiring as sr
 from semiring.algorithms.sparse.analysis import analyse
 from semiring.graphs.graph import Graph
 from semiring.operands.read import read
-from semiring.solvers.sparse.sparse_factors import SparseFactors
-from semiring.solvers.sparse.sparse_substitution import Substitution
+from semiring.solvers.sparse.factors import SparseFactors
+from semiring.solvers.sparse.substitution import Substitution
 
 CASES = [
     ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "f2"), ("max_plus", "f8"),

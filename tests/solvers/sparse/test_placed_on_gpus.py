@@ -13,7 +13,7 @@ import semiring as sr
 from semiring.kernels.cuda.compile import staging
 from semiring.operands.device import Device
 from semiring.operands.read import operand
-from semiring.solvers.sparse import placed
+from semiring.solvers.sparse import on_gpus
 from semiring.solvers.ways import TO_GPU
 
 
@@ -28,25 +28,25 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Host:
 
 def test_answers_of_a_matrix_stay_there_and_those_of_a_graph_do_not() -> None:
     A = sp.csr_array([[0, 2.0], [3.0, 0]])
-    given = placed._placed(operand(A, sr.min_plus))
+    given = on_gpus._placed(operand(A, sr.min_plus))
     assert isinstance(given, Device) and isinstance(given.wrap(given.array), Array)
     assert given.array.tolist() == [[np.inf, 2], [3, np.inf]]
-    graph = placed._placed(operand(sr.as_graph([("a", "b", 2.0)]), sr.min_plus))
+    graph = on_gpus._placed(operand(sr.as_graph([("a", "b", 2.0)]), sr.min_plus))
     answer: Any = graph.wrap(graph.array)
     assert answer["a", "b"] == 2 and type(answer.to_numpy()) is np.ndarray
 
 
 def test_what_is_there_stays(host: Host) -> None:
     B = Device(host.array(np.ones((2, 1))), sr.min_plus, "B")
-    assert placed._placed(B) is B
+    assert on_gpus._placed(B) is B
 
 
 def test_the_first_solver_of_arrays_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    monkeypatch.setattr(placed, "require_gpu", lambda *_: None)
-    monkeypatch.setattr(placed, "first_offer", lambda task: asked.append(task) or "a plan")
+    monkeypatch.setattr(on_gpus, "require_gpu", lambda *_: None)
+    monkeypatch.setattr(on_gpus, "first_offer", lambda task: asked.append(task) or "a plan")
     from semiring.solvers.task import Task, options
 
     task = Task("closure", sr.min_plus, (sp.csr_array([[0, 2.0], [3.0, 0]]),), options(device="gpu"))
-    assert task.kind == TO_GPU and placed.offer(task) == "a plan"
+    assert task.kind == TO_GPU and on_gpus.offer(task) == "a plan"
     assert asked[0].kind == "device"

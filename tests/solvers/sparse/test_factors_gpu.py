@@ -11,8 +11,8 @@ from solvers.sparse.test_elimination_gpu import gpu, roads
 
 import semiring as sr
 from semiring.solvers.paths import reductions
-from semiring.solvers.sparse import engines_gpu
-from semiring.solvers.sparse.sparse_substitution import stable_closure
+from semiring.solvers.sparse import on_gpus
+from semiring.solvers.sparse.substitution import stable_closure
 
 __all__ = ["gpu"]
 
@@ -65,7 +65,7 @@ def test_reductions(pair: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> N
         for found, expected in zip(there.reduce("nearest", k=4), here.reduce("nearest", k=4), strict=True):
             assert (found == expected).all()
         monkeypatch.setattr(reductions, "summaries", lambda _: None)  # by rows instead
-        monkeypatch.setattr(engines_gpu, "BLOCK_BYTES", 8 * 120 * 7)
+        monkeypatch.setattr(on_gpus, "BLOCK_BYTES", 8 * 120 * 7)
     sizes: list[int] = []
 
     def farthest(vertices: np.ndarray, rows: Any) -> Any:
@@ -93,5 +93,5 @@ def test_a_dense_closure_answers_where_factors_are_unstable(pair: tuple[Any, Any
 
 
 def test_floats_stay_as_they_are(pair: tuple[Any, Any]) -> None:
-    low = engines_gpu.Gpus().lowering(pair[0]._A, room=True)
-    assert low.is_identity and low.dtype == np.float64 and engines_gpu.tile_of(low) == 16
+    low = on_gpus.Gpus().lowering(pair[0]._A, room=True)
+    assert low.is_identity and low.dtype == np.float64 and on_gpus.tile_of(low) == 16

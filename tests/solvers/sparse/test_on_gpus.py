@@ -11,13 +11,13 @@ import scipy.sparse as sp
 from gpu.host import Array, Device
 from solvers.sparse.test_elimination_gpu import gpu, roads
 from solvers.sparse.test_elimination_gpus import gpus
-from solvers.sparse.test_sparse_factors_gpu import same
+from solvers.sparse.test_factors_gpu import same
 
 import semiring as sr
 from semiring.operands.device import Device as DeviceArray
 from semiring.solvers.paths import reductions
-from semiring.solvers.sparse import engines_gpu
-from semiring.solvers.sparse.sparse_substitution import stable_closure
+from semiring.solvers.sparse import on_gpus
+from semiring.solvers.sparse.substitution import stable_closure
 
 __all__ = ["gpu", "gpus"]
 
@@ -88,7 +88,7 @@ def test_reductions(pair: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> N
         for found, expected in zip(there.reduce("nearest", k=4), here.reduce("nearest", k=4), strict=True):
             assert (found == expected).all()
         monkeypatch.setattr(reductions, "summaries", lambda _: None)  # by rows instead
-        monkeypatch.setattr(engines_gpu, "BLOCK_BYTES", 8 * 120 * 7)
+        monkeypatch.setattr(on_gpus, "BLOCK_BYTES", 8 * 120 * 7)
     places: set[int] = set()
 
     def farthest(vertices: np.ndarray, rows: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from math import isqrt
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -11,7 +12,7 @@ from semiring.algebra.arguments import truth_value, whole_number
 from semiring.algebra.tables import html_table
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.errors import SemiringError
-from semiring.kernels.build import renting
+from semiring.kernels.build import affordable, renting
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.dense import Dense
 from semiring.operands.read import operand
@@ -24,10 +25,9 @@ from ..paths import reductions
 from ..paths.factored import Factored
 from ..paths.search import answered, positions
 from ..task import options
-from .fronts import walk_by_fronts
-from .pairs import Labels, Pairs
+from .pairs import Labels, Pairs, labels_of
 from .saving import BLOCK, Saving
-from .sparse_substitution import Substitution
+from .substitution import Substitution
 
 if TYPE_CHECKING:
     from semiring.graphs.tables import Table
@@ -286,7 +286,7 @@ class SparseFactors(Factored, Pairs, Saving):
         >>> L.weight([0, 1], [1, 1]).tolist()
         [2.0, 0.0]
         """
-        return self._by.all_labels()
+        return labels_of(self._by)
 
     def closure(self, *, reflexive: bool = True, progress: bool | Callable[[float], None] = False) -> Any:
         """A*, or A⁺, as a dense matrix; the factors stay.
@@ -423,15 +423,38 @@ class SparseFactors(Factored, Pairs, Saving):
         return f"{way}; up from the sources, and down to the targets only"
 
     def _walk(self, start: int, end: int) -> tuple[list[int] | None, np.ndarray | None]:
-        low, load = self.lowering, self.plan.load
-        if low.kind != "numba":
+        if self.lowering.kind != "numba":
             return super()._walk(start, end)
-        if self._walks_by_parts and load is not None:
-            found = walk_by_fronts(low, self._by.fronts, self._A, start, end, load.down)
-            if found is not None:
-                return found
-        with renting(low, "walks"):
+        found = self._walk_by_parts(start, end)
+        if found is not None:
+            return found
+        with renting(self.lowering, "walks"):
             return super()._walk(start, end)
+
+    def _walk_by_parts(self, start: int, end: int) -> tuple[list[int] | None, np.ndarray | None] | None:
+        """A best walk and the weights of its edges from factors in compiled code, where no edge is better than one.
+
+        The row of the source is computed only where the walk leads back along it: the vertices, and the ties, are
+        those of `semiring.algorithms.trees.walk_back`. None where that needs the whole tree, and where compiling does
+        not repay yet.
+        """
+        low, load, A = self.lowering, self.plan.load, self._A
+        if not self._walks_by_parts or load is None:
+            return None
+        if low.storage.kind == "i" and A.negative_zeros:  # two codes for one number, which would not tie
+            return None
+        if not affordable(low, float(isqrt(A.n)), load.down, "walks").compiled:
+            return None
+        from semiring.kernels.cpu.sparse.walks import last_edge
+
+        fronts: Any = self._by.fronts
+        stored, edges = fronts.walk(start, end, last_edge(low))
+        own, value = low.decode(stored)
+        if own != A.S.one_in(A.dtype):
+            return None
+        if value == A.S.zero_in(A.dtype):
+            return None, None
+        return None if edges is None else ([start, *A.indices[edges].tolist()], A.values[edges])
 
     @property
     def _walks_by_parts(self) -> bool:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import semiring as sr
 from semiring.operands.read import read
-from semiring.solvers.sparse import sparse_substitution
+from semiring.solvers.sparse import substitution
 from semiring.solvers.task import Task
 
 
@@ -41,7 +41,7 @@ def test_tables_are_solved_by_rows_or_by_columns_whichever_takes_fewer_terms() -
 
 def test_parts_of_a_closure_that_is_kept_dense() -> None:
     F, G = (sr.factor(grid(5), sr.min_plus) for _ in range(2))
-    F._by.closed = F.lowering.encode(sparse_substitution.stable_closure(F._A), True)
+    F._by.closed = F.lowering.encode(substitution.stable_closure(F._A), True)
     some, ends = np.array([3, 24, 3]), np.array([24, 3, 0, 24])
     for reflexive in (True, False):
         np.testing.assert_allclose(F.rows(some, targets=ends, reflexive=reflexive),
@@ -57,7 +57,7 @@ def test_a_dense_closure_stays_on_the_host(monkeypatch: pytest.MonkeyPatch) -> N
         asked.append(wanted.device)
         return Task(verb, S, given, wanted)
 
-    monkeypatch.setattr(sparse_substitution, "Task", task)
+    monkeypatch.setattr(substitution, "Task", task)
     A = read(grid(4), sr.min_plus)
-    np.testing.assert_array_equal(sparse_substitution.stable_closure(A), sr.closure(grid(4), sr.min_plus))
+    np.testing.assert_array_equal(substitution.stable_closure(A), sr.closure(grid(4), sr.min_plus))
     assert asked == ["cpu"]

@@ -1,43 +1,54 @@
-"""What an elimination by fronts begins with: the analysis of a structure, which is kept, a lowering and an engine."""
+"""What an elimination begins with: the analysis of a structure, which is kept, a lowering, and what is compiled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from hashlib import blake2b
-from math import isqrt
 from threading import Lock
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
 from semiring.algorithms.sparse.analysis import Analysis, analyse
-from semiring.algorithms.sparse.pattern import Index
+from semiring.algorithms.sparse.costs import work_of
+from semiring.algorithms.sparse.ordering import spread
+from semiring.algorithms.sparse.pattern import Index, symmetric, transposed
 from semiring.errors import SemiringError
 from semiring.graphs.names import position_of
 from semiring.graphs.texts import shown
-from semiring.kernels.build import affordable
+from semiring.kernels.build import PURPOSES, code_of
 from semiring.kernels.choose import only_form
-from semiring.kernels.interface import FrontEngine
+from semiring.kernels.cpu.compile.beside import if_missing
+from semiring.kernels.cpu.compile.plain import Rehearsal
+from semiring.kernels.cpu.compile.price import when
+from semiring.kernels.cpu.dense.scan import SCANNED, scan
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
 
+from ..costs import least_by_numpy
 from ..forms import with_room
 from ..task import GivenOrder
 
-if TYPE_CHECKING:
-    from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
-
 ANALYSES = 4  # structures whose analyses are kept
+SIDE = 17  # of a grid on which both ways to find an order call all loops that there are for them
 
 
 def analysis_of(
-    A: Sparse, order: str | GivenOrder | Analysis = "auto",
-    meanwhile: Callable[[], AbstractContextManager[None]] = nullcontext,
+    A: Sparse, order: str | GivenOrder | Analysis = "auto", low: Lowering | None = None, *, answer: bool = True
 ) -> Analysis:
     """The order and the structure of the factors; those of the last few structures are kept for other weights.
 
-    A new structure is analysed within a context, which `meanwhile` makes.
+    Parameters
+    ----------
+    A : Sparse
+    order : str, GivenOrder or Analysis
+        As for `semiring.factor`.
+    low : Lowering, optional
+        If A is then eliminated in it, another process may help to compile.
+    answer : bool
+        Whether the whole closure is wanted, and not only factors.
 
     Raises
     ------
@@ -55,7 +66,7 @@ def analysis_of(
         if key in _analyses:
             _analyses[key] = found = _analyses.pop(key)  # the last that goes
             return found
-    with meanwhile():
+    with nullcontext() if low is None else with_another_process(low, A, answer):
         found = analyse(A.indptr, A.indices, method=method)
     with _one_at_a_time:
         _analyses[key] = found
@@ -107,35 +118,35 @@ def lowering_of(A: Sparse, *, room: bool) -> Lowering:
     return found or A.lowering(with_room(A.facts) if room and A.S.is_tropical else A.facts, A.n + 1)
 
 
-def labels_of(fronts: FrontEngine) -> TreeLabels:
-    """What gives single elements of a closure, for compiled fronts."""
-    from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
+@contextmanager
+def with_another_process(low: Lowering, A: Sparse, answer: bool) -> Iterator[None]:
+    """Within this context, the analysis of A that finds nothing compiled has another process help.
 
-    return TreeLabels(cast(Any, fronts))
-
-
-def walk_by_fronts(
-    low: Lowering, fronts: FrontEngine, A: Sparse, start: int, end: int, terms: float
-) -> tuple[list[int] | None, np.ndarray | None] | None:
-    """A best walk and the weights of its edges from factors in compiled code, where no edge is better than one.
-
-    The row of the source, which takes so many `terms`, is computed only where the walk leads back along it: the
-    vertices, and the ties, are those of `semiring.algorithms.trees.walk_back`. None where that needs the whole tree,
-    and where compiling does not repay yet.
+    It helps from the beginning where the elimination is so much work that it will surely be compiled: meanwhile the
+    analysis may well be done in Python. It does not where both have been compiled before: what is left takes no longer
+    than to start one. `answer`: whether the whole closure is wanted, and not only factors.
     """
-    if low.storage.kind == "i" and A.negative_zeros:  # two codes for one number, which would not tie
-        return None
-    if not affordable(low, float(isqrt(A.n)), terms, "walks").compiled:
-        return None
-    from semiring.kernels.cpu.sparse.fronts import Fronts
-    from semiring.kernels.cpu.sparse.walks import last_edge
+    if when() == "never" or low.on_gpu or low.kind != "numba":
+        yield
+        return
+    code, analysed = code_of(low, "fronts"), transposed.at_hand  # the first loop of the analysis
+    surely = not (analysed or code.at_hand) and code.is_due(least_by_numpy(low, A, answer))
+    with nullcontext() if analysed and code.at_hand else if_missing(steps, low.compiles, surely=surely):
+        yield
 
-    stored, edges = cast(Fronts, fronts).walk(start, end, last_edge(low))
-    own, value = low.decode(stored)
-    if own != A.S.one_in(A.dtype):
-        return None
-    if value == A.S.zero_in(A.dtype):
-        return None, None
-    if edges is None:
-        return None
-    return [start, *A.indices[edges].tolist()], A.values[edges]
+
+def steps(low: Lowering) -> list[Callable[[], object]]:
+    """What compiles the analysis of a structure, a look at the elements, and the elimination that follows."""
+    vertices = np.arange(SIDE * SIDE)
+    ends = np.stack([vertices + 1, vertices + SIDE], 1)  # a grid whose rows are joined at their ends
+    inside = ends < len(vertices)
+    start = np.concatenate([[0], np.cumsum(inside.sum(1))])
+    with Rehearsal().watched() as rehearsal:
+        spread(*symmetric(start, ends[inside]))
+        for method in ("auto", "levels"):
+            found = analyse(start, ends[inside], method=method)
+        work_of(found)
+        _ = found.children, found.lowest, found.depths
+        found.stack_layout(1, 1)
+    scanning = [partial(scan, np.zeros((1, 1), low.dtype))] if low.dtype.char in SCANNED else []
+    return [*rehearsal.steps(), *scanning, *(function.make for function in PURPOSES["fronts"].code(low))]

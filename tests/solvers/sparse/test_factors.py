@@ -26,9 +26,9 @@ from semiring.graphs.graph import Graph
 from semiring.kernels.cpu.sparse import fronts
 from semiring.operands.read import read
 from semiring.solvers import cycles
-from semiring.solvers.sparse import sparse_substitution
-from semiring.solvers.sparse.sparse_factors import SparseFactors
-from semiring.solvers.sparse.sparse_substitution import Substitution
+from semiring.solvers.sparse import substitution
+from semiring.solvers.sparse.factors import SparseFactors
+from semiring.solvers.sparse.substitution import Substitution
 
 inf = np.inf
 ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
@@ -456,7 +456,7 @@ def test_graphs_without_edges(n: int) -> None:
 def test_what_would_not_fit_is_said_before_it_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     from semiring.machine import memory
 
-    monkeypatch.setattr(sparse_substitution, "LARGE", 0)
+    monkeypatch.setattr(substitution, "LARGE", 0)
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 22)
     A = grid(40)
     with pytest.raises(sr.SemiringError, match=r"closure of 1600 × 1600 .* needs 19\.5 MiB"):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from semiring.algorithms.sparse.costs import work_between, work_of
 from semiring.algorithms.sparse.elimination import factor as eliminate
 from semiring.errors import SemiringError
 from semiring.kernels.build import PAIR, affordable, element_kernel, kernel, renting, repays
-from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.interface import FrontEngine, Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers
@@ -34,55 +33,82 @@ from ..cycles import look_at_fronts, may_diverge, undefined_star
 from ..dense import fields, rings, schedules
 from ..forms import Apply, Encoded, refuse_overflow, right_hand_side, solution
 from ..paths.factored import settled, units
+from ..plan import nothing
 from ..task import LARGE, Task, options
-from .engines import ADVICE, Engine, Reduction
-from .fronts import labels_of, lowering_of
-from .pairs import Labels
+from .analysis import lowering_of
 
 if TYPE_CHECKING:
     from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
 
+Reduction = Callable[[np.ndarray, Any], Any]
+
+ADVICE = "use a narrower dtype, fewer vertices, or rows and blocks of rows instead of the whole"
 CHUNK_ROWS = 64  # rows that a thread computes and reduces at once
 STEPS = 50  # parts of a closure after which progress is reported
 
 
 @dataclass(frozen=True)
-class Host:
-    """See `Engine`: all threads of the CPU."""
+class Engine:
+    """Where a sparse matrix is eliminated and its factors lie: the host; `Gpus` in `on_gpus` differs in all methods.
 
-    devices: ClassVar[None] = None
-    advice: ClassVar[str] = ADVICE
+    It is a value that a process can send to another.
 
-    lowering = staticmethod(lowering_of)
-    plan = staticmethod(costs.plan)
+    Attributes
+    ----------
+    devices : tuple of int or None
+        Numbers of the GPUs that were asked for by number.
+    """
+
+    devices: tuple[int, ...] | None = None
+
+    @property
+    def advice(self) -> str:
+        """What helps if a closure does not fit in memory."""
+        return ADVICE
+
+    def lowering(self, A: Sparse, *, room: bool) -> Lowering:
+        """How to compute on a matrix; with `room`, so that sums with right-hand sides find space.
+
+        Raises
+        ------
+        SemiringError
+            If the elements cannot be there.
+        """
+        return lowering_of(A, room=room)
+
+    def plan(
+        self, operation: str, low: Lowering, analysis: Analysis, nnz: int, run: Callable[[Any], Any] = nothing, *,
+        answer: bool = True, there: bool = True,
+    ) -> SparsePlan:
+        """The plan for a closure, which stays `there` or is in the host's memory, or for factors (`answer` false)."""
+        return costs.plan(operation, low, analysis, nnz, run, answer=answer)
 
     def fronts(self, low: Lowering, analysis: Analysis, threads: int) -> FrontEngine:
-        """See `Engine`."""
+        """What eliminates fronts and solves by the factors."""
         if low.kind == "objects" or not low.compiled:
             return ArrayFronts(analysis, low, element_kernel(low, "fronts"))
         from semiring.kernels.cpu.sparse.fronts import Fronts
 
         return Fronts(analysis, low, threads)
 
-    def put(self, low: Lowering, array: np.ndarray) -> np.ndarray:
-        """See `Engine`."""
-        stored: np.ndarray = low.encode(array, True)
-        return stored
+    def put(self, low: Lowering, array: np.ndarray) -> Any:
+        """The host's array in storage, in memory of its own where the factors are."""
+        return low.encode(array, True)
 
     def current(self) -> AbstractContextManager[None]:
-        """See `Engine`."""
+        """A context in which memory is allocated where answers are."""
         return nullcontext()
 
     def turns(self, analysis: Analysis) -> np.ndarray:
-        """See `Engine`: neighbours come together."""
+        """The order in which all rows of a closure are computed: neighbours come together."""
         return analysis.order
 
     def right_hand_side(self, B: Dense) -> Dense:
-        """See `Engine`."""
+        """The same where the factors can read it."""
         return B
 
     def each_block(self, F: Substitution, function: Reduction) -> None:
-        """See `Engine`: on all threads."""
+        """Call a function with vertices and their rows, block by block, on all threads; it may write to the rows."""
         order = F.analysis.order
 
         def block(begin: int, end: int) -> None:
@@ -94,17 +120,17 @@ class Host:
     def stream(
         self, F: Substitution, parts: Sequence[np.ndarray], reflexive: bool
     ) -> Iterator[tuple[np.ndarray, Any]]:
-        """See `Engine`."""
+        """Some vertices after the other, with their rows."""
         for some in parts:
             yield some, F.rows(some, reflexive)
 
     def on_host(self, F: Substitution, reflexive: bool, report: Report | None) -> np.ndarray:
-        """See `Engine`."""
+        """The closure in the host's memory."""
         closed: np.ndarray = F.whole(reflexive, report)
         return closed
 
 
-HOST = Host()
+HOST = Engine()
 
 
 class Substitution:
@@ -297,7 +323,7 @@ class Substitution:
     ) -> None:
         """Rows in storage, or some columns of them."""
         if self.closed is None:
-            self._reconsider(len(sources), None if ends is None else (sources, ends))
+            self.reconsider(len(sources), None if ends is None else (sources, ends))
             self.fronts.rows(
                 sources, out, reflexive=reflexive, settled=self.settled, targets=targets, ends=ends,
                 thread_count=thread_count,
@@ -324,7 +350,7 @@ class Substitution:
             refuse_overflow(low, result, first=(first, 0))
         return result
 
-    def _reconsider(self, rows: int, part: tuple[np.ndarray, np.ndarray] | None = None) -> None:
+    def reconsider(self, rows: int, part: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         """Eliminate anew in compiled code, once that repays for the rows, or sources and targets, asked for."""
         low, load = self.lowering, self.plan.load
         if low.compiled or load is None or self.closed is not None:
@@ -384,7 +410,7 @@ class Substitution:
 
     def _multiplier(self, wide: bool) -> tuple[Lowering, Apply]:
         """What multiplies by A*, in Python's integers where sums are too wide for the storage."""
-        self._reconsider(1)
+        self.reconsider(1)
         low, fronts = self._in_python_integers if wide else (self.lowering, self.fronts)
         if self.closed is None or wide:
             return low, fronts.columns
@@ -406,12 +432,15 @@ class Substitution:
             return self._pairs_by_rows(starts, ends)
         if self.closed is not None:
             return np.asarray(self.checked(self.closed[starts, ends]))
-        self._reconsider(count, (starts, ends))
+        self.reconsider(count, (starts, ends))
         if not (repays(low, PAIR * count, "pairs") and self.lowering.compiled):
             with renting(low, "pairs"):
                 return self._pairs_by_rows(starts, ends)
         if self.labels is None or self.labels.fronts is not self.fronts:
-            self.labels = labels_of(self.fronts)
+            from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
+
+            fronts: Any = self.fronts
+            self.labels = TreeLabels(fronts)
         stored = self.labels.between(self.analysis.place[starts], self.analysis.place[ends])
         if self.settled:
             stored[starts == ends] = np.array(self.lowering.unit, stored.dtype)
@@ -428,25 +457,6 @@ class Substitution:
             part = to_host(self.by_rows(sources[begin : begin + step], columns))
             found[some] = part[number[some] - begin, column]
         return found
-
-    def all_labels(self) -> Labels:
-        """See `SparseFactors.labels`."""
-        low = self.lowering
-        if low.on_gpu or low.kind != "numba":
-            raise SemiringError("labels are of factors on the CPU, whose elements are machine numbers or records of "
-                                "them: factor with device='cpu', or ask weight or rows")
-        if not (has_numba() and loads_numba()):
-            raise SemiringError("labels are made by compiled code: install numba, or ask weight or rows")
-        if self.closed is not None:
-            raise SemiringError("rounding errors grew in these factors, and labels would have them too: ask weight or "
-                                "rows, which look into the dense closure")
-        with always():
-            self._reconsider(self.n)
-            labels = labels_of(self.fronts)
-            size = labels.whole * low.storage.itemsize
-            require(size, f"the labels of {self.n} vertices", "use a narrower dtype, or weight, which needs none")
-            X, Y = labels.all()
-        return Labels(self.A, self.analysis.place, self.settled, self.check, labels.reader, X, Y)
 
 
 def _dense_closure(A: Sparse) -> np.ndarray:

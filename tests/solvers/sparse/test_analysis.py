@@ -15,8 +15,8 @@ from semiring.kernels.cpu.sparse.fronts import Fronts
 from semiring.kernels.numpy.fronts import ArrayFronts
 from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
-from semiring.solvers.sparse.fronts import ANALYSES, _analyses, analysis_of, lowering_of
-from semiring.solvers.sparse.sparse_substitution import Host
+from semiring.solvers.sparse.analysis import ANALYSES, _analyses, analysis_of, lowering_of
+from semiring.solvers.sparse.substitution import HOST
 
 
 def path_of(n: int, weight: float = 1.0, dtype: str = "f8") -> Sparse:
@@ -82,7 +82,7 @@ def test_sums_with_right_hand_sides_find_room() -> None:
 def test_the_engine_is_that_of_the_lowering(interpreted: bool) -> None:
     given = path_of(6, 2.0)
     low = lowering_of(given, room=False)
-    fronts = Host().fronts(low.interpreted if interpreted else low, analysis_of(given, "natural"), 1)
+    fronts = HOST.fronts(low.interpreted if interpreted else low, analysis_of(given, "natural"), 1)
     assert type(fronts) is (ArrayFronts if interpreted else Fronts)
     factor(fronts, low.encode(given.values, True))
     out = np.empty((1, 6))
@@ -94,4 +94,4 @@ def test_objects_have_an_engine_of_arrays() -> None:
     integers = read(sr.Graph(np.array([0]), np.array([1]), 2, weights=np.array([2**70], object)), sr.min_plus)
     assert isinstance(integers, Sparse)
     low = lowering_of(integers, room=False)
-    assert low.kind == "objects" and type(Host().fronts(low, analysis_of(integers), 1)) is ArrayFronts
+    assert low.kind == "objects" and type(HOST.fronts(low, analysis_of(integers), 1)) is ArrayFronts

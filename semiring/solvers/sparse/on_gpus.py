@@ -1,4 +1,7 @@
-"""The engine of sparse factors on GPUs: each has all factors and computes some rows; answers are on the first."""
+"""Sparse matrices on GPUs: the engine of their factors there, and the same matrices as arrays.
+
+Each GPU has all factors and computes some rows; answers are on the first.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,20 +29,19 @@ from semiring.kernels.cuda.sparse.spread import SpreadFronts
 from semiring.kernels.interface import FrontEngine, Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import require
+from semiring.operands.convert import as_dense, on_device
 from semiring.operands.dense import Dense
-from semiring.operands.devices import COPY_RATE, to_host, upload
+from semiring.operands.device import Device as DeviceArray
+from semiring.operands.devices import COPY_RATE, require_gpu, to_host, upload
+from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
 from .. import costs
 from ..beyond.gpus import place_of
 from ..costs import SparsePlan
-from ..plan import nothing
-from ..task import LARGE
-from .engines import ADVICE
-
-if TYPE_CHECKING:
-    from .engines import Reduction
-    from .sparse_substitution import Substitution
+from ..plan import Plan, nothing
+from ..task import LARGE, Task, first_offer
+from .substitution import ADVICE, Engine, Reduction, Substitution
 
 STRUCTURES = 4  # whose places in the device's memory are kept
 LAUNCH = 60e-6  # seconds for a level of the tree
@@ -51,9 +53,27 @@ OF_SEVERAL = ("the rows of several GPUs come together on the first of them: take
               "the closure in the host's memory, with closure(A, S, devices=…) of a matrix that is there")
 
 
+def offer(task: Task) -> Plan:
+    """What the solvers of arrays on the GPU do with the same matrices; answers stay there, but for graphs."""
+    first = task.operands[0]
+    require_gpu(task.S, "gpu", first.dtype)
+    return first_offer(Task(task.verb, task.S, [_placed(given) for given in task.operands], task.options,
+                            task.arguments))
+
+
+def _placed(given: Operand) -> Operand:
+    """As an array on the GPU."""
+    if given.kind != "sparse":
+        return on_device(given)
+    dense: Any = as_dense(given)
+    if given.of_graph or given.names is not None:
+        return on_device(dense)
+    return DeviceArray(dense.array if dense.on_gpu else upload(dense.array), given.S, given.what)
+
+
 @dataclass(frozen=True)
-class Gpus:
-    """See `semiring.solvers.sparse.engines.Engine`.
+class Gpus(Engine):
+    """Sparse factors on GPUs; see `semiring.solvers.sparse.substitution.Engine`.
 
     Values, right-hand sides and rows are CuPy arrays on the first GPU; reductions and blocks are computed where their
     rows are, so that nothing of n × n has to fit on one.
@@ -68,8 +88,6 @@ class Gpus:
     J. W. H. Liu, The multifrontal method for sparse matrix solution (1992), by levels of the tree. The order in which
     fronts are combined is that of the CPU.
     """
-
-    devices: tuple[int, ...] | None = None
 
     @property
     def advice(self) -> str:

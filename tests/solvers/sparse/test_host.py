@@ -9,12 +9,12 @@ import pytest
 from solvers.paths.test_reductions import grid
 
 import semiring as sr
-from semiring.solvers.sparse import sparse_substitution
-from semiring.solvers.sparse.engines_gpu import Gpus
+from semiring.solvers.sparse import substitution
+from semiring.solvers.sparse.on_gpus import Gpus
 
 
 def test_a_function_is_given_every_vertex_with_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sparse_substitution, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(substitution, "CHUNK_ROWS", 7)
     F = sr.factor(grid(5), sr.min_plus)
     D, seen = F.closure(), []
 
@@ -35,7 +35,7 @@ def test_a_function_is_given_every_vertex_with_its_row(monkeypatch: pytest.Monke
 
 
 def test_engines_are_values() -> None:
-    kinds = sparse_substitution.HOST, Gpus(), Gpus((0,)), Gpus((0, 1))
+    kinds = substitution.HOST, Gpus(), Gpus((0,)), Gpus((0, 1))
     assert len(set(kinds)) == 4 and [engine.devices for engine in kinds] == [None, None, (0,), (0, 1)]
     assert pickle.loads(pickle.dumps(kinds)) == kinds
 
@@ -43,4 +43,4 @@ def test_engines_are_values() -> None:
 def test_values_are_put_into_memory_of_their_own() -> None:
     by = sr.factor(grid(3), sr.min_plus)._by
     values = by.A.values
-    assert by.engine is sparse_substitution.HOST and not np.shares_memory(by.engine.put(by.lowering, values), values)
+    assert by.engine is substitution.HOST and not np.shares_memory(by.engine.put(by.lowering, values), values)
