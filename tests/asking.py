@@ -174,8 +174,9 @@ def path_weights(g: Generated, S: Any, library: Any, A: Array) -> Array:
     for i in range(n):
         for j in range(n):
             weight, vertices = library.path(A, S, i, j)
-            if A.dtype.names and weight.dtype != A.dtype:  # the integers of no path are read as infinities
-                weight = as_stored(np.array([[weight]], weight.dtype), S, A.dtype)[0, 0]
+            infinite = A.dtype.kind in "iu" and isinstance(weight, float)
+            if infinite or (A.dtype.names and weight.dtype != A.dtype):  # integers of no path are read as infinities
+                weight = as_stored(np.array([[weight]], None if infinite else weight.dtype), S, A.dtype)[0, 0]
             result[i, j] = weight
             along = g.base.full((1,), g.base.zero if vertices is None else g.base.one)
             if vertices is not None:

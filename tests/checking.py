@@ -172,6 +172,8 @@ class Judge:
             got = check.run(*(A.copy() for A in one))
         except self.library.NoClosureError as e:
             self.tally.counts["no closure"] += 1
+            if counts is not None and not counts.all() and "is not known" in str(e):
+                return None  # beside large numbers the rounding of the others is seen
             if code in (EXISTS, NARROW) and not self._in_another_order(check, e):
                 return "refused", f"the closure exists, and NoClosureError says: {e}"
             return None
@@ -195,6 +197,8 @@ class Judge:
             return "overflow", f"the answer has no place in {self.dtype.name}, and what comes is {got[0].tolist()}"
         if not self.wrong(want, got, one, counts)[0]:
             return None
+        if code == EITHER and self.g.base.partial and self._roughly(want, got):
+            return None
         if got.dtype != self.dtype:
             return "dtype", f"the answer has dtype {got.dtype}"
         kind = "NaN" if any(np.isnan(got[f] if f else got).any() for f in got.dtype.names or ("",)) else "wrong"
@@ -202,9 +206,25 @@ class Judge:
         only = "" if counts is None else f" where {counts[0].tolist()}"
         return kind, f"{got[0].tolist()} instead of {right[0].tolist()}{only}"
 
+    def _roughly(self, want: Array, got: Any) -> bool:
+        """Whether floats agree to half of their digits: a ring's inverse is compared with no more than A X."""
+        right, fits = self.g.to_data(want, self.dtype)
+        if got.shape != right.shape or got.dtype != right.dtype or not fits.all():
+            return False
+        for f in right.dtype.names or ("",):
+            x, y = (right[f], got[f]) if f else (right, got)
+            if x.dtype.kind != "f":
+                if not np.array_equal(x, y):
+                    return False
+                continue
+            x, y = x.astype(float), y.astype(float)
+            if not np.abs(x - y).max() <= 4 * np.finfo(got.dtype[f] if f else got.dtype).eps ** 0.5 * np.abs(x).max():
+                return False
+        return True
+
     def _may_be_refused(self, check: Check, error: Exception) -> bool:
         """Whether one matrix may be the reason that a stack is refused."""
-        overflow = "limits" in check.note and "no value" in str(error)
+        overflow = "limits" in check.note and ("no value" in str(error) or "is not known" in str(error))
         return overflow or _says_too_narrow(error, self.dtype) or self._in_another_order(check, error)
 
     def _in_another_order(self, check: Check, error: Exception) -> bool:

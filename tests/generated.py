@@ -233,6 +233,8 @@ class Generated:
         base = self.base
         near = None if base.has("bounded") else self._near_one(data)
         star, code = bases.closure(base, self.from_data(data), near_one=near, order=order, declared=self.declared_star)
+        if base.partial and order is None:
+            star, code = self._in_some_order(data, star, code)
         if base.partial and order is None and base.dtype == WHOLE:
             # Without more laws than a semiring's, a closure may depend on the order of elimination.
             backwards, again = self.closure(data, order=range(data.shape[-1])[::-1])
@@ -247,6 +249,23 @@ class Generated:
         if self.tolerance and order is None:
             for seed in range(4):
                 code = np.where(self._is_unsteady(data, star, seed), np.maximum(code, bases.UNSURE), code)
+        return star, code
+
+    def _in_some_order(self, data: Array, star: Array, code: Array) -> tuple[Array, Array]:
+        """The closure of a ring by other orders, or by the inverse, where the given order meets a star that lacks."""
+        rng = np.random.default_rng(5)
+        star, code, exact, n = star.copy(), code.copy(), self.from_data(data), data.shape[-1]
+        for other in (range(n)[::-1], *(rng.permutation(n) for _ in range(4))):
+            again, found = bases.closure(self.base, exact, order=other, declared=self.declared_star)
+            better = (code == bases.NONE) & (found == bases.EXISTS)
+            star[better], code[better] = again[better], bases.EITHER
+        for i in np.flatnonzero(code == bases.NONE):
+            if self.base.dtype != REAL:  # no order of some: whether there is an inverse is not known here
+                code[i] = bases.UNSURE
+            elif np.isfinite(exact[i]).all():
+                left = np.eye(n) - exact[i].astype(float)
+                if np.linalg.cond(left) < 1e6:
+                    star[i], code[i] = np.linalg.inv(left), bases.EITHER
         return star, code
 
     def _is_unsteady(self, data: Array, star: Array, seed: int) -> Array:

@@ -17,7 +17,7 @@ from semiring.algebra.expression import postorder
 from semiring.algebra.proofs import is_field
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.errors import NoClosureError
+from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
@@ -128,8 +128,27 @@ def mended(
         elif not sound[place]:
             raise _undefined(given, place or None, close)
         else:
+            no_overflow(given, low.decode(X[place].copy()), place)
             raise wrong(given, place or None)
     return X
+
+
+def no_overflow(given: Operand, X: np.ndarray, place: Index = ()) -> None:
+    """No pivot lacked a star, so an entry that is infinite, or NaN, left the dtype's range.
+
+    Raises
+    ------
+    SemiringError
+    """
+    parts = [X[f] for f in X.dtype.names] if X.dtype.names else [X]
+    for part in parts:
+        out = np.argwhere(~np.isfinite(part)) if part.dtype.kind in "fc" else ()
+        if len(out):
+            at = ", ".join(map(str, (*place, *out[0].tolist()[:2])))
+            raise SemiringError(
+                f"{given.S.name}: the result has no value at [{at}]: numbers leave the range of {part.dtype}. Convert "
+                "the data to a wider dtype, or scale them"
+            )
 
 
 def _matrix(given: Operand, place: Index) -> Dense:
