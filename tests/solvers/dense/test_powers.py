@@ -204,3 +204,12 @@ def test_sparse_powers_come_back_in_their_dtype() -> None:
     assert sp.issparse(found) and found.dtype == np.int8 and found.toarray()[0, 3] == 80
     graph = sr.power(sr.as_graph([("a", "b", 100), ("b", "c", 100), ("c", "d", -120)], names="abcd"), sr.min_plus, 3)
     assert isinstance(graph, sr.Graph) and list(graph.edges()) == [("a", "d", 80)]
+
+
+def test_products_are_checked_unless_the_caller_leaves_that_out() -> None:
+    """Infinities of both signs meet in the real part of (1 + i)² for large numbers: there is no value, or NaN."""
+    A = np.array([[1e200 + 1e200j]])
+    for asked in (sr.power, lambda A, S, k, **more: sr.closure(A, S, max_edges=k, **more)):
+        with pytest.raises(sr.SemiringError, match=r"no value at \[0, 0\]"):
+            asked(A, sr.plus_times, 2)
+        assert np.isnan(asked(A, sr.plus_times, 2, check=False)).all()
