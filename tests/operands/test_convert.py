@@ -141,7 +141,8 @@ def test_answers_go_back_to_where_the_operand_came_from(monkeypatch: pytest.Monk
     assert way[3:] == ["there", "back"], "back to the GPU, and from there to the caller"
 
 
-WHOLE = [("a", "b", 3), ("b", "c", 4)]
+FAR = 2**40 + 1  # which single precision rounds
+WHOLE = [("a", "b", 3), ("b", "c", FAR)]
 AS_NUMPY: dict[str, Any] = {
     "Graph": lambda: sr.as_graph(WHOLE), "Matrix": lambda: sr.adjacency(WHOLE, sr.min_plus),
     "prepared": lambda: sr.prepare(sr.as_graph(WHOLE), sr.min_plus),
@@ -152,7 +153,7 @@ AS_NUMPY: dict[str, Any] = {
 def test_integers_of_graphs_meet_floats_as_in_numpy(make: str) -> None:
     """Rows of their closure are floats where there is ∞, and may be multiplied with them."""
     G, S = AS_NUMPY[make](), sr.min_plus
-    A = np.array([[np.inf, 3.0, np.inf], [np.inf, np.inf, 4.0], [np.inf] * 3])
+    A = np.array([[np.inf, 3.0, np.inf], [np.inf, np.inf, FAR], [np.inf] * 3])
     rows = sr.closure_rows(G, S, ["a", "b", "c"])
     for x in (np.array([0.0, np.inf, 0.5]), np.array([1.0, 2.0, 3.0]), np.eye(3), rows):
         for found, wanted in ((sr.matmul(G, x, S), sr.matmul(A, x, S)), (sr.matmul(x, G, S), sr.matmul(x, A, S)),
