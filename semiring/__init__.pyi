@@ -94,10 +94,10 @@ from .solvers.dense.factors import Factors as Factors
 from .solvers.dense.stacks import StackedFactors as StackedFactors
 from .solvers.plan import Plan as Plan
 from .solvers.sparse.factors import SparseFactors as SparseFactors
-from .solvers.sparse.opening import open_analysis as open_analysis
-from .solvers.sparse.opening import open_factors as open_factors
-from .solvers.sparse.opening import open_labels as open_labels
+from .solvers.sparse.factors import open_factors as open_factors
+from .solvers.sparse.files import open_analysis as open_analysis
 from .solvers.sparse.pairs import Labels as Labels
+from .solvers.sparse.pairs import open_labels as open_labels
 from .solvers.warmup import warmup as warmup
 from .teach.comparison import Comparison as Comparison
 from .teach.comparison import compare as compare

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from math import isqrt
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from semiring.algebra.arguments import truth_value, whole_number
+from semiring.algebra.arguments import truth_value
+from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import html_table
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.errors import SemiringError
+from semiring.graphs.texts import shown
+from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, renting
+from semiring.kernels.cpu.compile.price import has_numba, loads_numba
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.numpy.panels import blocks_of
 from semiring.operands.dense import Dense
 from semiring.operands.read import operand
-from semiring.operands.sparse import Sparse
+from semiring.operands.sparse import COLUMN, OFFSET, Sparse
 
 from .. import costs
 from ..costs import SparsePlan
@@ -25,11 +31,14 @@ from ..paths import reductions
 from ..paths.factored import Factored
 from ..paths.search import answered, positions
 from ..task import options
+from .analysis import lowering_of
+from .files import FACTORS, Saving, matrix_of, opened, read_analysis, read_vector, require_storage
 from .pairs import Labels, Pairs, labels_of
-from .saving import BLOCK, Saving
-from .substitution import Substitution
+from .substitution import HOST, Substitution
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from semiring.graphs.tables import Table
 
 
@@ -323,46 +332,6 @@ class SparseFactors(Factored, Pairs, Saving):
         with told(progress, f"{self._S.name} closure") as report:
             return self._by.expanded(reflexive, report)
 
-    def blocks(
-        self, rows: int = BLOCK, *, reflexive: bool = True, in_order: bool = False
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The closure in blocks of rows, none of which is kept.
-
-        Parameters
-        ----------
-        rows : int
-            Rows of a block, 1 or more.
-        reflexive : bool
-            Whether the empty walk counts.
-        in_order : bool
-            True: rows come as the vertices are numbered. False: neighbours come together, which is faster.
-
-        Yields
-        ------
-        vertices : int64 array, shape (rows,)
-            The numbers of the vertices whose rows these are.
-        block : ndarray, shape (rows, n)
-
-        Raises
-        ------
-        SemiringError
-            When `rows` is not a whole number of at least 1, as soon as the first block is asked for, or a result has
-            no place in the dtype.
-
-        Examples
-        --------
-        >>> import scipy.sparse as sp
-        >>> import semiring as sr
-        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
-        >>> [(v.tolist(), b.tolist()) for v, b in F.blocks(rows=1, in_order=True)]
-        [([0], [[0.0, 2.0]]), ([1], [[3.0, 0.0]])]
-        """
-        rows, reflexive = whole_number(rows, "rows", 1), truth_value(reflexive, "reflexive")
-        vertices = np.arange(self.n) if truth_value(in_order, "in_order") else self.analysis.order
-        parts = [vertices[begin : begin + rows] for begin in range(0, self.n, rows)]
-        for some, block in self._by.engine.stream(self._by, parts, reflexive):
-            yield some, self._A.as_shown(block)
-
     def reduce(self, what: str | Callable[[np.ndarray, np.ndarray], Any], **options: Any) -> Any:
         """Something about all pairs without holding them; see `semiring.solvers.paths.reductions`.
 
@@ -465,3 +434,65 @@ class SparseFactors(Factored, Pairs, Saving):
     def _way_of_walks(self) -> str:
         way = super()._way_of_walks()
         return f"{way}, computed where the walk leads" if self._walks_by_parts else way
+
+
+def open_factors(path: str | Path, S: Semiring | str | None = None) -> SparseFactors:
+    """Factors that `SparseFactors.save_factors` wrote: nothing is ordered or eliminated again.
+
+    Parameters
+    ----------
+    path : path
+    S : Semiring or str, optional
+        The algebra, which no file holds, since it is code. Default: that of its name in the catalogue.
+
+    Returns
+    -------
+    SparseFactors
+        With the answers of those that were saved, bit for bit, on any machine of the same byte order; all that these
+        can do it can, `refactor` with new weights too.
+
+    Raises
+    ------
+    SemiringError
+        For a file of something else, a damaged one or one of another version; for another algebra than that of the
+        factors; and when they do not fit in memory.
+    OSError
+        When the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import semiring as sr
+    >>> F = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     F.save_factors(Path(folder) / "roads.factors")
+    ...     again = sr.open_factors(Path(folder) / "roads.factors")
+    >>> again.path("a", "c")
+    (7.0, ['a', 'b', 'c'])
+    """
+    file, S, dtype = opened(path, FACTORS, S)
+    analysis = read_analysis(file)
+    values = read_vector(file, "values", dtype, analysis.nnz)
+    A = matrix_of(file, Rows(analysis.indptr.astype(OFFSET), analysis.indices.astype(COLUMN), values, analysis.n), S)
+    plan = HOST.plan("factor", lowering_of(A, room=True), analysis, A.nnz, answer=False)
+    low = plan.lowering
+    require_storage(file, low)
+    compiled = file.about.get("compiled") is True and has_numba() and loads_numba()
+    if compiled != low.compiled:
+        low = low.in_machine_code if compiled else low.interpreted
+    made = Substitution.restored(A, analysis, file.about.get("check") is True, replace(plan, lowering=low))
+    panels_for = file.about.get("rows")
+    if type(panels_for) is not int or not 1 <= panels_for <= 64:
+        file.refuse(f"its panels are laid out for {shown(panels_for)} rows")
+    blob = file.array("panels", np.uint8, blocks_of(analysis, panels_for).end * sum(c.itemsize for c in low.components))
+    sizes = np.array([c.itemsize for c in low.components])
+    ends = np.cumsum(sizes) * (len(blob) // int(sizes.sum()))  # of planes, one component each
+    planes = [part.view(c) for part, c in zip(np.split(blob, ends[:-1]), low.components, strict=True)]
+    fronts: Any = made.fronts
+    fronts.restore(low.encode(A.values, True), panels_for, planes)
+    if file.about.get("rounded"):
+        made.rounded = file.array("rounded", np.int64)
+    if file.about.get("closed"):
+        made.closed = read_vector(file, "closed", low.storage, A.n**2).reshape(A.n, A.n)
+    return SparseFactors(made)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.files.bundles import path_of, write_bundle
 from semiring.graphs.names import Named, is_hashable
 from semiring.graphs.tables import Table
-from semiring.graphs.texts import clip_repr
+from semiring.graphs.texts import clip_repr, shown
+from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
+from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words, require
-from semiring.operands.sparse import Sparse
+from semiring.operands.sparse import COLUMN, OFFSET, Sparse
 
 from ..forms import refuse_overflow
 from ..paths.search import answered, refuse_sets
-from . import saving
+from .analysis import lowering_of
+from .files import LABELS, about_matrix, check_permutation, check_tree, matrix_of, opened, require_storage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -231,7 +236,13 @@ class Labels(Pairs):
         ...     sr.open_labels(Path(folder) / "roads.labels", mmap=False).weight("b", "c")
         4.0
         """
-        saving.write_labels(self, path)
+        tree, A = self._reader.tree, self._A
+        facts = {name: x.item() if isinstance(x, np.generic) else x for name, x in asdict(A.facts).items()}
+        about = about_matrix(A, self._reader.lowering, self._check) | {"n": self.n, "facts": facts}
+        write_bundle(path_of(path), LABELS, about, {
+            "place": self._place, "first": tree.first, "parent": tree.parent, "label_at": tree.label_at,
+            "X": self._X.elements.bytes, "Y": self._Y.elements.bytes,
+        })
 
     def _of_pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         told = self._reader.told(self._X, self._Y, self._place[starts], self._place[ends], across=False)
@@ -250,3 +261,81 @@ class Labels(Pairs):
         if self._check:
             refuse_overflow(low, result)
         return result
+
+
+def open_labels(path: str | Path, S: Semiring | str | None = None, *, mmap: bool = True) -> Labels:
+    """Labels that `Labels.save` wrote, of which a question reads a few pages.
+
+    Parameters
+    ----------
+    path : path
+    S : Semiring or str, optional
+        As for `open_factors`.
+    mmap : bool
+        Whether the labels are mapped into memory, so that they need not fit in it, are there at once, and are shared
+        by processes that open the same file; it must stay as it is then. Else they are read, and held against their
+        checksums.
+
+    Returns
+    -------
+    Labels
+
+    Raises
+    ------
+    SemiringError
+        For a file of something else, a damaged one or one of another version; for another algebra than that of the
+        labels; and without Numba.
+    OSError
+        When the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import semiring as sr
+    >>> F = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     F.labels().save(Path(folder) / "roads.labels")
+    ...     sr.open_labels(Path(folder) / "roads.labels", mmap=False).weight("a", "c")
+    7.0
+    """
+    if mmap is not True and mmap is not False:
+        raise SemiringError(f"mmap must be True or False, and is {shown(repr(mmap))}")
+    file, S, dtype = opened(path, LABELS, S)
+    if not (has_numba() and loads_numba()):
+        raise SemiringError("labels are read by compiled code: install numba")
+    n = file.about.get("n")
+    if type(n) is not int or not 0 <= n < 1 << 31:
+        file.refuse(f"it has {shown(n)} vertices")
+    rows = Rows(np.zeros(n + 1, OFFSET), np.empty(0, COLUMN), np.empty(0, dtype), n)
+    A = matrix_of(file, rows, S)
+    try:
+        vars(A)["facts"] = Facts(**file.about["facts"])
+    except (KeyError, TypeError):
+        file.refuse("it does not say what is known of the weights")
+    low = lowering_of(A, room=True)
+    low = low if low.compiled else low.in_machine_code
+    require_storage(file, low)
+    from semiring.kernels.cpu.sparse.fronts import Planes
+    from semiring.kernels.cpu.sparse.tree_labels import LabelReader, LabelSet, Tree
+    from semiring.machine import threads
+
+    place, first = file.array("place", np.int64, n), file.array("first", np.int64)
+    m = len(first) - 1
+    parent, label_at = file.array("parent", np.int64, m), file.array("label_at", np.int64, m)
+    check_tree(file, n, first, parent)
+    check_permutation(file, place, n)
+    above = np.where(parent >= 0, label_at[parent] + np.diff(first)[parent], 0) if m else label_at
+    if not np.array_equal(label_at, above):
+        file.refuse("its labels do not lie along its tree")
+    reader = LabelReader(low, Tree(first, parent, np.repeat(np.arange(m), np.diff(first)), label_at),
+                         threads.thread_count())
+    starts = np.concatenate([[0], np.cumsum(reader.lengths[reader.tree.owner])]).astype(np.int64)
+    size, both = sum(c.itemsize for c in low.components), []
+    for name in "XY":
+        given = file.array(name, np.uint8, int(starts[-1]) * size, mapped=mmap)
+        planes = Planes(low.components, int(starts[-1]), given if mmap and len(given) else None)
+        if not mmap:
+            planes.bytes[...] = given
+        both.append(LabelSet(np.arange(n), starts, planes))
+    return Labels(A, place, S.has_unit_stars, file.about.get("check") is True, reader, *both)

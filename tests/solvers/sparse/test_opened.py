@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import semiring as sr
 from semiring.kernels.cpu.compile import price
 from semiring.kernels.cpu.sparse import fronts
-from semiring.solvers.sparse import opening
+from semiring.solvers.sparse import factors, pairs
 
 NAMES: dict[str, Any] = {"none": None, "texts": str, "tuples": lambda i: (i, ("x", i % 3)), "mixed": [str, float, int]}
 ALGEBRAS = {
@@ -147,7 +147,8 @@ def test_compiled_factors_where_numba_is_not_installed(
         F = sr.factor(graph(S, dtype, "texts", True), S)
         F.labels().save(tmp_path / "l")
     F.save_factors(tmp_path / "f")
-    monkeypatch.setattr(opening, "has_numba", lambda: False)
+    for module in (factors, pairs):
+        monkeypatch.setattr(module, "has_numba", lambda: False)
     G = sr.open_factors(tmp_path / "f")
     assert not G.lowering.compiled
     assert np.array_equal(F.closure().to_numpy(), G.closure().to_numpy())

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import semiring as sr
-from semiring.solvers.sparse import saving
+from semiring.solvers.sparse import files
 
 
 def test_objects_are_refused(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_objects_are_refused(tmp_path: Path) -> None:
 def test_factors_on_a_gpu_are_refused(tmp_path: Path) -> None:
     given = SimpleNamespace(_by=SimpleNamespace(lowering=SimpleNamespace(on_gpu=True, kind="cuda")))
     with pytest.raises(sr.SemiringError, match=r"on a GPU are not saved: .* or factor with device='cpu'"):
-        saving.Saving.save_factors(given, tmp_path / "f")  # type: ignore[arg-type]
+        files.Saving.save_factors(given, tmp_path / "f")  # type: ignore[arg-type]
 
 
 def test_names_that_no_file_keeps(tmp_path: Path) -> None:
