@@ -15,7 +15,6 @@ SciPy. SciPy's functions differ in what they accept; these agree:
   some of its versions leave an array in Fortran order as it was. Zeros that fill up blocks of BSR are not edges.
 - Sparse arrays of PyData with the fill value 0, NaN or ±∞, of GraphBLAS, PyTorch and JAX are read as SciPy's are.
 - Complex entries are edges if no length is needed: components, breadth first, and `unweighted=True`.
-- Complex entries are edges where no length is asked for: components, breadth first, and `unweighted=True`.
 """
 
 from __future__ import annotations
@@ -34,7 +33,10 @@ from .algebra.catalogue import min_plus
 from .api import closure_rows, cycle_mean, nearest
 from .api import plan as plan_of
 from .errors import LawError, NoClosureError
-from .graphs.foreign import as_array, as_scipy, is_foreign, unpadded
+from .graphs.foreign import as_array, as_scipy, is_foreign, unpadded, with_entries
+from .operands.read import read
+from .operands.sparse import compressed_rows
+from .solvers.paths.searches import with_a_root
 from .solvers.paths.trees import best_trees
 from .solvers.task import Task, compute, options
 
@@ -493,7 +495,7 @@ def _read(csgraph: Any, weighted: bool = True) -> Any:
         A.prune()  # drop what is stored beyond the last row
         if A.dtype != np.float64:
             A = sp.csr_array((_real(A.data, weighted), A.indices, A.indptr), A.shape)
-        return A if np.isfinite(A.data).all() else _without(A, ~np.isfinite(A.data))
+        return with_entries(A, np.isfinite(A.data))
     masked = np.ma.isMaskedArray(csgraph)
     array = np.array(csgraph.data if masked else csgraph)
     array = array if array.dtype.kind == "c" else array.astype(np.float64, copy=False)
@@ -529,12 +531,6 @@ def _refuse_shape(shape: tuple[int, ...]) -> None:
         raise ValueError(f"the graph must be a square matrix of shape (N, N), and has shape {shape}")
 
 
-def _without(A: Any, gone: np.ndarray) -> Any:
-    """Compressed rows without some entries."""
-    offsets = np.concatenate([[0], np.cumsum(~gone)])[A.indptr]
-    return sp.csr_array((A.data[~gone], A.indices[~gone], offsets), A.shape)
-
-
 def _both_ways(A: Any) -> Any:
     """Each edge both ways, as parallel edges; the matrix itself if it is symmetric."""
     A, T = A.sorted_indices(), A.T.tocsr().sorted_indices()
@@ -549,13 +545,8 @@ def _both_ways(A: Any) -> Any:
 
 def _least(rows: np.ndarray, columns: np.ndarray, lengths: np.ndarray, shape: tuple[int, int]) -> Any:
     """Compressed rows with the shortest of all edges between the same vertices."""
-    if not len(rows):
-        return sp.csr_array(shape)
-    order = np.lexsort((columns, rows))
-    rows, columns, lengths = rows[order], columns[order], lengths[order]
-    new = np.flatnonzero(np.concatenate([[True], (np.diff(rows) != 0) | (np.diff(columns) != 0)]))
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(rows[new], minlength=shape[0]))])
-    return sp.csr_array((np.minimum.reduceat(lengths, new), columns[new], offsets), shape)
+    found = compressed_rows(min_plus, rows, columns, lengths, shape)
+    return sp.csr_array((found.values, found.columns, found.offsets), shape)
 
 
 def _single(A: Any) -> Any:
@@ -694,10 +685,7 @@ def _from_the_nearest(A: Any, indices: Any, wanted: bool, limit: float, negative
     if not wanted:
         rows = _told(lambda: nearest(A, min_plus, sources)).weights
         return np.where(rows > limit, np.inf, rows)
-    ahead = sp.csr_array((np.zeros(len(sources)), sources, [0, len(sources)]), (1, n))
-    joined = sp.csr_array(
-        (np.concatenate([A.data, ahead.data]), np.concatenate([A.indices, ahead.indices]),
-         np.append(A.indptr, A.nnz + len(sources))), (n + 1, n + 1))
+    joined = with_a_root(read(A, min_plus), sources)
     bound = None if negative or np.isinf(limit) else limit
     rows, before = _told(lambda: closure_rows(joined, min_plus, n, predecessors=True, limit=bound))
     rows, before = rows[:n].copy(), before[:n].copy()

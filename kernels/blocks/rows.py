@@ -30,3 +30,15 @@ class Rows:
     def shape(self) -> tuple[int, int]:
         """(rows, columns)."""
         return len(self.offsets) - 1, self.width
+
+    def where(self, kept: np.ndarray) -> Rows:
+        """The rows with some of their entries, in the same order.
+
+        Examples
+        --------
+        >>> A = Rows(np.array([0, 2, 3]), np.array([0, 1, 1], np.int32), np.array([4.0, 5.0, 6.0]), 2)
+        >>> A.where(A.values > 4).offsets
+        array([0, 1, 2])
+        """
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return Rows(before[self.offsets], self.columns[kept], self.values[kept], self.width)

@@ -54,6 +54,19 @@ def unpadded(matrix: Any) -> Any:
     return type(entries)((entries.data[kept], (rows, columns)), shape=matrix.shape)
 
 
+def with_entries(matrix: Any, kept: np.ndarray) -> Any:
+    """SciPy's compressed rows with some of their entries, in the same order.
+
+    >>> import scipy.sparse as sp
+    >>> with_entries(sp.csr_array([[1, 2], [0, 3]]), np.array([True, False, True])).toarray().tolist()
+    [[1, 0], [0, 3]]
+    """
+    if kept.all():
+        return matrix
+    offsets = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr].astype(matrix.indptr.dtype)
+    return type(matrix)((matrix.data[kept], matrix.indices[kept], offsets), shape=matrix.shape)
+
+
 def stored_in(A: Any, what: str) -> Stored | None:
     """The entries of a sparse array of a library other than SciPy; None for anything else.
 

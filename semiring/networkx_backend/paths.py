@@ -11,9 +11,10 @@ import networkx as nx
 import numpy as np
 
 from semiring import csgraph
+from semiring.graphs.foreign import with_entries
 
 from .graph import BackendGraph, Lengths
-from .rows import AT_ONCE, Before, blocks, breadth_first, refuse_negative, unbounded, without
+from .rows import AT_ONCE, Before, blocks, breadth_first, refuse_negative, unbounded
 
 
 def floyd_warshall_numpy(G: BackendGraph, nodelist: Any = None, weight: Any = "weight") -> Any:
@@ -79,7 +80,7 @@ def _loops(matrix: Any) -> np.ndarray:
 def _without_loops(matrix: Any) -> Any:
     """The lengths without those of loops, because the diagonal becomes zero."""
     edges = matrix.tocoo()
-    return without(matrix, edges.row != edges.col)
+    return with_entries(matrix, edges.row != edges.col)
 
 
 def _completed(G: BackendGraph, lengths: Lengths, source: int, row: np.ndarray) -> dict[Any, Any]:

@@ -14,7 +14,9 @@ from semiring.algebra.catalogue import boolean, max_plus
 from semiring.api import closure, closure_rows
 from semiring.graphs.graph import Graph
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.operands.read import read
 from semiring.results.acyclic import transitive_reduction as reduction
+from semiring.solvers.paths.searches import with_a_root
 
 from .graph import BackendGraph
 
@@ -145,10 +147,7 @@ def dag_longest_path(
 def _longest(matrix: Any) -> np.ndarray:
     """Lengths of longest paths to each vertex, 0 for that alone: from one that is put before them all."""
     n = matrix.shape[0]
-    joined = sp.csr_array(
-        (np.concatenate([matrix.data, np.zeros(n)]), np.concatenate([matrix.indices, np.arange(n, dtype=np.int32)]),
-         np.append(matrix.indptr, matrix.nnz + n).astype(np.int32)), (n + 1, n + 1))
-    return np.asarray(closure_rows(joined, max_plus, n))[:n]
+    return np.asarray(closure_rows(with_a_root(read(matrix, max_plus), np.arange(n)), max_plus, n))[:n]
 
 
 def _best_before(G: BackendGraph, columns: Any, lengths: np.ndarray, v: int) -> int | None:

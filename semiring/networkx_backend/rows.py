@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order
 
 from semiring import csgraph
+from semiring.graphs.foreign import with_entries
 
 from .graph import BackendGraph, Lengths
 
@@ -86,15 +87,7 @@ def _without_negative_loops(matrix: Any) -> tuple[Any, np.ndarray]:
     """The lengths, and the vertices with a negative loop: a negative cycle, but only for who reaches it."""
     tails = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     kept = (tails != matrix.indices) | (matrix.data >= 0)
-    return without(matrix, kept), tails[~kept]
-
-
-def without(matrix: Any, kept: np.ndarray) -> Any:
-    """Compressed rows with some of their entries, in the same order."""
-    if kept.all():
-        return matrix
-    offsets = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr].astype(np.int32)
-    return sp.csr_array((matrix.data[kept], matrix.indices[kept], offsets), matrix.shape)
+    return with_entries(matrix, kept), tails[~kept]
 
 
 class Before:

@@ -53,7 +53,7 @@ def of_floats(given: Operand) -> Operand:
     """Convert a graph's integers to float64, as NumPy does if floats meet them; unchanged if one would be rounded."""
     if not isinstance(given, (Dense, Sparse)) or not given.of_graph or given.dtype.kind not in "iu":
         return given
-    values = with_infinities(given.array if isinstance(given, Dense) else given.values, given.S)
+    values = with_infinities(given.elements, given.S)
     if values.dtype.kind in "iu" and not outside(values, -EXACT, EXACT).any():
         values = values.astype(np.float64)
     if values.dtype != np.float64:

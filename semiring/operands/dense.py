@@ -48,6 +48,11 @@ class Dense(Operand):
         """Bytes of the elements."""
         return int(self.array.nbytes)
 
+    @property
+    def elements(self) -> Any:
+        """The array itself."""
+        return self.array
+
     @cached_property
     def facts(self) -> Facts:
         """Facts about the elements; raises an error for anything that is not an element, with its place."""

@@ -90,6 +90,11 @@ class Operand:
         """Refuse anything that is not an element, unless this was done before."""
 
     @property
+    def elements(self) -> Any:
+        """The array of the elements: of all, or of the entries of a sparse matrix."""
+        raise NotImplementedError
+
+    @property
     def bounded(self) -> bool:
         """Whether no edge is better than one."""
         raise NotImplementedError

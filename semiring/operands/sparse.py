@@ -99,6 +99,11 @@ class Sparse(Operand):
         return self.rows.values
 
     @property
+    def elements(self) -> np.ndarray:
+        """The element of each entry."""
+        return self.rows.values
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the elements and their places."""
         return self.rows.values.nbytes + self.rows.columns.nbytes + self.rows.offsets.nbytes
@@ -186,11 +191,9 @@ class Sparse(Operand):
         place = np.full(rows.width, -1, COLUMN)
         place[vertices] = np.arange(len(vertices))
         columns = place[rows.columns[entries]]
-        kept = columns >= 0
-        offsets = np.concatenate([[0], np.cumsum(kept)])[offsets]
-        made = Rows(offsets, columns[kept], rows.values[entries[kept]], len(vertices))
+        made = Rows(offsets, columns, rows.values[entries], len(vertices)).where(columns >= 0)
         if (np.diff(vertices) < 0).any():  # columns do not ascend
-            tails = np.repeat(np.arange(len(vertices)), np.diff(offsets))
+            tails = np.repeat(np.arange(len(vertices)), np.diff(made.offsets))
             made = compressed_rows(self.S, tails, made.columns, made.values, made.shape)
         found = self._with_rows(made)
         found.names = self._names_of(vertices)
@@ -211,8 +214,14 @@ class Sparse(Operand):
         """The matrix as a graph to search."""
         return CompressedRows(self.rows.offsets, self.rows.columns, self.rows.values)
 
-    def wrap_rows(self, rows: Rows) -> Graph:
-        """A square answer by its entries, of the kind that is returned for graphs."""
+    def wrap_rows(self, rows: Rows, as_graph: bool | None = None) -> Any:
+        """An answer by its entries: a `Graph` if a graph was passed, else SciPy's compressed rows."""
+        if not (self.of_graph if as_graph is None else as_graph):
+            from scipy.sparse import csr_array
+
+            found = csr_array((rows.values, rows.columns, rows.offsets), shape=rows.shape)
+            found.has_canonical_format = True
+            return found
         sources = np.repeat(np.arange(self.n), np.diff(rows.offsets))
         columns, names = rows.columns.astype(np.int64), as_names(self.names)
         weights = with_infinities(rows.values, self.S)
@@ -238,11 +247,7 @@ class Sparse(Operand):
     def without_zeros(self) -> Sparse:
         """The matrix without stored zeros; itself if there are none."""
         kept = ~self.S.over(self.dtype).is_zero(self.values)
-        if kept.all():
-            return self
-        before = np.concatenate([[0], np.cumsum(kept)])
-        made = Rows(before[self.rows.offsets], self.rows.columns[kept], self.values[kept], self.rows.width)
-        return self._with_rows(made).changed(examined=self.examined)
+        return self if kept.all() else self._with_rows(self.rows.where(kept)).changed(examined=self.examined)
 
     def with_values(self, values: np.ndarray) -> Sparse:
         """The same edges with other weights, row by row."""

@@ -20,7 +20,7 @@ from semiring.operands.pack import before_preparing, is_matrix, pack, pack_named
 from semiring.solvers.task import Task, compute, options
 
 from .reachability import Reachability, check_square, transitive_closure
-from .structure import cycle_error, entries_of_packed
+from .structure import Edges, cycle_error, entries_of_packed
 
 ADVICE = "reduce its condensation, or leave an edge of the cycle out"  # for a graph with a cycle
 
@@ -79,7 +79,7 @@ def transitive_reduction(A: Any) -> Any:
         reduced = _reduced(pack(graph), graph.names)
         kept = np.asarray(reduced[graph.sources[chosen[first]], graph.targets[chosen[first]]], bool)
     else:
-        kept = _kept(*_compressed(graph.n, *np.divmod(keys, max(graph.n, 1))), graph.names)
+        kept = _kept(Edges(graph.n, *np.divmod(keys, max(graph.n, 1)), graph.names))
     chosen = np.sort(chosen[first[kept]])
     weights = None if graph.weights is None else graph.weights[chosen]
     return replace(graph, sources=graph.sources[chosen], targets=graph.targets[chosen], weights=weights)
@@ -143,20 +143,15 @@ def _reduced(A: PackedMatrix, names: Sequence[Any] | None) -> PackedMatrix:
     if _is_dense(n, A.count()):
         return _reduced_by_product(A, names)
     sources, targets = entries_of_packed(A)
-    kept = _kept(*_compressed(n, sources, targets), names)
+    kept = _kept(Edges(n, sources, targets, names))
     return PackedMatrix.from_edges(sources[kept], targets[kept], n)
 
 
-def _compressed(n: int, sources: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compressed rows of edges in the order of their sources."""
-    return np.searchsorted(sources, np.arange(n + 1)), targets
-
-
-def _kept(start: np.ndarray, heads: np.ndarray, names: Sequence[Any] | None) -> np.ndarray:
-    """The edges of compressed rows that stay, as truth values."""
-    kept = reduction.transitive_reduction(start, heads)
+def _kept(edges: Edges) -> np.ndarray:
+    """The edges that stay, as truth values; edges are in the order of their ends."""
+    kept = reduction.transitive_reduction(*edges.rows())
     if kept is None:
-        raise cycle_error(start, heads, names, ADVICE)
+        raise cycle_error(*edges.rows(), edges.names, ADVICE)
     return kept
 
 
@@ -165,7 +160,7 @@ def _reduced_by_product(A: PackedMatrix, names: Sequence[Any] | None) -> PackedM
     closure = transitive_closure(A, reflexive=False)
     vertices = np.arange(A.shape[0])
     if closure[vertices, vertices].any():
-        raise cycle_error(*_compressed(A.shape[0], *entries_of_packed(A)), names, ADVICE)
+        raise cycle_error(*Edges(A.shape[0], *entries_of_packed(A), names).rows(), names, ADVICE)
     longer = compute(Task("matmul", boolean, (A, closure), options(), (None,)))
     kept: PackedMatrix = ~longer
     kept &= A

@@ -43,25 +43,16 @@ class StagedPaths(Paths):
 
     @property
     def next_hop(self) -> np.ndarray:
-        """Missing: best paths in two stages have no next hops.
+        """Missing: best paths in two stages have no next hops and no predecessors.
 
         Raises
         ------
         LawError
-            Always: the next vertex may have a better path of its own to the target.
+            Always: a neighbour on a path may have a better path of its own.
         """
-        raise LawError(self._no("next hops"))
+        raise LawError(self._no("next hops and no predecessors"))
 
-    @property
-    def predecessors(self) -> np.ndarray:
-        """Missing: best paths in two stages have no predecessors.
-
-        Raises
-        ------
-        LawError
-            Always: the vertex before may have a better path of its own from the source.
-        """
-        raise LawError(self._no("predecessors"))
+    predecessors = next_hop
 
     def tree(self, source: Hashable) -> Graph:
         """Missing: best paths in two stages have no trees.

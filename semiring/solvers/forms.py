@@ -25,7 +25,7 @@ from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.sums import widen
 from semiring.machine.progress import Lines, bar
 from semiring.operands.align import aligned, by_label
-from semiring.operands.convert import as_dense, as_sparse, on_device, on_host
+from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host
 from semiring.operands.operand import Operand
@@ -255,9 +255,7 @@ def widened(given: Operand) -> Operand | None:
     given = on_host(given)
     if given.dtype.kind not in "iu" or not given.S.is_tropical or fits(given, given.facts):
         return None
-    given = given if isinstance(given, Dense) else as_sparse(given)
-    elements = given.array if isinstance(given, Dense) else given.values
-    return given.with_elements(widen(given.S, elements, given.facts)).plain
+    return given.with_elements(widen(given.S, given.elements, given.facts)).plain
 
 
 def narrowed(S: Semiring, wide: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,7 @@ from semiring.graphs.texts import shown
 from semiring.operands.convert import as_dense, as_sparse, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
-from semiring.operands.sparse import Sparse, compressed_rows
+from semiring.operands.sparse import Sparse
 
 from ..cycles import improving
 from ..forms import as_python
@@ -232,11 +232,7 @@ def _between(given: Sparse, start: int, end: int) -> tuple[Sparse, np.ndarray] |
     if not inside[start]:
         return None
     vertices = np.flatnonzero(inside)
-    edges = inside[tails] & inside[heads]
-    place = np.cumsum(inside) - 1
-    kept = compressed_rows(given.S, place[tails[edges]], place[heads[edges]], rows.values[edges],
-                           (len(vertices), len(vertices)))
-    return Sparse(kept, given.S, given.what), vertices
+    return given.part(vertices).plain.changed(names=None), vertices
 
 
 def _reached(tails: np.ndarray, heads: np.ndarray, n: int, start: int) -> np.ndarray:

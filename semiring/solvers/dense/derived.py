@@ -340,7 +340,7 @@ def _with_room(A: Operand, k: int) -> Operand:
     most = int(A.facts.largest) * k
     if most < int(np.iinfo(A.dtype).max) // 2 or most >= 2**53:
         return A
-    return A.with_elements(as_floats(A.S, A.array if isinstance(A, Dense) else A.values)).plain
+    return A.with_elements(as_floats(A.S, A.elements)).plain
 
 
 def _powered(task: Task, given: Operand, A: Operand, k: int, plan: Plan) -> Any:
@@ -351,7 +351,8 @@ def _powered(task: Task, given: Operand, A: Operand, k: int, plan: Plan) -> Any:
     if isinstance(given, Dense):
         return given.wrap(from_floats(given.S, found, given.dtype))
     values = from_floats(given.S, found.data, given.dtype)
-    return _sparse_as_given(given, Rows(found.indptr, found.indices.astype(COLUMN, copy=False), values, found.shape[1]))
+    assert isinstance(given, Sparse)
+    return given.wrap_rows(Rows(found.indptr, found.indices.astype(COLUMN, copy=False), values, given.n))
 
 
 def _power(task: Task, given: Operand, k: int) -> Any:
@@ -376,16 +377,7 @@ def _as_product(given: Operand) -> Any:
     if isinstance(given, Dense):
         return given.wrap(given.array.copy())
     assert isinstance(given, Sparse)
-    return _sparse_as_given(given, given.copy().rows)
-
-
-def _sparse_as_given(given: Any, rows: Rows) -> Any:
-    """Compressed rows as a graph if one was passed, or as SciPy's."""
-    if given.of_graph:
-        return given.wrap_rows(rows)
-    from scipy.sparse import csr_array
-
-    return csr_array((rows.values, rows.columns, rows.offsets), shape=given.shape)
+    return given.wrap_rows(given.copy().rows)
 
 
 def _with_ones(A: Operand) -> Operand:

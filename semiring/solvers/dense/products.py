@@ -444,6 +444,4 @@ def _find_sparse(task: Task, A: Sparse, B: Sparse, plan: Plan) -> tuple[Any, Any
     offsets, columns = before[offsets], columns[there]
     shape = A.shape[0], right.width
     which = csr_array((best.which[there], columns, offsets), shape=shape)
-    if same_vertices(A, B):
-        return A.wrap_rows(Rows(offsets, columns, values[there], right.width)), which
-    return csr_array((values[there], columns, offsets), shape=shape), which
+    return A.wrap_rows(Rows(offsets, columns, values[there], right.width), same_vertices(A, B)), which

@@ -128,9 +128,7 @@ class Stages:
         """The edges that are no worse than a value by the first algebra, with their weights by the second."""
         T, weights = self.first.over(self._decides.dtype), self._decides
         kept = np.asarray(equal(np.asarray(T.add(weights, full(weights, value))), weights), bool)
-        rows = self.edges.rows
-        before = np.concatenate([[0], np.cumsum(kept)])
-        made = Rows(before[rows.offsets], rows.columns[kept], rows.values[kept], rows.width)
+        made = self.edges.rows.where(kept)
         return self._graph(made, self.part(made.values, 1), self.second)
 
     def from_sources(self, graph: Sparse, starts: np.ndarray, device: str | None = "cpu") -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -64,8 +63,7 @@ def _run(task: Task, given: Sparse, plan: Plan) -> Any:
     o, A, rows = task.options, task.S.over(given.dtype), given.rows
     stored = rows.values == A.one
     if not stored.all():  # a zero that is stored is not an edge
-        before = np.concatenate([[0], np.cumsum(stored)])
-        rows = replace(rows, offsets=before[rows.offsets], columns=rows.columns[stored], values=rows.values[stored])
+        rows = rows.where(stored)
     with told(o.progress, f"{task.S.name} closure") as report:
         found = _reach(plan, rows.offsets, rows.columns)
         report(0.5)  # what is left is to write a row for every vertex

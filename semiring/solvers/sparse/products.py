@@ -166,21 +166,15 @@ def _finish(task: Task, low: Lowering, answer: Any) -> Any:
 
 def _sparse(task: Task, low: Lowering, A: Any, B: Any, plan: Plan) -> Any:
     """The answer has sorted columns, and no entry that is the algebra's zero: what is not stored is zero."""
-    from scipy.sparse import csr_array
 
     C = sparse_kernel(low).times_sparse(_rows(low, A), _rows(low, B))
-    values, columns, offsets = low.decode(C.values), C.columns, C.offsets
-    stored = ~A.S.over(A.dtype).is_zero(values)
-    if not stored.all():
-        before = np.concatenate([[0], np.cumsum(stored)])
-        values, columns, offsets = values[stored], columns[stored], before[offsets]
+    rows = Rows(C.offsets, C.columns, low.decode(C.values), B.shape[1])
+    stored = ~A.S.over(A.dtype).is_zero(rows.values)
+    rows = rows if stored.all() else rows.where(stored)
     if task.options.check:
-        refuse_overflow(low, values, lambda i: (int(np.searchsorted(offsets, i, "right")) - 1, int(columns[i])))
-    if same_vertices(A, B):
-        return A.wrap_rows(Rows(offsets, columns, values, B.shape[1]))
-    result = csr_array((values, columns, offsets), shape=(A.shape[0], B.shape[1]))
-    result.has_canonical_format = True
-    return result
+        refuse_overflow(low, rows.values,
+                        lambda i: (int(np.searchsorted(rows.offsets, i, "right")) - 1, int(rows.columns[i])))
+    return A.wrap_rows(rows, same_vertices(A, B))
 
 
 def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:
