@@ -247,7 +247,7 @@ def errors(here: Any, folder: str) -> None:
             text_of(lambda: sr.closure(here.rows(np.zeros((1, here.size), f"f{4 + 4 * (here.rank == 0)}")),
                                        sr.min_plus, on=here)),
         ]
-        for text, why in zip(mixed, ("rank 0 passes the matrix and others None", "rank 0 None", "is square",
+        for text, why in zip(mixed, ("pass the matrix on rank 0 and None on others", "rank 0 None", "is square",
                                      "and rank 0 over min-plus", "and rank 0 for 16", "of float32, and rank 0"),
                              strict=True):
             assert why in text, (why, text)

@@ -14,9 +14,9 @@ import numpy as np
 from semiring.algorithms.r_kleene import close_pivot
 from semiring.kernels.interface import Kernel
 
-from .arena import Arena, Lane
 from .eviction import HOST, INPUT, NOWHERE, SCRATCH, Move, Traffic, cells_of
 from .program import Program, Tile
+from .shelves import Held
 
 READERS, WRITERS = 2, 2  # threads
 AHEAD = 6  # tiles that may be loaded before they are needed, or wait to be written
@@ -56,13 +56,6 @@ class Shelf(Protocol):
         """Forget it: it is not needed again."""
 
 
-class MemoryShelf(Shelf, Protocol):
-    """A shelf in the host's memory, whose cells are lost in a power cut unless they are saved."""
-
-    def save(self, cell: int) -> None:
-        """Save a copy of a cell in a shelf that survives a power cut."""
-
-
 class _Stopped(Exception):
     """Another thread has failed."""
 
@@ -90,7 +83,7 @@ class Executor:
         The number of cells that the plan keeps in memory; there are `AHEAD` more.
     kernel : Kernel
         It works on tiles of the arena.
-    arena : Arena
+    arena : HostArena or GpuArena
         It has `room` + `AHEAD` buffers.
     scratch : Shelf
         Keeps cells on the disk, and what commits need.
@@ -98,7 +91,7 @@ class Executor:
     start : int
         The first operation to run: those before it were done before the last commit.
     progress : function of a number from 0 to 1, optional
-    memory : MemoryShelf, optional
+    memory : Held, optional
         Keeps cells in the host's memory, if the arena is on a GPU.
     moved : dict of (str, str) to int
         Tiles that were moved, as `Traffic.moved` counts them, without those that commits write.
@@ -109,12 +102,12 @@ class Executor:
     plan: Traffic
     room: int
     kernel: Kernel[Any]
-    arena: Arena
+    arena: Any
     scratch: Shelf
     ends: Ends
     start: int = 0
     progress: Callable[[float], None] | None = None
-    memory: MemoryShelf | None = None
+    memory: Held | None = None
     moved: dict[tuple[str, str], int] = field(default_factory=dict)
     commits: int = 0
 
@@ -123,8 +116,7 @@ class Executor:
         for buffer in range(len(self.arena)):
             self._free.put((buffer, None))
         self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
-        self._tiles = {o.target: o.tile for o in self.made.operations}
-        self._tiles |= {i * self.made.count + j: (i, j) for i in range(self.made.count) for j in range(self.made.count)}
+        self._tiles = self.made.tiles()
         self._loads = iter(self._all_loads())
         self._turn = threading.Lock()  # held by the reader that takes the next load and a buffer for it
         self._state = threading.Condition()
@@ -150,7 +142,7 @@ class Executor:
             finally:
                 lane.wait()  # the buffers must not be used afterwards
 
-    def _run(self, lane: Lane) -> None:
+    def _run(self, lane: Any) -> None:
         inside = self._restored(lane)  # before tiles are loaded ahead, which would take the buffers
         threads = [threading.Thread(target=self._guarded, args=(work,), daemon=True)
                    for work in [self._reads] * READERS + [self._writes] * WRITERS]
@@ -170,12 +162,12 @@ class Executor:
 
     # The computing thread
 
-    def _computes(self, lane: Lane, inside: dict[int, int]) -> None:
+    def _computes(self, lane: Any, inside: dict[int, int]) -> None:
         changed = set[int]()
         last, operations = time.monotonic(), self.made.operations
         for at in range(self.start, len(operations)):
             operation, step = operations[at], self.plan.steps[at]
-            self._put_away(lane, step.away, inside, changed)
+            self._evict(lane, step.away, inside, changed)
             with self._state:
                 self._reached = at
                 self._state.notify_all()
@@ -194,7 +186,7 @@ class Executor:
             changed.add(operation.target)
             for move in step.after:
                 self.scratch.drop(move.cell)
-            self._put_away(lane, step.after, inside, changed)
+            self._evict(lane, step.after, inside, changed)
             if self.progress is not None:
                 self.progress((at + 1) / len(operations))
             if self.ends.commit is not None and time.monotonic() - last >= self.ends.interval:
@@ -209,7 +201,7 @@ class Executor:
             self._unsaved.discard(cell)
             changed.add(cell)
 
-    def _put_away(self, lane: Lane, moves: tuple[Move, ...], inside: dict[int, int], changed: set[int]) -> None:
+    def _evict(self, lane: Any, moves: tuple[Move, ...], inside: dict[int, int], changed: set[int]) -> None:
         for move in moves:
             buffer = inside.pop(move.cell)
             changed.discard(move.cell)
@@ -225,7 +217,7 @@ class Executor:
             self._leaving[order.cell] = self._leaving.get(order.cell, 0) + 1
         self._orders.put(order)
 
-    def _commits(self, lane: Lane, at: int, inside: dict[int, int], changed: set[int]) -> None:
+    def _commits(self, lane: Any, at: int, inside: dict[int, int], changed: set[int]) -> None:
         """Save a copy of all cells that have changed, and refer to it."""
         assert self.ends.commit is not None
         for cell in sorted(changed):
@@ -239,7 +231,7 @@ class Executor:
         self.ends.commit(at)
         self.commits += 1
 
-    def _restored(self, lane: Lane) -> dict[int, int]:
+    def _restored(self, lane: Any) -> dict[int, int]:
         """Load the cells that the plan has in memory at the start, after a restart."""
         cells: dict[int, None] = {}
         written = set()
@@ -277,7 +269,7 @@ class Executor:
             held.difference_update(step.freed)
         return found
 
-    def _reads(self, lane: Lane) -> None:
+    def _reads(self, lane: Any) -> None:
         while True:
             with self._turn:  # a later load must not take a buffer while an earlier one waits for one
                 at, move, away = next(self._loads, (-1, None, -1))
@@ -311,7 +303,7 @@ class Executor:
         elif place in (SCRATCH, HOST):
             self._shelf(place).read(cell, self.arena.whole(buffer))
 
-    def _writes(self, lane: Lane) -> None:
+    def _writes(self, lane: Any) -> None:
         while (order := self._orders.get()) is not None and self._failure is None:
             lane.after(order.mark)
             if order.place in (SCRATCH, HOST):
@@ -357,7 +349,7 @@ class Executor:
                 self._failure = error
             self._state.notify_all()
 
-    def _guarded(self, work: Callable[[Lane], None]) -> None:
+    def _guarded(self, work: Callable[[Any], None]) -> None:
         try:
             with self.arena.lane() as lane:
                 try:

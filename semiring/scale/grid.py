@@ -1,15 +1,80 @@
-"""The distribution of a matrix's tiles to a grid of processes, cyclically by rows and by columns.
+"""Cyclic distributions: of the rows of a matrix to workers, and of its tiles to a grid of processes.
 
-Tile (i, j) belongs to the process in row i mod P and column j mod Q of a P × Q grid, so that all have work to the end
-(L. S. Blackford et al., ScaLAPACK users' guide, 1997: the block-cyclic distribution). The tiles of a process are one
-array, in their order.
+Row i of tiles belongs to worker i modulo their number, so that all have work to the end (L. S. Blackford et al.,
+ScaLAPACK users' guide, 1997: the block-cyclic distribution). A worker keeps its rows one below the other. On a grid of
+P × Q processes rows of tiles are dealt to the P rows of the grid, and columns of tiles to its Q columns.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt
+
+
+@dataclass(frozen=True)
+class Deal:
+    """The distribution of the rows, or the columns, of a matrix.
+
+    Attributes
+    ----------
+    n : int
+        The number of rows.
+    side : int
+        Rows of a tile; the last has fewer if `n` is not a multiple.
+    workers : int
+
+    Examples
+    --------
+    >>> deal = Deal(10, 4, 2)
+    >>> deal.count, deal.owner(2), deal.span(2), deal.place(2)
+    (3, 0, slice(8, 10, None), slice(4, 6, None))
+    >>> list(deal.spans(0)), deal.rows(0)
+    ([slice(0, 4, None), slice(8, 10, None)], 6)
+    """
+
+    n: int
+    side: int
+    workers: int
+
+    @property
+    def count(self) -> int:
+        """The number of rows of tiles."""
+        return -(-self.n // self.side)
+
+    def owner(self, i: int) -> int:
+        """The worker of a row of tiles."""
+        return i % self.workers
+
+    def span(self, i: int) -> slice:
+        """The rows of the matrix in a row of tiles."""
+        return slice(i * self.side, min((i + 1) * self.side, self.n))
+
+    def place(self, i: int) -> slice:
+        """The rows of its worker's block for a row of tiles."""
+        start, span = i // self.workers * self.side, self.span(i)
+        return slice(start, start + span.stop - span.start)
+
+    def tiles(self, worker: int) -> range:
+        """The rows of tiles of a worker."""
+        return range(worker, self.count, self.workers)
+
+    def spans(self, worker: int) -> Iterator[slice]:
+        """The rows of the matrix that a worker has, one row of tiles after the other."""
+        return map(self.span, self.tiles(worker))
+
+    def rows(self, worker: int) -> int:
+        """The number of rows of a worker."""
+        return sum(s.stop - s.start for s in self.spans(worker))
+
+    def local(self, i: int, worker: int) -> slice:
+        """The rows of a worker's block for a row of tiles; empty if it is another worker's."""
+        return self.place(i) if i < self.count and self.owner(i) == worker else slice(0, 0)
+
+    def others(self, worker: int, *left_out: int) -> list[slice]:
+        """A worker's rows without some rows of tiles, as the longest possible ranges."""
+        return without(self.rows(worker), *(self.local(i, worker) for i in left_out))
 
 
 @dataclass(frozen=True)
@@ -56,40 +121,38 @@ class Grid:
         return self.rank % self.columns
 
     @cached_property
+    def down(self) -> Deal:
+        """The distribution of rows to the rows of the grid."""
+        return Deal(self.n, self.side, self.rows)
+
+    @cached_property
+    def across(self) -> Deal:
+        """The distribution of columns to the columns of the grid."""
+        return Deal(self.n, self.side, self.columns)
+
+    @property
     def count(self) -> int:
         """The number of tiles in a row of the matrix."""
-        return -(-self.n // self.side)
+        return self.down.count
 
     @property
     def tile_rows(self) -> range:
         """The rows of tiles of which this process has a part."""
-        return self.tile_rows_of(self.row)
-
-    def tile_rows_of(self, row: int) -> range:
-        """The rows of tiles that a row of the grid has."""
-        return range(row, self.count, self.rows)
+        return self.down.tiles(self.row)
 
     @property
     def tile_columns(self) -> range:
         """The columns of tiles of which this process has a part."""
-        return self.tile_columns_of(self.column)
-
-    def tile_columns_of(self, column: int) -> range:
-        """The columns of tiles that a column of the grid has."""
-        return range(column, self.count, self.columns)
+        return self.across.tiles(self.column)
 
     def span(self, tile: int) -> slice:
         """The rows, or columns, of the matrix that a tile covers."""
-        return slice(tile * self.side, min((tile + 1) * self.side, self.n))
-
-    def width(self, tiles: range) -> int:
-        """The number of rows or columns of the matrix that some tiles cover together."""
-        return sum(self.span(t).stop - self.span(t).start for t in tiles)
+        return self.down.span(tile)
 
     @cached_property
     def shape(self) -> tuple[int, int]:
         """The shape of the array of this process."""
-        return self.width(self.tile_rows), self.width(self.tile_columns)
+        return self.down.rows(self.row), self.across.rows(self.column)
 
     @property
     def received(self) -> int:
@@ -108,17 +171,11 @@ class Grid:
 
     def local_row(self, tile: int) -> slice:
         """The rows of this process's array for a row of tiles; empty if it has none of them."""
-        return self._local(tile, self.row, self.rows)
+        return self.down.local(tile, self.row)
 
     def local_column(self, tile: int) -> slice:
         """The columns of this process's array for a column of tiles; empty if it has none of them."""
-        return self._local(tile, self.column, self.columns)
-
-    def _local(self, tile: int, mine: int, step: int) -> slice:
-        if tile % step != mine or tile >= self.count:
-            return slice(0, 0)
-        start = tile // step * self.side
-        return slice(start, start + self.span(tile).stop - self.span(tile).start)
+        return self.across.local(tile, self.column)
 
 
 def without(length: int, *gone: slice) -> list[slice]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import prod
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,25 +34,39 @@ class Panel(NamedTuple):
     message: np.ndarray
 
 
-class Memory(Protocol):
-    """The operations on a process's tiles that a spread matrix needs."""
+class Memory:
+    """The host's memory, in which a process holds and computes its tiles; `DeviceMemory` does the same on a GPU.
 
-    is_late: bool  # work is done after the call that starts it, so begin messages after it
+    Parameters
+    ----------
+    storage : dtype
+        Any dtype but that of Python objects.
+    """
+
+    is_late = False  # whether work is done after the call that starts it, so that messages should begin after it
+
+    def __init__(self, storage: np.dtype):
+        self._storage = storage
 
     def empty(self, shape: Shape) -> Any:
         """An uninitialized matrix in storage."""
+        return np.empty(shape, self._storage)
 
     def panel(self, name: str, k: int, shape: Shape) -> Panel:
         """Memory for a panel of step k; the memory of step k − 2 is reused."""
+        return self.shown(name, k, self.empty(shape))
 
     def shown(self, name: str, k: int, block: Any) -> Panel:
         """Tiles as a panel of step k: they do not change before the next step."""
+        return Panel(block, block)
 
     def do(self, work: Callable[..., None], *arguments: Any) -> None:
         """Call a function, before all other work."""
+        work(*arguments)
 
     def rest(self, work: Callable[..., None], *arguments: Any) -> None:
         """Call a function with the panels of the current step, in parallel with urgent work."""
+        work(*arguments)
 
     def begin(self, k: int, arrived: list[Panel]) -> None:
         """The panels of step k have arrived; later work starts after the updates of all steps before."""
@@ -65,85 +79,27 @@ class Memory(Protocol):
 
     def raw(self, shape: Shape, view: Any) -> np.ndarray:
         """An array of the host for rows in messages; the view itself if messages can be written there."""
+        found: np.ndarray = view
+        return found
 
     def put(self, rows: np.ndarray, view: Any) -> None:
         """Tiles ← the result of `raw`, or an array like it."""
+        if rows is not view:
+            view[...] = rows
 
     def stored(self, block: Any) -> np.ndarray:
         """A block in storage, in the host's memory, in C order."""
+        return np.ascontiguousarray(block)
 
     def store(self, elements: np.ndarray, block: Any) -> None:
         """The opposite: a block ← elements in storage."""
+        block[...] = elements
 
     def wait(self) -> None:
         """Wait until all work is done."""
 
 
-class HostMemory:
-    """The host's memory, where all work is done at once.
-
-    Parameters
-    ----------
-    storage : dtype
-        Any dtype but that of Python objects.
-    """
-
-    is_late = False
-
-    def __init__(self, storage: np.dtype):
-        self._storage = storage
-
-    def empty(self, shape: Shape) -> np.ndarray:
-        """See `Memory`."""
-        return np.empty(shape, self._storage)
-
-    def panel(self, name: str, k: int, shape: Shape) -> Panel:
-        """See `Memory`."""
-        return self.shown(name, k, self.empty(shape))
-
-    def shown(self, name: str, k: int, block: np.ndarray) -> Panel:
-        """See `Memory`."""
-        return Panel(block, block)
-
-    def do(self, work: Callable[..., None], *arguments: Any) -> None:
-        """See `Memory`."""
-        work(*arguments)
-
-    def rest(self, work: Callable[..., None], *arguments: Any) -> None:
-        """See `Memory`."""
-        work(*arguments)
-
-    def begin(self, k: int, arrived: list[Panel]) -> None:
-        """See `Memory`."""
-
-    def send(self, panel: Panel) -> None:
-        """See `Memory`."""
-
-    def receive(self, panel: Panel) -> None:
-        """See `Memory`."""
-
-    def raw(self, shape: Shape, view: np.ndarray) -> np.ndarray:
-        """See `Memory`."""
-        return view
-
-    def put(self, rows: np.ndarray, view: np.ndarray) -> None:
-        """See `Memory`."""
-        if rows is not view:
-            view[...] = rows
-
-    def stored(self, block: np.ndarray) -> np.ndarray:
-        """See `Memory`."""
-        return np.ascontiguousarray(block)
-
-    def store(self, elements: np.ndarray, block: np.ndarray) -> None:
-        """See `Memory`."""
-        block[...] = elements
-
-    def wait(self) -> None:
-        """See `Memory`."""
-
-
-class DeviceMemory:
+class DeviceMemory(Memory):
     """The memory of a GPU.
 
     Parameters
@@ -169,7 +125,8 @@ class DeviceMemory:
         empty: Callable[[int, np.dtype], Any], room: Callable[[int, np.dtype], np.ndarray],
         copy: Callable[[Any, Any], None], take_in: Callable[[np.ndarray, Any], None],
     ):
-        self._storage, self._elements, self._urgent, self._steady = storage, elements, urgent, steady
+        super().__init__(storage)
+        self._elements, self._urgent, self._steady = elements, urgent, steady
         self._empty, self._room, self._copy, self._take_in = empty, room, copy, take_in
         self._there: dict[tuple[str, int], Any] = {}  # by the name of a panel, and whether its step is even
         self._here: dict[tuple[str, int], np.ndarray] = {}
@@ -178,18 +135,15 @@ class DeviceMemory:
         self._ready: Mark | None = None  # after making a step's panels
 
     def empty(self, shape: Shape) -> Any:
-        """See `Memory`."""
         return self._empty(prod(shape), self._storage).reshape(shape)
 
     def panel(self, name: str, k: int, shape: Shape) -> Panel:
-        """See `Memory`."""
         place, count = (name, k % 2), prod(shape)
         if place not in self._there:  # in the first step, whose panels are the largest
             self._there[place] = self._empty(count, self._storage)
         return Panel(self._there[place][:count].reshape(shape), self._message(place, shape))
 
     def shown(self, name: str, k: int, block: Any) -> Panel:
-        """See `Memory`."""
         return Panel(block, self._message((name, k % 2), block.shape))
 
     def _message(self, place: tuple[str, int], shape: Shape) -> np.ndarray:
@@ -202,18 +156,16 @@ class DeviceMemory:
         return self._here[place][:count].reshape(shape)
 
     def do(self, work: Callable[..., None], *arguments: Any) -> None:
-        """See `Memory`."""
         self._urgent.do(work, *arguments)
 
     def rest(self, work: Callable[..., None], *arguments: Any) -> None:
-        """See `Memory`."""
         assert self._ready is not None
         self._steady.after(self._ready)
         self._steady.do(work, *arguments)
         self._updated = self._steady.mark()
 
     def begin(self, k: int, arrived: list[Panel]) -> None:
-        """See `Memory`. The panels arrive while the rest of the previous step is updated.
+        """See `Memory`: the panels arrive while the rest of the previous step is updated.
 
         They reuse the memory of step k − 2; urgent work of step k − 1 has waited for the rest of that step.
         """
@@ -224,25 +176,20 @@ class DeviceMemory:
             self._urgent.after(self._updated)
 
     def send(self, panel: Panel) -> None:
-        """See `Memory`."""
         self._urgent.do(self._copy, panel.here, panel.message)
         self._urgent.wait()
 
     def receive(self, panel: Panel) -> None:
-        """See `Memory`."""
         self._urgent.do(self._copy, panel.message, panel.here)
 
     def raw(self, shape: Shape, view: Any) -> np.ndarray:
-        """See `Memory`."""
         return np.empty(shape, self._elements)
 
     def put(self, rows: np.ndarray, view: Any) -> None:
-        """See `Memory`."""
         self._urgent.do(self._take_in, rows, view)
         self._urgent.wait()
 
     def stored(self, block: Any) -> np.ndarray:
-        """See `Memory`."""
         elements = np.empty(block.shape, self._storage)
         for rows, strip in self._strips(block.shape):
             self._urgent.do(self._copy, block[rows], strip)
@@ -251,7 +198,6 @@ class DeviceMemory:
         return elements
 
     def store(self, elements: np.ndarray, block: Any) -> None:
-        """See `Memory`."""
         for rows, strip in self._strips(block.shape):
             strip[...] = elements[rows]
             self._urgent.do(self._copy, strip, block[rows])
@@ -270,6 +216,5 @@ class DeviceMemory:
             yield rows, self._here[place][:count].reshape(rows.stop - rows.start, width)
 
     def wait(self) -> None:
-        """See `Memory`."""
         self._urgent.wait()
         self._steady.wait()

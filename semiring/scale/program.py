@@ -73,6 +73,16 @@ class Program:
         rows, columns = (min(self.side, self.n - k * self.side) for k in tile)
         return rows, columns
 
+    def block(self, tile: Tile) -> tuple[slice, slice]:
+        """The rows and columns of the matrix that a tile covers."""
+        rows, columns = (slice(k * self.side, min((k + 1) * self.side, self.n)) for k in tile)
+        return rows, columns
+
+    def tiles(self) -> dict[int, Tile]:
+        """The tile of each cell."""
+        first = {i * self.count + j: (i, j) for i in range(self.count) for j in range(self.count)}
+        return first | {o.target: o.tile for o in self.operations}
+
 
 Schedule = Callable[[Any, Kernel[Any], int], None]
 

@@ -20,6 +20,7 @@ from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.interface import Kernel
 from semiring.machine.memory import require
 
+from .arena import pinned_memory
 from .memories import DeviceMemory
 from .ranks import agreed
 
@@ -93,26 +94,6 @@ def require_room(gpu: Gpu, nbytes: int, what: str) -> None:
 
 
 @contextmanager
-def rooms(low: Any) -> Iterator[Callable[[int, np.dtype], np.ndarray]]:
-    """What gives memory for messages: pinned for a GPU's form, and not longer than this is open."""
-    if not low.on_gpu:
-        yield np.empty
-        return
-    from semiring.kernels.cuda.dense.carry import Pinned
-
-    with Pinned() as pinned:
-        pinned.begin()
-
-        def room(count: int, dtype: np.dtype) -> np.ndarray:
-            array = np.empty(count, dtype)
-            pinned.add(array, fresh=True)
-            pinned.wait()
-            return array
-
-        yield room
-
-
-@contextmanager
 def tiles_on(low: Any, gpu: Gpu) -> Iterator[tuple[Kernel[Any], DeviceMemory]]:
     """The engine and the memory for this process's tiles, the GPU being CuPy's current one meanwhile."""
     import cupy
@@ -129,7 +110,7 @@ def tiles_on(low: Any, gpu: Gpu) -> Iterator[tuple[Kernel[Any], DeviceMemory]]:
         if source.size:
             begin_carry(source, target)
 
-    with cupy.cuda.Device(gpu.number), rooms(low) as room:
+    with cupy.cuda.Device(gpu.number), pinned_memory() as room:
         urgent, steady = GpuStream(gpu.number, True), GpuStream(gpu.number, False)
         memory = DeviceMemory(low.storage, low.dtype, urgent, steady, empty, room, copy, partial(taken_in, low))
         try:

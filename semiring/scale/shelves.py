@@ -18,13 +18,12 @@ import numpy as np
 
 from .program import Program, Tile
 from .scratch import Scratch
-from .stores import block
 
 Carry = Callable[[Any, Any], None]
 
 
 class Held:
-    """Cells that stay in the host's memory; a `semiring.scale.executor.MemoryShelf`.
+    """Cells that stay in the host's memory; a `semiring.scale.executor.Shelf` that can save.
 
     Parameters
     ----------
@@ -132,11 +131,9 @@ class InPlace:
     ):
         self._made, self._stored, self._answer, self._carry, self._room = made, stored, answer, carry, room
         self._shared = np.may_share_memory(stored, answer)
-        self._tiles = {o.target: o.tile for o in made.operations}
-        count = made.count
-        first = {i * count + j: (i, j) for i in range(count) for j in range(count)}
-        self._tiles |= first
-        self._owners = {tile: cell for cell, tile in first.items()} if inhabited else {}  # cells that are at home
+        self._tiles = made.tiles()
+        first = range(made.count**2) if inhabited else ()
+        self._owners = {self._tiles[cell]: cell for cell in first}  # cells that are at home
         self._guests: dict[int, np.ndarray] = {}  # cells outside the matrix
         self._whole: dict[Tile, int] = {}  # … by their tile, once they are complete
         self._read: dict[int, int] = {}  # cells that are being read, and how often
@@ -188,7 +185,7 @@ class InPlace:
         with self._lock:
             guest = self._spare() if self._shared and tile in self._owners else None
         if guest is None:
-            self._carry(elements, self._answer[block(self._made, tile)])
+            self._carry(elements, self._answer[self._made.block(tile)])
             return
         self._carry(elements, guest.view(self._answer.dtype)[: rows * columns].reshape(rows, columns))
         with self._lock:
@@ -201,10 +198,10 @@ class InPlace:
             return
         if tile in self._ready:
             guest = self._ready.pop(tile)
-            self._answer[block(self._made, tile)] = self._matrix(guest.view(self._answer.dtype), tile)
+            self._answer[self._made.block(tile)] = self._matrix(guest.view(self._answer.dtype), tile)
             self._free.append(guest)
         elif (cell := self._whole.get(tile)) is not None and not self._read.get(cell):
-            self._stored[block(self._made, tile)] = self._where(cell)
+            self._stored[self._made.block(tile)] = self._where(cell)
             self._owners[tile] = cell
             self._leave(cell)
 
@@ -219,7 +216,7 @@ class InPlace:
     def _where(self, cell: int) -> np.ndarray:
         tile = self._tiles[cell]
         guest = self._guests.get(cell)
-        return self._stored[block(self._made, tile)] if guest is None else self._matrix(guest, tile)
+        return self._stored[self._made.block(tile)] if guest is None else self._matrix(guest, tile)
 
     def _matrix(self, elements: Any, tile: Tile) -> Any:
         """The first elements as a tile."""

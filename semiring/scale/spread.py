@@ -84,7 +84,7 @@ class Spread:
 
     def close(
         self, kernel: Kernel[Any], *, start: int = 0, report: Callable[[float], None] | None = None,
-        due: Callable[[], bool] | None = None, put_away: Callable[[int], None] | None = None,
+        due: Callable[[], bool] | None = None, commit: Callable[[int], None] | None = None,
     ) -> None:
         """A ← A*, by all processes together.
 
@@ -96,8 +96,8 @@ class Spread:
             The first pivot tile to eliminate.
         report : callable, optional
             Called with the fraction that is done.
-        due, put_away : callable, optional
-            The process with the pivot calls `due` before each step; if it returns true, all processes call `put_away`
+        due, commit : callable, optional
+            The process with the pivot calls `due` before each step; if it returns true, all processes call `commit`
             after the step, with the number of the next one.
 
         Raises
@@ -133,8 +133,8 @@ class Spread:
                 memory.do(self._update, now, self._rows_without(row), self._columns_without(column), kernel)
                 memory.do(self._scale, now, row, column, kernel)
                 memory.wait()
-                if stops and put_away is not None:
-                    put_away(k + 1)
+                if stops and commit is not None:
+                    commit(k + 1)
                 if k + 1 < count:
                     ahead = self._panels(k + 1, kernel, due)
             if report is not None:
@@ -239,7 +239,7 @@ class Spread:
         grid, memory = self.grid, self.memory
 
         def receivers(i: int) -> list[tuple[int, range]]:
-            return [(i % grid.rows * grid.columns + column, grid.tile_columns_of(column))
+            return [(i % grid.rows * grid.columns + column, grid.across.tiles(column))
                     for column in range(grid.columns)]
 
         def room(i: int, rows: slice) -> np.ndarray:
@@ -273,7 +273,7 @@ class Spread:
         grid = self.grid
 
         def receivers(i: int) -> list[tuple[int, range]]:
-            return [(row * grid.columns + i % grid.columns, grid.tile_rows_of(row)) for row in range(grid.rows)]
+            return [(row * grid.columns + i % grid.columns, grid.down.tiles(row)) for row in range(grid.rows)]
 
         def room(i: int, rows: slice) -> np.ndarray:
             return np.empty((rows.stop - rows.start, grid.shape[0]), dtype)
@@ -337,11 +337,11 @@ class Spread:
                 if receiver != world.rank:
                     continue
                 for column in range(grid.columns):
-                    sender, tiles = i % grid.rows * grid.columns + column, grid.tile_columns_of(column)
+                    sender, tiles = i % grid.rows * grid.columns + column, grid.across.tiles(column)
                     if sender == world.rank:
                         part = found[self._within(i, rows)]
                     else:
-                        part = np.empty((rows.stop - rows.start, grid.width(tiles)), found.dtype)
+                        part = np.empty((rows.stop - rows.start, grid.across.rows(column)), found.dtype)
                         requests += [world.Irecv(p, source=sender, tag=i & 1) for p in pieces(part)]
                     arrived.append((rows, tiles, part))
             wait(requests)

@@ -20,7 +20,7 @@ from semiring.graphs.texts import shown
 from semiring.kernels.blocks.rows import Rows
 
 from .files import BINARY, Mapped, reserve, sync, sync_file, sync_folder
-from .program import Program, Tile
+from .program import Program
 
 ENDINGS = (".npy", ".zarr")  # of outputs
 SLAB_BYTES = 16 << 20  # bytes that are read at once if a whole matrix is checked
@@ -283,7 +283,7 @@ class Output:
         """The elements of the diagonal."""
         found = np.empty(self._made.n, self.dtype)
         for k in range(self._made.count):
-            rows, columns = block(self._made, (k, k))
+            rows, columns = self._made.block((k, k))
             found[rows] = self.read_block(rows, columns).diagonal()
         return found
 
@@ -324,12 +324,6 @@ def _is_view(told: np.dtype, dtype: np.dtype) -> bool:
     starts = [told.fields[f][1] for f in told.names]  # type: ignore[index]
     ours = [dtype.fields[f if f in dtype.names else f"{f}.0"][1] for f in told.names]  # type: ignore[index]
     return told.itemsize == dtype.itemsize and starts == ours and flattened(told) == dtype
-
-
-def block(made: Program, tile: Tile) -> tuple[slice, slice]:
-    """The rows and columns of the matrix that a tile covers."""
-    rows, columns = (slice(k * made.side, min((k + 1) * made.side, made.n)) for k in tile)
-    return rows, columns
 
 
 def _zarr() -> Any:

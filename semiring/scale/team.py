@@ -1,18 +1,19 @@
 """Block rows on several devices: their distribution, dependencies, and the rows of pivots that are sent.
 
 A device has two streams of work. The urgent one makes pivots and sends their rows; the other updates all other rows.
-Rows are distributed cyclically, block row i to device i modulo their number, so that all have work to the end.
-A device keeps its rows one below the other, and rows that need the same products are multiplied together.
+A device keeps its block rows one below the other, and rows that need the same products are multiplied together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from semiring.algorithms.block_rows import eliminate, scale_row
 from semiring.kernels.interface import Kernel
+
+from .grid import Deal
 
 Rows = Any  # a block of a matrix on a device, as its kernel takes them
 
@@ -63,69 +64,6 @@ class Worker:
     urgent: Stream
     steady: Stream
     done: list[Mark | None] = field(default_factory=lambda: [None, None])
-
-
-@dataclass(frozen=True)
-class Deal:
-    """The distribution of a matrix's block rows.
-
-    Attributes
-    ----------
-    n : int
-        Order of the matrix.
-    side : int
-        Rows of a block row; the last has fewer if the order is not a multiple.
-    workers : int
-
-    Examples
-    --------
-    >>> deal = Deal(10, 4, 2)
-    >>> deal.count, deal.owner(2), deal.span(2), deal.place(2)
-    (3, 0, slice(8, 10, None), slice(4, 6, None))
-    >>> list(deal.spans(0)), deal.rows(0)
-    ([slice(0, 4, None), slice(8, 10, None)], 6)
-    """
-
-    n: int
-    side: int
-    workers: int
-
-    @property
-    def count(self) -> int:
-        """The number of block rows."""
-        return -(-self.n // self.side)
-
-    def owner(self, i: int) -> int:
-        """The worker of a block row."""
-        return i % self.workers
-
-    def span(self, i: int) -> slice:
-        """The rows of the matrix in a block row."""
-        return slice(i * self.side, min((i + 1) * self.side, self.n))
-
-    def place(self, i: int) -> slice:
-        """The rows of its worker's block for a block row."""
-        start, span = i // self.workers * self.side, self.span(i)
-        return slice(start, start + span.stop - span.start)
-
-    def spans(self, worker: int) -> Iterator[slice]:
-        """The rows of the matrix that a worker has, one block row after the other."""
-        return (self.span(i) for i in range(worker, self.count, self.workers))
-
-    def rows(self, worker: int) -> int:
-        """The number of rows of a worker."""
-        return sum(s.stop - s.start for s in self.spans(worker))
-
-    def others(self, worker: int, *without: int) -> Iterator[slice]:
-        """A worker's rows without some block rows, as the longest possible ranges."""
-        start = 0
-        for i in sorted(i for i in without if i < self.count and self.owner(i) == worker):
-            place = self.place(i)
-            if start < place.start:
-                yield slice(start, place.start)
-            start = place.stop
-        if start < (end := self.rows(worker)):
-            yield slice(start, end)
 
 
 class Devices:

@@ -290,7 +290,7 @@ def test_by_several_processes_the_first_of_which_prints(roads: Path, prices: Pat
     for arguments, why in (
         ((roads, "--from", "Ayr"), "leave out --on"), ((tmp_path / "none.csv",), "there is no file"),
         (("w.npy", "-o", "c.csv", "--resume"), "must end in .npy or .zarr"),
-        ((roads, "--method", "squaring"), "must be blocked"), ((roads, "--devices", 2), "leave out --devices"),
+        ((roads, "--method", "squaring"), "must be blocked"), ((roads, "--devices", 2), "has no option --devices"),
         *([] if gpu_name() else [((roads, "--device", "gpu"), "no GPU was found by rank 0 on")]),
     ):
         answer = run(*arguments)

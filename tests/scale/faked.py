@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from semiring.kernels.interface import Kernel
-from semiring.scale.team import Deal, Worker
+from semiring.scale.grid import Deal
+from semiring.scale.team import Worker
 
 
 class FakedMark:

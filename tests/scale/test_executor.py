@@ -20,7 +20,6 @@ from semiring.scale.eviction import traffic
 from semiring.scale.executor import AHEAD, Ends, Executor
 from semiring.scale.program import program
 from semiring.scale.scratch import Scratch
-from semiring.scale.stores import block
 
 
 def executor(A: np.ndarray, S: sr.Semiring, folder: Path, side: int = 4, room: int = 5, **ends: Any) -> Any:
@@ -30,10 +29,10 @@ def executor(A: np.ndarray, S: sr.Semiring, folder: Path, side: int = 4, room: i
     given, found = low.encode(A, True), np.empty(A.shape, low.storage)
 
     def read(tile: Any, out: np.ndarray) -> None:
-        out[...] = given[block(made, tile)]
+        out[...] = given[made.block(tile)]
 
     def write(tile: Any, elements: np.ndarray) -> None:
-        found[block(made, tile)] = elements
+        found[made.block(tile)] = elements
 
     arena = HostArena(room + AHEAD, side, low.storage)
     scratch = Scratch(folder, side * side * low.storage.itemsize)

@@ -26,7 +26,6 @@ def test_each_entry_is_one_processs(size: int, n: int, side: int) -> None:
                     assert local[part].shape == owners[g.span(i), g.span(j)].shape
                     owners[g.span(i), g.span(j)] += 1
         assert (local == 1).all()
-        assert g.shape[1] == g.width(g.tile_columns_of(g.column))
     assert (owners == 1).all()
 
 

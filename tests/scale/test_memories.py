@@ -17,7 +17,7 @@ from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.lowering.general import general
 from semiring.scale import memories
 from semiring.scale.grid import Grid
-from semiring.scale.memories import DeviceMemory, HostMemory
+from semiring.scale.memories import DeviceMemory, Memory
 from semiring.scale.ranks import Ranks
 from semiring.scale.spread import Spread
 
@@ -63,14 +63,14 @@ def closed(
         spread.take_rows(bounds, lambda rows: A[rows] if memory.is_late else low.encode(A[rows], True))
         steps = np.random.default_rng(seed).random(grid.count + 1) < 0.3
 
-        def put_away(step: int) -> None:
+        def commit(step: int) -> None:
             kept = memory.stored(spread.local).copy()
             memory.store(kept, spread.local)
             if world.rank == 0:
                 seen.append(step)
 
         asked = iter(steps)
-        spread.close(build_kernel(low), due=(lambda: bool(next(asked))) if stops else None, put_away=put_away)
+        spread.close(build_kernel(low), due=(lambda: bool(next(asked))) if stops else None, commit=commit)
         diagonal = spread.diagonal()
         found = low.decode(memory.stored(spread.local))
         out = np.empty((n if world.rank == 0 else 0, n), found.dtype)
@@ -95,7 +95,7 @@ def test_closures_by_processes_whose_devices_are_late(
         return put_off(low.storage, low, FakedHost(seed + rank, 0.3))
 
     found, _ = closed(S, A, size, side, make, stops, seed)
-    expected, _ = closed(S, A, size, side, lambda low, rank: HostMemory(low.storage), stops, seed)
+    expected, _ = closed(S, A, size, side, lambda low, rank: Memory(low.storage), stops, seed)
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_allclose(*(x if not A.dtype.names else x.tolist() for x in (found, sr.closure(A, S))), rtol=1e-12)
 

@@ -99,6 +99,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
         carry: {"begin_carry": lambda source, target: np.copyto(target, source),
                 "upload": np.array, "exchange": Exchange},
         brought: {"on_gpu": chosen, "ALIGNED_ON_GPU": 4, "gpu_count": lambda: len(made.seen[made.own.rank])},
+        rank_gpus: {"pinned_memory": lambda: nullcontext(np.empty)},
         memory: {"available_on_device": lambda: FREE},
         platform: {"node": lambda: made.hosts[made.own.rank]},
     }.items():
@@ -306,7 +307,7 @@ def test_the_engine_of_gpus_on_tiles_where_they_lie(
     dense = Dense(host, "f8", np.minimum, np.add, np.inf, 0, lambda a: 0 if a >= 0 else None)
 
     @contextmanager
-    def pinned(low: Any) -> Iterator[Any]:
+    def pinned() -> Iterator[Any]:
         yield lambda count, dtype: host.empty(count, dtype).view(np.ndarray)
 
     for module, values in {
@@ -316,7 +317,7 @@ def test_the_engine_of_gpus_on_tiles_where_they_lie(
         product: {"Module": dense.module, "memory": host.memory, "multiprocessors": lambda: 3},
         carry: {"taken_in": lambda low, elements, out: np.copyto(out, elements)},
         brought: {"ALIGNED_ON_GPU": 1, "gpu_count": lambda: 1},
-        rank_gpus: {"rooms": pinned, "build_kernel": engine.CudaKernel,
+        rank_gpus: {"pinned_memory": pinned, "build_kernel": engine.CudaKernel,
                     "_address": lambda number: "0:1"},
         memory: {"available_on_device": lambda: FREE},
     }.items():

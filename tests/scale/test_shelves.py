@@ -22,7 +22,6 @@ from semiring.scale.executor import AHEAD, Ends, Executor
 from semiring.scale.program import program
 from semiring.scale.scratch import Scratch
 from semiring.scale.shelves import Held, Passing
-from semiring.scale.stores import block
 
 
 def carry(source: Any, target: Any) -> None:
@@ -115,12 +114,12 @@ def test_streams_wait_for_what_they_need(
     answer = np.full((n, n), np.nan)
 
     def read(tile: Any, out: Any) -> None:
-        host.give(lambda: np.copyto(out, A[block(made, tile)]))
+        host.give(lambda: np.copyto(out, A[made.block(tile)]))
         host.current[-1].synchronize()
 
     def write(tile: Any, elements: Any) -> None:
         host.current[-1].synchronize()
-        answer[block(made, tile)] = elements
+        answer[made.block(tile)] = elements
 
     scratch = Scratch(tmp_path, side * side * 8)
     buffers = host.empty((4 + plan.held, side, side), "f8").view(np.ndarray)

@@ -20,7 +20,6 @@ from semiring.scale.eviction import traffic
 from semiring.scale.executor import AHEAD, Ends, Executor
 from semiring.scale.program import program
 from semiring.scale.shelves import InPlace
-from semiring.scale.stores import block
 
 
 def carry(source: np.ndarray, target: np.ndarray) -> None:
@@ -38,7 +37,7 @@ def closed(A: np.ndarray, S: sr.Semiring, side: int, room: int, schedule: Any, k
     source = answer if kind == "overwritten" else A
 
     def read(tile: Any, out: np.ndarray) -> None:
-        out[...] = low.encode(source[block(made, tile)], True)
+        out[...] = low.encode(source[made.block(tile)], True)
 
     arena = HostArena(room + AHEAD, side, low.storage)
     Executor(made, traffic(made, room), room, build_kernel(low), arena, homes, Ends(read, homes.finish)).run()

@@ -18,7 +18,7 @@ from semiring.algorithms.r_kleene import r_kleene
 from semiring.kernels.blocks.rows import Rows
 from semiring.scale import stores
 from semiring.scale.program import program
-from semiring.scale.stores import ArraySource, Output, RowsSource, block, opened
+from semiring.scale.stores import ArraySource, Output, RowsSource, opened
 
 
 @pytest.mark.parametrize("ending", [".npy", ".zarr"])
@@ -31,7 +31,7 @@ def test_an_output_is_not_there_before_it_is_whole(tmp_path: Path, ending: str) 
     A = np.arange(25.0).reshape(5, 5)
     output = Output(path, folder, made, A.dtype, A.dtype, False)
     for tile in made.cells:
-        output.write_block(*block(made, tile), A[block(made, tile)])
+        output.write_block(*made.block(tile), A[made.block(tile)])
     output.sync()
     output = Output(path, folder, made, A.dtype, A.dtype, True)
     assert np.array_equal(output.diagonal(), A.diagonal())
@@ -140,7 +140,7 @@ def test_a_file_has_its_own_order_of_bytes_and_fields(tmp_path: Path, told: Any)
     for again in (False, True):
         output = Output(tmp_path / "c.npy", tmp_path, made, plain, of_file, again)
         for tile in made.cells:
-            rows, columns = block(made, tile)
+            rows, columns = made.block(tile)
             if not again:
                 output.write_block(rows, columns, A[rows, columns])
             assert output.read_block(rows, columns).dtype == plain

@@ -13,7 +13,6 @@ from semiring.algorithms.blocks import UndefinedStar
 from semiring.kernels.build import kernel
 from semiring.kernels.lowering.general import general
 from semiring.scale.program import program
-from semiring.scale.stores import block
 from semiring.scale.tasks import Work, carry_out, done, works
 from semiring.solvers.dense.schedules import SCHEDULES
 
@@ -55,10 +54,10 @@ def test_tasks_that_run_as_late_as_can_be_give_the_closure(method: str, name: st
             computed[of] = done(work, 16, engine, given, [value(f) for f in factors])
         return computed[of]
 
-    tiles = {(i, j): np.ascontiguousarray(A[block(made, (i, j))]) for i in range(made.count) for j in range(made.count)}
+    tiles = {(i, j): np.ascontiguousarray(A[made.block((i, j))]) for i in range(made.count) for j in range(made.count)}
     found = np.empty_like(A)
     for tile, held in reversed(carry_out(made, tiles, start).items()):
-        found[block(made, tile)] = value(held)
+        found[made.block(tile)] = value(held)
     assert is_the_closure(found, A, S), name
 
 

@@ -17,7 +17,8 @@ from semiring.algorithms.blocks import UndefinedStar
 from semiring.kernels.build import kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
-from semiring.scale.team import Deal, Devices
+from semiring.scale.grid import Deal
+from semiring.scale.team import Devices
 
 
 def weights(S: sr.Semiring, n: int, seed: int) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""What several processes of MPI's bring, and agree on: one matrix, whole, by rows or in a file, one algebra, one form.
+"""What several MPI processes pass and agree on: one matrix (whole, by rows or in a file), one algebra, one form.
 
-All of them call each function here, and all raise the same error.
+All processes call each function here, and all raise the same error.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ from ..task import Options, algebra_for
 from ..ways import ways_of
 from .levels import on_gpu
 
-SIDES = (1024, 768, 512, 384, 256, 192, 128, 64, 32)  # of tiles
-ROUNDS = 8  # steps, for each process of the longer side of the grid, below which too many wait too often
-ALIGNED = 16  # of what the side of a tile is a multiple
-SIDES_ON_GPU = (2048, 1024, 512, 256, 128)  # the same for tiles on GPUs, where products need larger ones
+SIDES = (1024, 768, 512, 384, 256, 192, 128, 64, 32)  # orders of tiles
+TILES_OF_A_PROCESS = 8  # in a row of its tiles; with fewer tiles processes often wait for each other
+ALIGNED = 16  # the order of a tile is a multiple of this
+SIDES_ON_GPU = (2048, 1024, 512, 256, 128)  # on GPUs products need larger tiles
 ALIGNED_ON_GPU = 128
 WAYS = {"whole": "passes a matrix", "rows": "its rows of one", "stored": "a path or a stored array", "nothing": "None"}
-SAME = ("rows", "stored")  # ways that all processes share
+SHARED = ("rows", "stored")  # ways that all processes use together
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Given:
-    """What one process knows of the matrix.
+    """The matrix as one process knows it.
 
     Attributes
     ----------
@@ -62,17 +62,17 @@ class Given:
         Whether rank 0 has it, each has some rows, or all can read it.
     n : int
     dtype, callers_dtype : dtype
-        Of the elements as computed with, and of the answer.
+        The dtype in which elements are computed, and that of the answer.
     facts : Facts or None
-        About the elements that this process looked at; None where it has none.
+        About the elements that this process examined; None if it has none.
     operand : Dense or None
-        What was read, where this process has something.
+        What was read, if this process has something.
     source : Source or None
-        Where tiles are read from, of a matrix that all can read.
+        The source of tiles, if all processes can read the matrix.
     bounds : list of int
         Process r has the rows from ``bounds[r]`` to ``bounds[r + 1]``.
     as_given : Dense or None
-        What was read, where `operand` has edges that are worse by a tolerance.
+        The operand before its edges were worsened by a tolerance.
     """
 
     way: str
@@ -87,13 +87,13 @@ class Given:
 
 
 def of_first(world: Any, function: Callable[[], T]) -> T:
-    """What a function gives on rank 0, which all get: files may be seen later by others."""
+    """Return on all processes what a function returns on rank 0; other processes may see files later."""
     found: T = world.bcast(agreed(world, lambda: function() if world.rank == 0 else None))
     return found
 
 
 def one_algebra(world: Any, A: Any, S: Any) -> Semiring:
-    """The algebra of rank 0, on every process; others that name one name the same."""
+    """Return the algebra of rank 0 on every process; an algebra that another process names must be the same."""
 
     def own() -> Semiring | None:
         return algebra_for("closure", (A,), S) if S is not None or world.rank == 0 else None
@@ -118,15 +118,14 @@ def one_algebra(world: Any, A: Any, S: Any) -> Semiring:
 
 
 def read(world: Any, A: Any, S: Semiring, saved: dict[str, Any] | None) -> Given:
-    """What this process brings, and what all know of the matrix."""
+    """Read what this process passes, and agree on the matrix."""
 
     def taken() -> tuple[str, Dense | None]:
         if A is None:
             return "nothing", None
         given = operand(A.part if isinstance(A, Rows) else A, S, "A")
         if given.kind == "device":
-            raise SemiringError("with on= the matrix comes from the host's memory or a file, and A is on a GPU: pass "
-                                "A.get()")
+            raise SemiringError("on= takes a matrix in the host's memory or in a file, and A is on a GPU: pass A.get()")
         given = as_dense(given)
         if not isinstance(A, Rows):
             order_of_one(given.shape)
@@ -136,10 +135,10 @@ def read(world: Any, A: Any, S: Semiring, saved: dict[str, Any] | None) -> Given
     ways = world.allgather(way)
 
     def fit() -> None:
-        if ways != ["whole", *["nothing"] * (world.size - 1)] and ways not in ([w] * world.size for w in SAME):
-            told = ", ".join(f"rank {r} {WAYS[w]}" for r, w in enumerate(ways[:4]))
-            raise SemiringError(f"{told}{', …' if world.size > 4 else ''}: rank 0 passes the matrix and others None, "
-                                "or each its rows, connection.rows(part), or each the same path")
+        if ways != ["whole", *["nothing"] * (world.size - 1)] and ways not in ([w] * world.size for w in SHARED):
+            passed = ", ".join(f"rank {r} {WAYS[w]}" for r, w in enumerate(ways[:4]))
+            raise SemiringError(f"{passed}{', …' if world.size > 4 else ''}: pass the matrix on rank 0 and None on "
+                                "others, or its rows on each by connection.rows(part), or the same path on each")
 
     agreed(world, fit)
     about = world.allgather(None if given is None else (given.shape, given.dtype, given.callers_dtype))
@@ -149,13 +148,13 @@ def read(world: Any, A: Any, S: Semiring, saved: dict[str, Any] | None) -> Given
     def alike() -> None:
         for r, one in enumerate(about):
             if one is not None and (one[0][1] != shape[1] or one[1] != dtype or one[2] != callers):
-                raise SemiringError(f"rank {r} brings {one[0][0]} × {one[0][1]} elements of {one[2]}, and rank 0 "
-                                    f"{shape[0]} × {shape[1]} of {callers}: they are of one matrix, with as many "
-                                    "columns")
+                raise SemiringError(f"rank {r} passes {one[0][0]} × {one[0][1]} elements of {one[2]}, and rank 0 "
+                                    f"{shape[0]} × {shape[1]} of {callers}: rows of one matrix have the same number "
+                                    "of columns and the same dtype")
             if one is not None and ways[0] == "stored" and one[0] != shape:
                 raise SemiringError(f"rank {r} reads a matrix of {one[0]}, and rank 0 one of {shape}")
         if ways[0] == "rows" and sum(heights) != shape[1]:
-            raise SemiringError(f"the processes bring {sum(heights)} rows of {shape[1]} columns: a matrix that has a "
+            raise SemiringError(f"the processes pass {sum(heights)} rows of {shape[1]} columns: a matrix that has a "
                                 "closure is square")
 
     agreed(world, alike)
@@ -167,7 +166,7 @@ def read(world: Any, A: Any, S: Semiring, saved: dict[str, Any] | None) -> Given
 
 
 def with_tolerance(world: Any, given: Given, tol: float) -> Given:
-    """The same matrix with each edge worse by a tolerance; `facts` are those of what this process looks at."""
+    """The same matrix with each edge worse by a tolerance; `facts` are about what this process examines."""
     operand, source = given.operand, given.source
     if operand is not None and source is not None:
         source = Loosened(source, operand.S, given.dtype, tol)
@@ -180,7 +179,7 @@ def with_tolerance(world: Any, given: Given, tol: float) -> Given:
 
 
 def _look(world: Any, given: Dense | None, source: Source | None, bounds: list[int]) -> Facts | None:
-    """Facts about what this process looks at: all that it brings, or its share of the rows of a file."""
+    """Facts about what this process examines: all that it passes, or its share of the rows of a file."""
     if given is None or not given.shape[0]:
         return None
     if source is None and given.shape[0] == given.shape[1]:  # all of it, and perhaps prepared
@@ -192,13 +191,13 @@ def _look(world: Any, given: Dense | None, source: Source | None, bounds: list[i
 
 
 def facts_of(world: Any, given: Given) -> Facts:
-    """What holds for the whole matrix, the same on every process."""
+    """Facts about the whole matrix, the same on every process."""
     found = [facts for facts in world.allgather(given.facts) if facts is not None]
     return together(found) if found else Facts(two_valued=True)
 
 
 def identity_of(given: Given) -> dict[str, Any]:
-    """What tells the input from others, also after a restart."""
+    """An identification of the input that is the same after a restart."""
     if given.source is not None:
         return given.source.identity()
     return {"shape": [given.n, given.n], "dtype": given.callers_dtype.str}
@@ -206,7 +205,7 @@ def identity_of(given: Given) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Setup:
-    """What all processes agree on before anything is computed.
+    """All that the processes agree on before they compute.
 
     Attributes
     ----------
@@ -215,11 +214,11 @@ class Setup:
     low : Lowering
     grid : Grid
     gpu : Gpu or None
-        Where this process computes; None: on the CPU.
+        The GPU of this process; None: it computes on the CPU.
     about : dict
-        What a manifest tells.
+        The contents of a manifest.
     saved : dict or None
-        The manifest of an earlier run, if this one goes on from it.
+        The manifest of an earlier run, if this one continues it.
     loosened : bool
         Whether edges are worse by `tol`.
     """
@@ -235,20 +234,20 @@ class Setup:
 
     @property
     def part_bytes(self) -> int:
-        """What a process holds where it computes: its tiles, and two steps' panels."""
+        """Bytes that a process needs where it computes, for its tiles and the panels of two steps."""
         return (self.grid.shape[0] * self.grid.shape[1] + self.panel_elements) * self.low.storage.itemsize
 
     @property
     def panel_elements(self) -> int:
-        """Of two steps: the pivot's star, and parts of its row and column."""
+        """Elements of the panels of two steps: the pivot's star, and parts of its row and column."""
         height, width = self.grid.shape
         return 2 * self.grid.side * (height + width + (self.grid.side if self.gpu is not None else 0))
 
 
 def prepared(world: Any, A: Any, S: Any, asked: Options) -> Setup:
-    """What is to be done, with what was brought, or with what an earlier run left of it."""
+    """Read the matrix, or the manifest of an earlier run, and agree on how to compute."""
     S = one_algebra(world, A, S)
-    S = S if S.completed is None or asked.tol is not None else S.completed  # which no process could ask for later
+    S = S if S.completed is None or asked.tol is not None else S.completed  # no process could ask for it later
     agreed(world, lambda: _refuse(S, asked))
     _refuse_differences(world, asked)
     gpu = gpu_of(world, gpu_count) if asked.device == "gpu" else None
@@ -266,7 +265,7 @@ def setup_of(
     world: Any, S: Semiring, given: Given, asked: Options, gpu: Gpu | None, saved: dict[str, Any] | None,
     loosened: bool,
 ) -> Setup:
-    """How a matrix that was brought is computed."""
+    """Agree on how a matrix is computed."""
     facts = facts_of(world, given) if saved is None else Facts(**saved["facts"])
     low = _lowering(world, S, given, facts, gpu)
     side = _side(given.n, world.size, asked.tile, gpu is not None) if saved is None else saved["side"]
@@ -284,18 +283,19 @@ def setup_of(
 
 
 def _refuse(S: Semiring, o: Options) -> None:
-    """What closures by several processes do not have."""
+    """Refuse what closures by several processes do not have."""
     if S.traced is None:
-        raise SemiringError(f"{S.name}: its elements are Python objects, which processes do not send each other here: "
+        raise SemiringError(f"{S.name}: its elements are Python objects, which processes cannot send to each other: "
                             "leave out on=")
     method_among(("blocked",), resolve_method(o.method, S), "with on=")
     ways_of("closure", "mpi", o.asked)
     if o.storing is not None and o.storing.memory is not None:
-        raise SemiringError("memory= is of closures by one process: with on= each process holds its part of the matrix")
+        raise SemiringError("memory= is for closures by one process: leave it out, because with on= each process holds "
+                            "its part of the matrix")
 
 
 def _refuse_differences(world: Any, o: Options) -> None:
-    """All processes ask for the same."""
+    """Refuse options that differ between processes."""
     asked = {"method": o.method, "tile": o.tile, "check": o.check, "out": o.storing, "device": o.device,
              "reflexive": o.reflexive, "tol": o.tol}
     first = world.bcast(asked)
@@ -323,20 +323,21 @@ def _lowering(world: Any, S: Semiring, given: Given, facts: Facts, gpu: Gpu | No
 
 
 def _side(n: int, size: int, tile: int | None, on_gpu: bool = False) -> int:
-    """The order of tiles: large enough for products, and so small that all processes have something to do."""
+    """Choose the order of tiles: large enough for products, and small enough to keep all processes busy."""
     sides, aligned = (SIDES_ON_GPU, ALIGNED_ON_GPU) if on_gpu else (SIDES, ALIGNED)
     if tile is not None:
         return -(-tile // aligned) * aligned
     longer = Grid(n, 1, size, 0).columns
-    return next((side for side in sides if side * ROUNDS * longer <= n), sides[-1])
+    return next((side for side in sides if side * TILES_OF_A_PROCESS * longer <= n), sides[-1])
 
 
 def _refuse_before(setup: Setup, asked: Options) -> None:
-    """What cannot be done, before anything is sent."""
+    """Refuse what cannot be computed, before anything is sent."""
     given, low, gpu = setup.given, setup.low, setup.gpu
     if low.kind != "numba" and gpu is None:
         raise SemiringError(f"{low.algebra.name}: these {given.dtype} need Python's integers ({low.reason}), which "
-                            "processes do not send each other: convert the data, for example with .astype('float64')")
+                            "processes cannot send to each other: convert the data, for example by "
+                            ".astype('float64')")
     if asked.storing is not None:
         refuse_other(asked.storing, setup.saved, setup.about)
     what = f"this process's part of {in_words(given.n**2 * low.storage.itemsize)}"

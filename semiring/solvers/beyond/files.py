@@ -68,7 +68,7 @@ HOPS = "beside"  # the name of the draft of next hops
 
 @dataclass(frozen=True)
 class Attempt:
-    """A matrix, the form in which it is computed, and the program of its tiles.
+    """One computation: a matrix, its form, and the program of its tiles.
 
     With a tolerance there may be two: of the matrix, and if it has no closure, of edges that are worse.
     """
@@ -95,7 +95,7 @@ class Attempt:
 
     @property
     def host(self) -> int:
-        """Bytes of the host's memory."""
+        """Bytes of the host's memory for tiles."""
         if not self.low.on_gpu:
             return self.memory
         return self.traffic.held * self.tile_bytes + levels.on_their_way(self.layout.side, self.low)
@@ -160,7 +160,7 @@ def _of_paths(task: Task) -> Operand:
 
 
 def _attempt(task: Task, given: Operand, method: str, saved: dict[str, Any] | None, later: bool) -> Attempt:
-    """One way through the tiles: of the matrix, or where that has no closure, of edges that are worse by tol."""
+    """Plan the computation of the matrix, or if `later`, of the matrix whose edges are worse by `tol`."""
     o = task.options
     assert o.storing is not None
     source, as_given = source_of(given), given
@@ -197,9 +197,9 @@ def _plan(task: Task, attempt: Attempt, saved: dict[str, Any] | None) -> StoredP
         "memory": f"{cut.room} tiles of {cut.side} × {cut.side}, and {AHEAD} on their way",
     }
     if low.on_gpu:
-        reasons["device"] = "tiles go from the disk through the host's memory to the GPU, and back"
-        reasons["memory"] = (f"on the GPU: {reasons['memory']}; in the host's memory: {plan.held} that the GPU puts "
-                             f"away, and {2 * MOVERS} on their way, {in_words(attempt.host)}")
+        reasons["device"] = "tiles go from the disk through the host's memory to the GPU and back"
+        reasons["memory"] = (f"on the GPU: {reasons['memory']}; in the host's memory: {plan.held} that the GPU "
+                             f"evicts, and {2 * MOVERS} on their way, {in_words(attempt.host)}")
     run = partial(_run, task, attempt, saved)
     moved = {way: attempt.tile_bytes * sum(count for (to, place), count in plan.moved.items()
                                            if to == way and place != HOST) for way in ("read", "write")}
@@ -215,7 +215,7 @@ def _plan(task: Task, attempt: Attempt, saved: dict[str, Any] | None) -> StoredP
 
 
 def _about(task: Task, attempt: Attempt) -> dict[str, Any]:
-    """What a manifest tells, and what is compared with it: all but the input, which may take long to look at."""
+    """The contents of a manifest, except the input, which may take long to identify."""
     o, hops = task.options, task.options.storing.hops  # type: ignore[union-attr]
     return {
         "format": FORMAT, "library": __version__, "algebra": task.S.name, "method": attempt.method,
@@ -227,7 +227,7 @@ def _about(task: Task, attempt: Attempt) -> dict[str, Any]:
 
 
 def source_of(given: Operand) -> Source:
-    """What tiles are read from: of a sparse matrix they are filled as they are read."""
+    """The source of tiles; those of a sparse matrix are filled when they are read."""
     if isinstance(given, Stored):
         return given.source
     if isinstance(given, Sparse):
@@ -242,20 +242,20 @@ def _is_same(path: Path, other: Path) -> bool:
 def _run(task: Task, attempt: Attempt, saved: dict[str, Any] | None, plan: StoredPlan) -> Any:
     storing, about, is_loosened = plan.storing, _about(task, attempt), attempt.loosened
     folder = storing.folder
-    if attempt.low.on_gpu:  # whose memory was looked at before
+    if attempt.low.on_gpu:  # the GPU's memory was checked before
         require(attempt.host, *plan.shortage)
-    if storing.checkpoint is not None or saved is not None:  # else it is not compared
+    if storing.checkpoint is not None or saved is not None:  # otherwise it is not compared
         about = {**about, "input": attempt.source.identity()}
     with explained(storing, len(attempt.made.operations)), claimed(folder):
         if read_manifest(folder) != saved:
-            raise SemiringError(f"{shown(folder)} was changed by another process: call again")
+            raise SemiringError(f"{shown(folder)} was changed by another process meanwhile: call again")
         refuse_other(storing, saved, about)
-        if saved is not None and saved.get("fresh"):  # nothing was written since the closure was known not to exist
+        if saved is not None and saved.get("fresh"):  # the second computation has written nothing yet
             clear_files(folder)
             saved = None
         elif saved is None:
             clear(folder)
-        elif not draft(storing.out, folder).exists():  # it was put in its place, and no more
+        elif not draft(storing.out, folder).exists():  # an earlier run was killed after it renamed the file
             clear(folder, finished=True)
             return _answer(task, is_loosened)
         tol = task.options.tol
@@ -280,12 +280,12 @@ def _answer(task: Task, is_loosened: bool) -> Any:
 
 
 def _again(task: Task, attempt: Attempt, plan: StoredPlan) -> None:
-    """The closure of edges that are worse by tol, of a matrix that has none; commits say from now on that it has none.
+    """Compute the closure of edges that are worse by `tol`; from now on commits say that the matrix itself has none.
 
     Raises
     ------
     NoClosureError
-        When it has none either.
+        If that closure does not exist either.
     """
     folder = plan.storing.folder
     second = _attempt(task, attempt.given, attempt.method, None, True)
@@ -303,12 +303,12 @@ def _again(task: Task, attempt: Attempt, plan: StoredPlan) -> None:
 def _done(
     task: Task, attempt: Attempt, about: dict[str, Any], saved: dict[str, Any] | None, plan: StoredPlan
 ) -> bool:
-    """Whether the closure is in its place; else it does not exist, and a tolerance is yet to be tried.
+    """Compute a closure into its file; return False if it does not exist and a tolerance may help.
 
     Raises
     ------
     NoClosureError
-        When it does not exist, and there is no tolerance, or edges are worse by it already.
+        If it does not exist, and no tolerance is left to try.
     """
     folder = plan.storing.folder
     try:
@@ -324,7 +324,7 @@ def _done(
         if undecided and isinstance(error, NoClosureError):
             return False
         if isinstance(error, SemiringError) or read_manifest(folder) is None:
-            clear(folder)  # there is nothing to go on with
+            clear(folder)  # nothing is left to continue
         raise
     return True
 
@@ -332,7 +332,7 @@ def _done(
 class FileHome(Home):
     """A matrix whose closure grows in a file, with commits."""
 
-    doubt = "no cycle of the matrix explains it, and without out= the closure is computed so that they stay small"
+    doubt = "no cycle of the matrix explains it; without out= the closure is computed so that such errors stay small"
 
     def __init__(
         self, task: Task, attempt: Attempt, about: dict[str, Any], saved: dict[str, Any] | None, plan: StoredPlan
@@ -342,17 +342,17 @@ class FileHome(Home):
         self.task, self.attempt, self.plan = task, attempt, plan
         self.source, self.made, self.folder = attempt.source, attempt.made, plan.storing.folder
         self.saved = {"operation": 0} if saved is None else saved
-        self.replaced = self.saved.get("diagonal", False)  # by that of A⁺, perhaps in part
-        self.done = {**about, "operation": len(self.made.operations), "slots": {}}  # of a manifest
+        self.replaced = self.saved.get("diagonal", False)  # by the diagonal of A⁺, perhaps in part
+        self.done = {**about, "operation": len(self.made.operations), "slots": {}}  # the manifest of a complete closure
         slots = None if saved is None else {int(cell): slot for cell, slot in saved["slots"].items()}
         again, dtypes = saved is not None, (self.low.dtype, attempt.given.callers_dtype)
         self.output = Output(plan.storing.out, self.folder, self.made, *dtypes, again)
         self.scratch = Scratch(self.folder, attempt.tile_bytes, slots)
-        if not again and plan.storing.checkpoint is not None:  # now that there is all that it speaks of
+        if not again and plan.storing.checkpoint is not None:  # after all that it refers to
             write_manifest(self.folder, {**about, "operation": 0, "slots": {}})
 
     def commit(self, at: int) -> None:
-        """Let a restart begin with an operation."""
+        """Make a commit, so that a restart begins with an operation."""
         self.output.sync()
         self.scratch.commit({**self.done, "operation": at})
 
@@ -379,8 +379,7 @@ class FileHome(Home):
     def search(self, vertices: list[int], index: Index | None) -> NoClosureError | None:
         """See `Home`: labels are corrected on rows that are read when they are needed.
 
-        The edges are made worse by what is unknown of them; a cycle that is found is judged on the matrix of its own
-        vertices.
+        Each edge is worsened by its rounding error. A cycle that is found is judged on the matrix of its own vertices.
         """
         S, facts = self.S, self.facts
         graph, plain = StoredGraph(self.source, S, facts), StoredGraph(self.source, S)
@@ -408,13 +407,13 @@ class FileHome(Home):
         return np.asarray(carried_by(self.output.read_block(rows, columns), self.S))
 
     def mend(self, sound: bool) -> None:
-        """See `Home`: in memory, but only where something is to be corrected.
+        """See `Home`; a closure that has to be corrected is read into memory.
 
         Raises
         ------
         NoClosureError
         SemiringError
-            When there is no room for that.
+            If it does not fit.
         """
         n, every = self.made.n, slice(0, self.made.n)
         if self.replaced or not n or not (self.low.inverts or self.low.dual or self.low.log_sum):
@@ -485,15 +484,16 @@ class FileHome(Home):
 
 
 def _refuse_other_room(storing: Storing, memory: int, layout: Layout, tile: int | None) -> None:
-    """What was begun with more memory, or another tile, is not gone on with.
+    """Refuse to continue a run with less memory or another tile.
 
     Raises
     ------
     SemiringError
     """
     if tile is not None and tile != layout.side:
-        raise SemiringError(f"{shown(storing.folder)} was begun with tile={layout.side}, and now it is {tile}: mend "
-                            "that, or remove the folder and begin anew")
+        raise SemiringError(f"{shown(storing.folder)} was begun with tile={layout.side}, but now it is {tile}: "
+                            "change it back, or remove the folder and start again")
     if storing.memory is not None and memory > storing.memory:
-        raise SemiringError(f"{shown(storing.folder)} was begun with tiles that take {in_words(memory)}, and now "
-                            f"memory= is {in_words(storing.memory)}: give as much, or remove the folder and begin anew")
+        raise SemiringError(f"{shown(storing.folder)} was begun with tiles that take {in_words(memory)}, but now "
+                            f"memory= is {in_words(storing.memory)}: give as much, or remove the folder and start "
+                            "again")

@@ -39,10 +39,10 @@ from semiring.operands.examine import examine, stacked
 from semiring.operands.operand import Operand, order_of, order_of_one
 from semiring.scale.eviction import Traffic, traffic
 from semiring.scale.executor import AHEAD, Ends, Executor
+from semiring.scale.grid import Deal
 from semiring.scale.program import Program, Tile, program
 from semiring.scale.shelves import InPlace
-from semiring.scale.stores import block
-from semiring.scale.team import Deal, Devices, Worker
+from semiring.scale.team import Devices, Worker
 
 from ..close import Home, closed, method_among
 from ..cycles import GONE, improves_on_gpu, of_stack
@@ -56,22 +56,22 @@ TILES = 16  # that should fit on the GPU: large tiles hide their transfers bette
 TILES_OF_LARGEST = 32  # and of the largest tiles, which products hardly need
 SLAB_BYTES = 128 << 20  # of rows that are examined together,
 EXAMINERS = 3  # by so many threads, whose copies take turns on the bus
-ALIGN = 128  # columns and rows in whole tiles of products
+ALIGN = 128  # products have whole tiles of so many rows and columns
 SIDES = ((32_768, 2048), (12_288, 1024), (0, 512))  # from this order on, rows of a block row
-ROUNDS = 2  # block rows that each GPU should have at least, so that all have work until late
+BLOCK_ROWS_OF_A_GPU = 2  # at least, so that all GPUs have work until late
 
 
 def gpus_of(task: Task) -> tuple[int, ...]:
-    """The GPUs that a task asks for.
+    """Return the GPUs that a task asks for.
 
     Raises
     ------
     SemiringError
-        When there are not all of them, or the elements cannot be on one.
+        If one does not exist, or the elements cannot be on a GPU.
     """
     devices = existing(task.options.devices or ())
     if task.options.device == "cpu":
-        raise SemiringError("devices= are GPUs, and device='cpu' is asked for: leave out one of the two")
+        raise SemiringError("devices= names GPUs, and device= is 'cpu': leave out one of the two")
     require_gpu(task.S, "gpu", task.operands[0].dtype)
     return devices
 
@@ -92,14 +92,14 @@ def _on_several(task: Task) -> Plan | None:
     devices = gpus_of(task)
     method_among(("blocked",), o.method, "on several GPUs")
     n, stack = order_of(given.shape), given.shape[:-2]
-    if not prod(given.shape):  # there is nothing to deal out
+    if not prod(given.shape):  # there is nothing to distribute
         return None
     if stack:
-        return _plan(task, as_dense(given), devices[: prod(stack)], "of each matrix, which are dealt out", 0, _stack)
+        return _plan(task, as_dense(given), devices[: prod(stack)], "of each matrix, by one GPU", 0, _stack)
     if o.on_divergence != "raise":
-        raise SemiringError("on_divergence='mask' is of stacks on several GPUs: leave out devices for one matrix")
+        raise SemiringError("with devices=, on_divergence='mask' is for stacks: leave out devices= for one matrix")
     if not o.reflexive and (given.kind == "packed" or o.packed):
-        raise SemiringError("reflexive=False is of elements on several GPUs, not of packed bits: leave out devices")
+        raise SemiringError("with devices=, reflexive=False is not for packed bits: leave out devices=")
     boolean = o.reflexive and given.dtype.kind == "b" and is_boolean(task.S, given.dtype)
     if given.kind == "packed" or o.packed or boolean:
         deal = _deal(n, len(devices), o.tile)
@@ -123,7 +123,7 @@ def _plan(
     one = low.matrix_bytes(n)
     share = -(-prod(stack) // len(devices)) * 2 * one if stack else one * 2 // len(devices) + 2 * one * side // n
     reasons = {
-        "method": "block rows are dealt out, and the next pivot is ahead" if not stack else "",
+        "method": "block rows are distributed cyclically, and the next pivot is ahead" if not stack else "",
         "lowering": "or a faster form, when the GPUs have seen the elements",
         "memory": f"on each GPU, of {in_words(one * max(prod(stack), 1))} in all",
     }
@@ -135,12 +135,12 @@ def _plan(
 
 
 def _deal(n: int, count: int, tile: int | None) -> Deal:
-    """Block rows that are high enough for products, and enough of them."""
+    """The distribution of block rows that are high enough for products, and numerous enough."""
     if tile is not None:
         side = _up(tile)
     else:
         side = next(side for least, side in SIDES if n >= least)
-        while side > ALIGN and n < side * count * ROUNDS:
+        while side > ALIGN and n < side * count * BLOCK_ROWS_OF_A_GPU:
             side //= 2
     return Deal(n, side, min(count, -(-n // side)))
 
@@ -152,11 +152,11 @@ def _up(n: int) -> int:
 # One matrix of numbers
 
 class _NotFinite(Exception):
-    """A library's products met infinities, and do not know 0 · ∞ = 0."""
+    """The products of a library met infinities, for which they do not have 0 · ∞ = 0."""
 
 
 class SeveralGpus(Home):
-    """A matrix whose rows lie on several GPUs."""
+    """A matrix whose rows are on several GPUs."""
 
     def __init__(self, given: Dense, deal: Deal, task: Task, devices: tuple[int, ...]):
         super().__init__(given, task.options.check, task.options.reflexive)
@@ -165,13 +165,13 @@ class SeveralGpus(Home):
         self.real = [sum(s.stop - s.start for s in spans) for spans in self.spans]  # rows
 
     def on_each(self, work: Callable[[int], Any]) -> list[Any]:
-        """What a function of a worker gives, with its GPU the current one."""
+        """Call a function for each worker, with its GPU as the current one; return the results."""
         from semiring.kernels.cuda.compile.streams import on_each
 
         return on_each(self.devices, work)
 
     def close(self) -> None:
-        """See `Home`; once more by the general way where a library's products met infinities."""
+        """See `Home`; again with compiled products if those of a library met infinities."""
         from semiring.kernels.cuda.compile.streams import connect
 
         connect(self.devices)
@@ -212,7 +212,7 @@ class SeveralGpus(Home):
             raise _NotFinite
 
     def _facts(self, worker: int) -> Facts:
-        """What is known of a worker's elements; what is not one is refused, with its place."""
+        """Facts about a worker's elements; a value that is not an element is refused with its position."""
         found, start = [], 0
         for span in self.spans[worker]:
             rows = self.rows[worker][start : start + span.stop - span.start, : self.n]
@@ -221,7 +221,7 @@ class SeveralGpus(Home):
         return together(found)
 
     def diagonal(self) -> np.ndarray:
-        """See `Home`; ones where no cycle of a GPU's rows looks better than one."""
+        """See `Home`; ones for a GPU if no cycle of its rows looks better than one."""
         def diagonals(worker: int) -> list[tuple[int, Any]]:
             blocks = [(self.deal.span(i), self.rows[worker][self.deal.place(i), self.deal.span(i)])
                       for i in range(worker, self.deal.count, self.deal.workers)]
@@ -247,7 +247,7 @@ class SeveralGpus(Home):
 def _close(
     rows: list[Any], spares: list[Any], deal: Deal, devices: tuple[int, ...], engine: Kernel[Any], task: Task
 ) -> None:
-    """Close the matrix whose rows these are."""
+    """Close the matrix that has these rows."""
     from semiring.kernels.cuda.compile.streams import GpuStream
 
     workers = [Worker(held, spare, GpuStream(device, True), GpuStream(device, False))
@@ -261,14 +261,14 @@ def _close(
 
 
 def _like(stored: Any, side: int) -> Any:
-    """Room for a pivot's rows."""
+    """Allocate memory for a pivot's rows."""
     import cupy
 
     return cupy.empty((side, stored.shape[1]), stored.dtype)
 
 
 def _empty_like(array: Any) -> Any:
-    """An array of the same kind, in the host's memory or on its GPU."""
+    """Allocate an array of the same kind, in the host's memory or on its GPU."""
     if isinstance(array, np.ndarray):
         return np.empty(array.shape, array.dtype)
     import cupy
@@ -281,7 +281,7 @@ def _empty_like(array: Any) -> Any:
 
 @contextmanager
 def _mapped(array: Any) -> Iterator[None]:
-    """Meanwhile a thread maps the pages of an array in host memory that is not used yet."""
+    """A context in which a thread maps the pages of an array in host memory that is not used yet."""
     from semiring.kernels.cuda.compile.staging import touch
 
     if not isinstance(array, np.ndarray):
@@ -298,7 +298,7 @@ def _mapped(array: Any) -> Iterator[None]:
 # Bits
 
 def _bits(deal: Deal, task: Task, devices: tuple[int, ...]) -> Any:
-    """The closure of packed truth values; every star is defined, and nothing diverges."""
+    """Close packed truth values: every star is defined, and no cycle improves."""
     from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
     from semiring.kernels.cuda.bits.rows import handed_out, taken
     from semiring.kernels.cuda.choose import packed_on_device
@@ -321,7 +321,7 @@ def _bits(deal: Deal, task: Task, devices: tuple[int, ...]) -> Any:
 # Stacks
 
 def _stack(task: Task, devices: tuple[int, ...]) -> Any:
-    """A run of the matrices on each GPU, by the way of one GPU."""
+    """Close some consecutive matrices on each GPU, as on one GPU."""
     from semiring.kernels.cuda.compile.streams import on_each
     from semiring.kernels.cuda.dense.rows import here, put
 
@@ -358,7 +358,7 @@ def _stack(task: Task, devices: tuple[int, ...]) -> Any:
 # One matrix through one GPU
 
 def _through_one(task: Task) -> Plan | None:
-    """The closure of an array on the host, tile by tile on a GPU."""
+    """The closure of an array in the host's memory, tile by tile on a GPU."""
     from semiring.kernels.cuda.choose import general_on_device
     from semiring.machine.memory import available_on_device
 
@@ -366,7 +366,7 @@ def _through_one(task: Task) -> Plan | None:
     n = order_of_one(given.shape, given.what if o.gpu_memory is None else f"with memory= {given.what}")
     require_gpu(task.S, "gpu", given.dtype)
     if given.on_gpu:
-        raise SemiringError("memory= is of matrices in the host's memory, and A is on a GPU: leave out memory")
+        raise SemiringError("memory= is for matrices in the host's memory, and A is on a GPU: leave out memory=")
     method_among(("r-kleene",), o.method, "through a GPU")
     if not n:
         return None
@@ -409,7 +409,7 @@ class ThroughGpu(Home):
                     else without_facts(self.S, given.dtype))
         in_place = o.overwrite and o.reflexive and source.flags.c_contiguous and source.flags.writeable
         self.shared = self.low.storage.itemsize == self.low.dtype.itemsize
-        if in_place and self.shared:  # else tiles of the answer would take the place of what is read later
+        if in_place and self.shared:  # otherwise tiles of the answer would overwrite tiles that are read later
             self.kept, self.doubt, self.answer = False, GONE, source
         else:
             self.answer = np.empty(source.shape, source.dtype)
@@ -422,15 +422,15 @@ class ThroughGpu(Home):
         made, source = self.made, self.given.array
         stored = self.answer.view(low.storage) if self.shared else np.empty(source.shape, low.storage)
         homes = InPlace(made, stored, self.answer, stage, inhabited=not self.kept)
-        looked_at = self.check and not low.drops_nan
+        may_overflow = self.check and not low.drops_nan
 
         def read(tile: Tile, out: Any) -> None:
-            taken_in(low, source[block(made, tile)], out)
+            taken_in(low, source[made.block(tile)], out)
 
         def write(tile: Tile, elements: Any) -> None:
             found = low.decode(elements)
-            rows, columns = block(made, tile)
-            if looked_at:
+            rows, columns = made.block(tile)
+            if may_overflow:
                 refuse_overflow(low, found, first=(rows.start, columns.start))
             homes.finish(tile, found)
 
@@ -444,7 +444,7 @@ class ThroughGpu(Home):
 
 
 def _facts(given: Dense, memory: int) -> Facts:
-    """What the GPU finds in all elements, within so many bytes; refuses what is not one, with the first place."""
+    """Examine all elements on the GPU, within so many bytes; refuse the first that is not an element."""
     from semiring.kernels.cuda.compile.launch import current_device
     from semiring.kernels.cuda.dense.arena import own_lane
     from semiring.kernels.cuda.dense.rows import here

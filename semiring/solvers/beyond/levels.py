@@ -39,14 +39,14 @@ from semiring.operands.dense import carried_by
 from semiring.operands.devices import COPY_RATE, GPU_RATE
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import COLUMN, OFFSET, Sparse
-from semiring.scale.arena import Arena, HostArena
+from semiring.scale.arena import HostArena, pinned_memory
 from semiring.scale.eviction import HOST, Traffic, through_memory, traffic
-from semiring.scale.executor import AHEAD, READERS, WRITERS, MemoryShelf, Shelf
+from semiring.scale.executor import AHEAD, READERS, WRITERS, Shelf
 from semiring.scale.files import writing_rate
 from semiring.scale.program import Program, Schedule, Tile, program
 from semiring.scale.scratch import Scratch
 from semiring.scale.shelves import Held, Passing
-from semiring.scale.stores import SLAB_BYTES, Output, Source, block
+from semiring.scale.stores import SLAB_BYTES, Output, Source
 from semiring.scale.storing import Storing
 
 from ..costs import lowering_rates
@@ -370,7 +370,7 @@ def on_their_way(side: int, low: Lowering) -> int:
 @contextmanager
 def allocated(
     low: Lowering, cut: Layout, plan: Traffic, scratch: Scratch
-) -> Iterator[tuple[Kernel[Any], Arena, Shelf, MemoryShelf | None]]:
+) -> Iterator[tuple[Kernel[Any], Any, Shelf, Held | None]]:
     """The engine, the arena where it computes, and shelves on the disk and, if a GPU computes, in pinned memory.
 
     The host's memory is pinned as long as this is open.
@@ -379,14 +379,11 @@ def allocated(
         yield build_kernel(low), HostArena(cut.room + AHEAD, cut.side, low.storage), scratch, None
         return
     from semiring.kernels.cuda.dense.arena import GpuArena
-    from semiring.kernels.cuda.dense.carry import Pinned, carry
+    from semiring.kernels.cuda.dense.carry import carry
 
-    arena = GpuArena(cut.room + AHEAD, cut.side, low.storage)
-    with Pinned() as pinned:
-        pinned.begin()
-        buffers = np.empty((MOVERS + plan.held, cut.side, cut.side), low.storage)
-        pinned.add(buffers, fresh=True)
-        pinned.wait()
+    arena, count = GpuArena(cut.room + AHEAD, cut.side, low.storage), MOVERS + plan.held
+    with pinned_memory() as allocate:
+        buffers = allocate(count * cut.side**2, low.storage).reshape(count, cut.side, cut.side)
         yield (build_kernel(low), arena, Passing(buffers[:MOVERS], carry, scratch),
                Held(buffers[MOVERS:], carry, scratch))
 
@@ -403,7 +400,7 @@ def reader(S: Semiring, source: Source, low: Any, made: Program) -> Callable[[Ti
     straight = not low.on_gpu and low.is_identity and source.dtype == low.storage
 
     def read(tile: Tile, out: Any) -> None:
-        rows, columns = block(made, tile)
+        rows, columns = made.block(tile)
         if straight:
             source.read(rows, columns, out)
             return
@@ -424,7 +421,7 @@ def writer(low: Any, made: Program, output: Output, check: bool) -> Callable[[Ti
 
     def write(tile: Tile, elements: Any) -> None:
         found = low.decode(elements)
-        rows, columns = block(made, tile)
+        rows, columns = made.block(tile)
         if may_overflow:
             refuse_overflow(low, found, first=(rows.start, columns.start))
         if low.on_gpu:

@@ -1,8 +1,8 @@
-"""The closure of a matrix by several processes of MPI's, each with a part of it.
+"""The closure of a matrix by several MPI processes, each with a part of it.
 
-What rank 0 has, what each has some rows of, or what is in a file that all can read, becomes tiles on a grid of
-processes; `semiring.scale.spread` closes these, and the answer goes back the way that the matrix came, or to a file.
-Each process computes on its CPUs, or on a GPU that holds its tiles.
+Rank 0 passes the matrix, or each process some rows, or all the path of one file. The matrix becomes tiles on a grid of
+processes, and `semiring.scale.spread` closes it. The answer goes back as the matrix came, or to a file. Each process
+computes on its CPUs, or on a GPU that holds its tiles.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from semiring.machine.threads import thread_count
 from semiring.operands.dense import carried_by
 from semiring.operands.devices import COPY_RATE, GPU_RATE
 from semiring.scale.connection import MPI
-from semiring.scale.memories import HostMemory, Memory
+from semiring.scale.memories import Memory
 from semiring.scale.program import Program
 from semiring.scale.rank_gpus import decoded, tiles_on
 from semiring.scale.ranks import Agreed, Ranks, agreed, ending_together, message_rate, raw, threads_of, using
@@ -54,8 +54,8 @@ from ..task import Options
 from .brought import Setup, of_first, prepared, setup_of, with_tolerance
 from .levels import elements_of, time_in_words
 
-MOST_THREADS = 16  # for which rates of products are predicted
-CLOSURE_ROWS = "sr.closure_rows from that vertex tells one from the other"
+PREDICTED_THREADS = 16  # the most for which rates of products are predicted
+CLOSURE_ROWS = "sr.closure_rows from that vertex shows which of the two it is"
 
 
 def closure(connection: MPI, A: Any, S: Any, asked: Options) -> Any:
@@ -83,7 +83,7 @@ def _answer(world: Any, setup: Setup, asked: Options) -> Any:
 
 @contextmanager
 def _engine(world: Any, setup: Setup) -> Iterator[tuple[Kernel[Any], Memory]]:
-    """What computes, and where tiles are."""
+    """The engine, and the memory of this process's tiles."""
     low = setup.low
     if setup.gpu is not None:
         with tiles_on(low, setup.gpu) as found:
@@ -94,11 +94,11 @@ def _engine(world: Any, setup: Setup) -> Iterator[tuple[Kernel[Any], Memory]]:
         if world.rank == 0 and low.compiled:
             warm(kernel, low, setup.grid.side)  # compiled once, and found on disk by the others
         world.Barrier()
-        yield kernel, HostMemory(low.storage)
+        yield kernel, Memory(low.storage)
 
 
 def plan(connection: MPI, A: Any, S: Any, asked: Options) -> SpreadPlan:
-    """What `closure` would do, the same on every process; all of a connection call this."""
+    """The plan of `closure`, the same on every process; all processes of a connection call this."""
     world = connection.world
     with ending_together(world):
         setup = prepared(world, A, S, asked)
@@ -125,7 +125,7 @@ def plan(connection: MPI, A: Any, S: Any, asked: Options) -> SpreadPlan:
 
 
 def warm(kernel: Kernel[Any], low: Lowering, side: int) -> None:
-    """Have the engine compile what tiles of a size need."""
+    """Compile what the engine needs for tiles of a size."""
     S, dtype = low.algebra, low.dtype
     D, C, R = (low.encode(full(np.empty((side, side), dtype), S.zero_in(dtype)), True) for _ in range(3))
     close_by_halves(D, kernel, kernel.tile, 0)
@@ -136,22 +136,22 @@ def warm(kernel: Kernel[Any], low: Lowering, side: int) -> None:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SpreadPlan(Plan):
-    """What will be done with a matrix that is spread over processes; `print` it.
+    """The plan of a closure by several processes; `print` it.
 
     Attributes
     ----------
     grid : (int, int)
         Rows and columns of processes.
     received : int
-        Bytes that others send to a process, at most, while the matrix is closed; not what comes in and goes out.
+        The most bytes that a process receives while the matrix is closed, without the input and the answer.
     threads : int
-        Of a process that computes on the CPU.
+        The number of threads of a process that computes on the CPU.
     rate : float
-        Bytes a second that a process is sent, measured on a few MiB.
+        Bytes per second that a process receives, measured on a few MiB.
     done : float
-        The part that an earlier run has done, where this one goes on.
+        The part that an earlier run has done, if this one continues it.
     gpus : int
-        How many GPUs the processes have together; 0 where they compute on the CPU.
+        The number of GPUs of all processes; 0 if they compute on the CPU.
     """
 
     grid: Final[tuple[int, int]] = (1, 1)
@@ -163,21 +163,21 @@ class SpreadPlan(Plan):
 
     @property
     def kernel_seconds(self) -> float:
-        """Predicted for the products of a process, from the instructions of ⊕ and ⊗."""
+        """Seconds for the products of a process, predicted from the instructions of ⊕ and ⊗."""
         if self.gpus:
             return (1 - self.done) * self.work / self.gpus * max(self.lowering.storage.itemsize, 4) / 4 / GPU_RATE
-        share = self.threads / min(thread_count(), MOST_THREADS)
+        share = self.threads / min(thread_count(), PREDICTED_THREADS)
         processes = self.grid[0] * self.grid[1]
         return (1 - self.done) * self.work / processes / (lowering_rates(self.lowering).product * share)
 
     @property
     def message_seconds(self) -> float:
-        """Predicted for what it is sent, which goes on at the same time; on its way to a GPU it crosses a bus."""
+        """Seconds for its messages, which are sent at the same time; those to a GPU also cross a bus."""
         bus = self.received / COPY_RATE if self.gpus else 0.0
         return (1 - self.done) * (self.received / self.rate + bus)
 
     def rows(self) -> dict[str, str]:
-        """What is printed, by name.
+        """The rows that are printed, by name.
 
         Returns
         -------
@@ -200,7 +200,7 @@ class SpreadPlan(Plan):
 
 
 class Processes(Home):
-    """A matrix that is spread over processes, which agree on each step."""
+    """A matrix whose tiles several processes have, which agree on each step."""
 
     def __init__(self, world: Any, setup: Setup, asked: Options, spread: Spread, kernel: Kernel[Any]):
         self.S, self.check, self.reflexive = setup.low.algebra, asked.check, asked.reflexive
@@ -215,12 +215,12 @@ class Processes(Home):
         self.names = None if setup.given.operand is None else setup.given.operand.names
 
     def run(self) -> Any:
-        """The closure, as the process gets it."""
+        """The closure, or this process's part of it."""
         storing = self.asked.storing
         if storing is not None:
             if self.saved is not None and not of_first(self.world, draft(storing.out, storing.folder).exists):
                 agreed(self.world, partial(self._first_only, lambda: shutil.rmtree(storing.folder)))
-                return opened(storing.out).array  # it was put in its place, and no more
+                return opened(storing.out).array  # an earlier run was killed after it renamed the file
             self.output = self._begun()
         self._fill()
         try:
@@ -233,7 +233,7 @@ class Processes(Home):
     def _first_only(self, function: Any) -> Any:
         return function() if self.world.rank == 0 else None
 
-    # In
+    # The input
 
     def _fill(self) -> None:
         if self.saved is not None:
@@ -244,18 +244,18 @@ class Processes(Home):
             self.spread.take_rows(self.brought.bounds, lambda rows: self._encoded(self._rows(rows)))
 
     def _rows(self, rows: slice) -> np.ndarray:
-        """Rows of the matrix, of those that this process brought."""
+        """Some of the rows that this process passed."""
         given, first = self.brought, self.brought.bounds[self.world.rank]
         assert given.operand is not None
         part = given.operand.array[rows.start - first : rows.stop - first]
         return carried_by(np.ascontiguousarray(part), self.S)
 
     def _encoded(self, elements: np.ndarray) -> np.ndarray:
-        """Elements as the memory takes them in: a GPU's encodes them itself."""
+        """Elements as the memory takes them: a GPU encodes them itself."""
         return elements if self.gpu is not None else np.asarray(self.low.encode(elements, True))
 
     def _block(self, rows: slice, columns: slice) -> np.ndarray:
-        """A block of a matrix that all can read."""
+        """A block of a matrix that all processes can read."""
         assert self.brought.source is not None
         return elements_of(self.brought.source, self.S, rows, columns)
 
@@ -277,16 +277,16 @@ class Processes(Home):
             def due() -> bool:
                 return monotonic() - last >= interval
 
-        def put_away(step: int) -> None:
+        def commit(step: int) -> None:
             nonlocal last
-            agreed(self.world, self._put_away)
-            agreed(self.world, partial(self._first_only, partial(self._refer, step)))  # when all is on disk
+            agreed(self.world, self._store_part)
+            agreed(self.world, partial(self._first_only, partial(self._write_manifest, step)))  # when all is on disk
             self.slot = 1 - self.slot
             last = monotonic()
 
         start = 0 if self.saved is None else self.saved["step"]
         with told(self.asked.progress if self.world.rank == 0 else False, f"{self.S.name} closure") as report:
-            self.spread.close(self.kernel, start=start, report=report, due=due, put_away=put_away)
+            self.spread.close(self.kernel, start=start, report=report, due=due, commit=commit)
 
     def refuse(self, error: UndefinedStar) -> None:
         """See `Home`; the first process names the cycle, if it has the matrix."""
@@ -337,14 +337,14 @@ class Processes(Home):
         assert self.asked.storing is not None
         return self.asked.storing.folder / f"rank{self.world.rank}.{slot}.bin"
 
-    def _put_away(self) -> None:
-        """Each process its part, into the file that the last commit does not refer to."""
+    def _store_part(self) -> None:
+        """Write this process's part to the file that the last commit does not refer to."""
         with open(self._part_of(self.slot), "wb") as file:
             file.write(raw(self.spread.memory.stored(self.spread.local)).data)
             file.flush()
             os.fsync(file.fileno())
 
-    def _refer(self, step: int) -> None:
+    def _write_manifest(self, step: int) -> None:
         assert self.asked.storing is not None
         about = {**self.about, "step": step, "operation": step, "slot": self.slot}
         write_manifest(self.asked.storing.folder, about)
@@ -355,11 +355,11 @@ class Processes(Home):
         path, nbytes = self._part_of(self.saved["slot"]), grid.shape[0] * grid.shape[1] * storage.itemsize
         found = np.fromfile(path, np.uint8)
         if found.nbytes != nbytes:
-            raise SemiringError(f"{shown(path)} has {found.nbytes} bytes, and this process's part {nbytes}: "
-                                "remove the folder and begin anew")
+            raise SemiringError(f"{shown(path)} has {found.nbytes} bytes, and this process's part has {nbytes}: "
+                                "remove the folder, and start again")
         self.spread.memory.store(found.view(storage).reshape(grid.shape), self.spread.local)
 
-    # Out
+    # The answer
 
     def decode(self) -> None:
         """See `Home`; `answer` is this process's tiles."""
@@ -380,12 +380,12 @@ class Processes(Home):
                 put_diagonal(D, grid.span(i).start, vertices, np.asarray(values, self.low.dtype))
 
     def mend(self, sound: bool) -> None:
-        """See `Home`: done where the answer is whole."""
+        """See `Home`: `wrapped` does it, where the answer is whole."""
 
     def leave_out_empty_walks(self) -> None:
-        """See `Home`: of x_ii = ⊕_k a_ik ⊗ x_ki each process sums those of its x_ki."""
+        """See `Home`: each process sums the terms a_ik ⊗ x_ki of its own x_ki."""
         if self.kept and self.asked.storing is None:
-            return  # the first process does, when it has all
+            return  # the first process does it, when it has the whole matrix
         grid, T = self.spread.grid, self.S.over(self.low.dtype)
         sums: dict[int, np.ndarray] = {}  # by columns of tiles
 
@@ -408,7 +408,7 @@ class Processes(Home):
                                   reduce(T.add, [part[i] for part in parts if i in part]))
 
     def _add_blocks(self, add: Callable[[int, slice, np.ndarray], None]) -> None:
-        """The same rows of a matrix that all can read."""
+        """Add the terms of a matrix that all processes can read."""
         grid = self.spread.grid
         for i in grid.tile_columns:
             blocks = [self._block(grid.span(i), grid.span(k)) for k in grid.tile_rows]
@@ -416,7 +416,7 @@ class Processes(Home):
                 add(i, grid.span(i), np.concatenate(blocks, axis=1))
 
     def wrapped(self) -> Any:
-        """The file, or the rows that this process brought, closed; rank 0 has all where no process brought a part."""
+        """The file, or the closure's rows for this process: those that it passed, or all of them for rank 0."""
         if self.asked.storing is not None:
             return self._written()
         grid, given, world = self.spread.grid, self.brought, self.world
@@ -445,7 +445,7 @@ class Processes(Home):
         return given.operand.wrap(out)
 
     def _begun(self) -> Output:
-        """The file, begun by the first process and then opened by all."""
+        """The file, which the first process makes and then all open."""
         storing, grid, low = self.asked.storing, self.spread.grid, self.low
         assert storing is not None
         made = Program(grid.n, grid.side, grid.count)

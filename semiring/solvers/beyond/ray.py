@@ -1,4 +1,4 @@
-"""The closure of a matrix by tasks of Ray's: the recorded program, tile by tile, on whatever workers there are."""
+"""The closure of a matrix by Ray tasks: the operations of a recorded program, tile by tile, on any free workers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from semiring.operands.read import operand
 from semiring.scale.connection import Ray
 from semiring.scale.program import program
 from semiring.scale.ranks import using
-from semiring.scale.stores import block
 from semiring.scale.tasks import Work, carry_out, done
 
 from ..close import Home, closed, method_among
@@ -36,10 +35,10 @@ from ..task import Options, algebra_for
 from ..ways import ways_of
 from .files import METHODS
 
-SIDE = 1024  # of tiles: a task takes a millisecond beside its products
-LEAST_SIDE = 64
-ROUNDS = 8  # tiles in a row, below which workers wait for each other
-EVERYTHING = 1 << 40  # cells that "fit in memory": those of the store do
+SIDE = 1024  # order of a tile; a task takes a millisecond in addition to its products
+SMALLEST_SIDE = 64
+TILES_IN_A_ROW = 8  # with fewer tiles workers wait for each other
+ALL_CELLS = 1 << 40  # more cells than any program has: all fit in the store
 
 
 def closure(connection: Ray, A: Any, S: Any, asked: Options) -> Any:
@@ -64,7 +63,7 @@ def closure(connection: Ray, A: Any, S: Any, asked: Options) -> Any:
 
 
 class RayStore(Home):
-    """A matrix whose tiles are in the store of a cluster of Ray's."""
+    """A matrix whose tiles are in the object store of a Ray cluster."""
 
     def __init__(self, connection: Ray, method: str, asked: Options, given: Dense):
         super().__init__(given, asked.check, asked.reflexive)
@@ -73,19 +72,19 @@ class RayStore(Home):
         self.low = choose(given.S, given.dtype, self.facts, n, in_place=False, packed=False)
         if self.low.kind != "numba":
             raise SemiringError(f"{given.S.name}: these {given.dtype} are computed on as {self.low.name}, which "
-                                "workers do not send each other: leave out on=")
+                                "workers cannot send to each other: leave out on=")
         self.low = affordable(self.low, n, float(n) ** 3)
         require(2 * self.low.matrix_bytes(n), "the tiles in Ray's store, and the answer,", "use sr.connect('mpi')")
 
     def close(self) -> None:
         given, low, ray, n = self.given, self.low, self.connection.ray, self.given.shape[0]
-        side = self.asked.tile or max(LEAST_SIDE, min(SIDE, n // ROUNDS // 16 * 16))
-        made = program(SCHEDULES[self.method], n, side, EVERYTHING)
+        side = self.asked.tile or max(SMALLEST_SIDE, min(SIDE, n // TILES_IN_A_ROW // 16 * 16))
+        made = program(SCHEDULES[self.method], n, side, ALL_CELLS)
         task = ray.remote(num_cpus=1, max_retries=3)(_task)
         about, stored = ray.put((self.S, given.dtype, self.facts, n, low.compiled)), {}
         for i in range(made.count):
             for j in range(made.count):
-                part = given.array[block(made, (i, j))]
+                part = given.array[made.block((i, j))]
                 stored[i, j] = ray.put(low.encode(np.ascontiguousarray(part), True))
         found = carry_out(made, stored, lambda work, target, factors: task.remote(about, work, side, target, *factors))
         del stored
@@ -93,7 +92,7 @@ class RayStore(Home):
         with told(self.asked.progress, f"{self.S.name} closure") as report:
             try:
                 for at, (tile, held) in enumerate(found.items()):
-                    self.work[block(made, tile)] = ray.get(held)
+                    self.work[made.block(tile)] = ray.get(held)
                     report((at + 1) / len(found))
             except ray.exceptions.RayTaskError as error:
                 if not isinstance(error.cause, UndefinedStar):
@@ -103,7 +102,7 @@ class RayStore(Home):
     def refuse(self, error: UndefinedStar) -> None:
         if not fields.is_for_lapack(self.low):
             raise star_undefined(self.given, error, gone=False) from None
-        self.work[...] = np.zeros((), self.low.storage)  # rows have to be exchanged
+        self.work[...] = np.zeros((), self.low.storage)  # `mend` exchanges rows
 
     def diagonal(self) -> np.ndarray:
         return self.work.diagonal()
@@ -119,13 +118,13 @@ class RayStore(Home):
 
 @lru_cache(8)
 def _lowering(S: Semiring, dtype: np.dtype, facts: Facts, n: int, compiled: bool) -> Lowering:
-    """The form in which a worker computes: that of the process that has the matrix."""
+    """The form in which a worker computes, the same as in the process that has the matrix."""
     low = choose(S, dtype, facts, n, in_place=False, packed=False)
     return low.in_machine_code if compiled else low.interpreted
 
 
 def _task(form: Any, work: Work, side: int, target: np.ndarray, *factors: np.ndarray) -> np.ndarray:
-    """A tile, by a worker, on one processor."""
+    """Compute a tile, on one processor of a worker."""
     low = _lowering(*form)
     kernel = build_kernel(low)
     with using(kernel, low, 1):
@@ -133,24 +132,24 @@ def _task(form: Any, work: Work, side: int, target: np.ndarray, *factors: np.nda
 
 
 def plan(connection: Ray, A: Any, S: Any, asked: Options) -> NoReturn:
-    """There is none.
+    """Refuse a plan: Ray does not say beforehand what moves.
 
     Raises
     ------
     SemiringError
     """
-    raise SemiringError("a plan with on= is of sr.connect('mpi'): Ray gives tiles to whichever worker is free, so that "
-                        "what moves is not known before")
+    raise SemiringError("Ray gives tiles to any free worker, so the traffic is not known before, and there is no plan: "
+                        "leave out on=, or use sr.connect('mpi')")
 
 
 def _refuse(S: Semiring, o: Options) -> str:
-    """What closures by tasks do not have; the schedule."""
+    """Refuse what closures by tasks do not have; return the schedule."""
     if S.traced is None:
-        raise SemiringError(f"{S.name}: its elements are Python objects, which workers do not send each other here: "
+        raise SemiringError(f"{S.name}: its elements are Python objects, which workers cannot send to each other: "
                             "leave out on=")
     method = method_among(METHODS, resolve_method(o.method, S), "with on= and Ray")
     ways_of("closure", "ray", o.asked)
     if o.device not in (None, "cpu"):
-        raise SemiringError("Ray's workers compute on their CPUs, and device= asks for a GPU: leave that out, or take "
-                            "sr.connect('mpi'), with which each process has a GPU")
+        raise SemiringError("Ray's workers compute on their CPUs, and device= asks for a GPU: leave out device=, or "
+                            "use sr.connect('mpi'), with which each process has a GPU")
     return method

@@ -54,11 +54,11 @@ def test_one_process_has_it_all_have_rows_or_all_read_a_file(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("bring", "told"), [
-    (lambda world: A, "rank 0 passes a matrix, rank 1 passes a matrix, .* and others None"),
+    (lambda world: A, "rank 0 passes a matrix, rank 1 passes a matrix, .*pass the matrix on rank 0"),
     (lambda world: None, "rank 0 None"),
-    (lambda world: by_rows(world, A[:5]), "bring 5 rows of 7 columns: a matrix that has a closure is square"),
-    (lambda world: by_rows(world, A.astype("f4") if world.rank == 2 else A), "rank 2 brings 5 × 7 elements of float32"),
-    (lambda world: Rows(A[:, :3] if world.rank == 1 else A[:1]), "rank 1 brings 7 × 3 elements"),
+    (lambda world: by_rows(world, A[:5]), "pass 5 rows of 7 columns: a matrix that has a closure is square"),
+    (lambda world: by_rows(world, A.astype("f4") if world.rank == 2 else A), "rank 2 passes 5 × 7 elements of float32"),
+    (lambda world: Rows(A[:, :3] if world.rank == 1 else A[:1]), "rank 1 passes 7 × 3 elements"),
     (lambda world: A[:3] if world.rank == 0 else None, "square"),
     (lambda world: A * np.nan if world.rank == 0 else None, r"A\[0, 0\]"),
     (lambda world: by_rows(world, np.where(A == 44, np.nan, A)), r"A\[6, 2\]"),

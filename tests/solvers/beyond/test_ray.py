@@ -154,5 +154,5 @@ def test_refusals(tmp_path: Path) -> None:
 
 
 def test_what_moves_is_not_known_before() -> None:
-    with pytest.raises(sr.SemiringError, match="whichever worker is free"):
+    with pytest.raises(sr.SemiringError, match="traffic is not known"):
         sr.plan("closure", np.zeros((3, 3)), sr.min_plus, on=Ray(None))
