@@ -3,11 +3,13 @@
 By itself the library compiles an algebra when that repays, so that small tests run by NumPy. Tests whose subject is
 compiled code ask for `machine_code`; those of NumPy's engine, where it matters, for `by_numpy`.
 
-No example of a property test has a deadline: the first may compile, and machines are shared. `make test` draws few
-examples, and `make test-all` as many as Hypothesis does by default.
+No example of a property test has a deadline: the first may compile, and machines are shared. `make test` draws a
+quarter of the examples that `make test-all` does, also where a test says how many.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -17,6 +19,20 @@ from semiring.kernels.cpu.compile import price
 settings.register_profile("untimed", deadline=None)
 settings.register_profile("few", deadline=None, max_examples=25)
 settings.load_profile("untimed")
+FULL = settings.default.max_examples  # by Hypothesis's default
+FEWEST = 10  # examples of a test that asks for as many
+
+make_settings = settings.__init__
+
+
+def drawing_fewer(self: settings, *given: Any, **asked: Any) -> None:
+    """Make settings whose number of examples is in the proportion of the profile's to the default."""
+    if isinstance(count := asked.get("max_examples"), int):
+        asked["max_examples"] = max(count * settings.default.max_examples // FULL, min(count, FEWEST))
+    make_settings(self, *given, **asked)
+
+
+settings.__init__ = drawing_fewer  # type: ignore[method-assign]
 
 
 @pytest.fixture
