@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from .results.path_stacks import StackedPaths
     from .results.paths import Paths
     from .solvers.dense.derived import Closures
-    from .solvers.dense.factors import Factors
-    from .solvers.dense.stacks import StackedFactors
+    from .solvers.dense.factors import Factors, StackedFactors
     from .solvers.sparse.factors import SparseFactors
 
 Progress = bool | Callable[[float], None]

@@ -102,7 +102,6 @@ WAYS = (
     way("factor", "sparse.elimination", "device check order progress", "devices"),
     way("factor", "sparse.elimination", "device check order progress", kinds={TO_GPU}),
     way("factor", "sparse.on_gpus", "device check order progress", kinds={TO_GPU}),
-    way("factor", "dense.stacks", "device check order progress", kinds=DENSE | DEVICE),
     way("factor", "sparse.elimination", "device check order progress", kinds=SPARSE),
     way("factor", "dense.factors", "device check order progress", kinds=KINDS - SPARSE),
 
@@ -110,7 +109,6 @@ WAYS = (
     way("solve", "dense.derived", "device check progress", "left"),
     way("solve", "sparse.elimination", "device check progress", kinds={TO_GPU}),
     way("solve", "sparse.on_gpus", "device check progress", kinds={TO_GPU}),
-    way("solve", "dense.stacks", "device check progress", kinds=DENSE | DEVICE),
     way("solve", "sparse.acyclic", "device check progress", kinds=SPARSE),
     way("solve", "sparse.superlu", "device check progress", kinds=SPARSE),
     way("solve", "sparse.elimination", "device check progress", kinds=SPARSE),

@@ -1,10 +1,14 @@
-"""Factor once, solve often: the LU decomposition of a matrix over a semiring."""
+"""Factor a matrix once and solve often: the LU decomposition over a semiring, of a matrix or of each of a stack.
+
+Small matrices of a stack are not eliminated: they are closed together in one call, and A* multiplies.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
+from math import prod
 from pickle import PicklingError
 from typing import TYPE_CHECKING, Any, overload
 
@@ -13,35 +17,40 @@ import numpy as np
 from semiring.algebra.tables import html_table
 from semiring.algorithms import elimination
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.errors import SemiringError
+from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.build import affordable
 from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.interface import Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers
 from semiring.kernels.numpy import library
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
-from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.operand import Operand, order_of, order_of_one
+from semiring.operands.read import operand, refuse_edges
 
-from ..cycles import look_for_cycles, may_diverge, settle
-from ..forms import Apply, is_finite, refuse_overflow, right_hand_side, solution, with_room, without_library
+from ..cycles import look_for_cycles, may_diverge, of_stack, settle
+from ..forms import Apply, part_of, refuse_overflow, right_hand_side, same_dtype, solution, told, with_room
 from ..paths.factored import Factored, part_by_name, settled, units
 from ..plan import Plan
-from ..task import DEFAULTS, Options, Task
+from ..task import DEFAULTS, Options, Task, compute, first_offer
 from . import fields, rings, schedules
+from .products import product_shape
 
 if TYPE_CHECKING:
     from semiring.graphs.tables import Table
 
 
 def offer(task: Task) -> Plan:
-    """Elimination of any matrix into factors, or with a right-hand side."""
+    """Offer to eliminate any matrix into factors, or with a right-hand side."""
     given, o = task.operands[0], task.options
-    n = order_of_one(given.shape)
     if o.order != "auto":
-        raise SemiringError("order is for sparse matrices and graphs, which are eliminated on the CPU; A is "
-                            f"{'a packed matrix' if given.kind == 'packed' else 'an array'}")
+        kind = "a packed matrix" if given.kind == "packed" else "a stack" if len(given.shape) > 2 else "an array"
+        raise SemiringError(f"order is for sparse matrices and graphs on the CPU, and A is {kind}: leave out order")
+    if isinstance(task.given[0], Dense) and len(given.shape) != 2:
+        return _stack(task)
+    n = order_of_one(given.shape)
     facts, low = given.form(n + 1, check=o.check)
     if task.S.is_tropical and given.dtype.kind in "iu":
         low = given.lowering(with_room(facts), n + 1)
@@ -64,12 +73,12 @@ def offer(task: Task) -> Plan:
 
 
 def keeps_edges(given: Operand) -> bool:
-    """Whether factors of an array keep its edges, for best paths: where ⊕ selects, on the host."""
+    """Return whether factors keep the edges of an array for best paths: if ⊕ selects, on the host."""
     return isinstance(given, Dense) and given.S.selective and not given.on_gpu
 
 
 def right_of(task: Task, dtype: np.dtype) -> Dense | None:
-    """The right-hand side of equations, refused where it does not fit before anything is eliminated."""
+    """Return the right-hand side of equations; refuse one that does not fit before anything is eliminated."""
     if task.verb != "solve":
         return None
     return right_hand_side(task.given[1], task.given[0], dtype, task.operands[1])
@@ -81,33 +90,13 @@ def _run(task: Task, right: Dense | None, plan: Plan) -> Any:
     return made if right is None else made._solution(right)
 
 
-def _restored(given: Operand, check: bool, verb: str, about: tuple[str, str, int], state: dict[str, Any]) -> Factors:
-    """Factors that were pickled, with an engine of this process.
-
-    Raises
-    ------
-    SemiringError
-        Where this version of the library would store them in another way.
-    """
-    task = Task("factor", given.S, (given,), replace(DEFAULTS, device="cpu", check=check))
-    plan = replace(offer(task), operation=verb, tile=about[2])
-    low = plan.lowering
-    if (low.name, str(low.storage)) != about[:2]:
-        raise SemiringError(f"these factors are pickled as {about[0]} in {about[1]}, and this version computes with "
-                            f"{low.name} in {low.storage}: factor the matrix anew")
-    made = Factors.__new__(Factors)
-    vars(made).update(state, plan=plan, shape=given.shape, _S=given.S)
-    return made
-
-
 def of_closure(given: Dense, closure: np.ndarray) -> Factors:
-    """Factors of a matrix that has none, as pivots have no stars, though it has a closure."""
+    """Return factors of a matrix that has a closure, although a pivot has no star."""
     plan = offer(Task("factor", given.S, (given,), replace(DEFAULTS, device="cpu")))
     made = Factors.__new__(Factors)
-    edges = given.changed(array=given.array.copy())
-    vars(made).update(
-        plan=plan, shape=given.shape, _S=given.S, _given=given, _check=True, _came=given, _edges=edges,
-        _decomposition=None, _factors=None, _closed=plan.lowering.encode(closure, True))
+    made._keep(given, plan, True, given)
+    made._edges = given.changed(array=given.array.copy())
+    made._decomposition, made._star = None, plan.lowering.encode(closure, True)
     return made
 
 
@@ -129,88 +118,68 @@ class Factors(Factored):
     Factors of a 2 × 2 matrix over plus-times, float64
     """
 
+    _star: Any = None  # A* in storage, which solves by a product if the factors are not trusted
+
     def __init__(self, given: Operand, plan: Plan, options: Options, came: Operand):
-        self.plan, self.shape = plan, given.shape
-        self._S, self._given, self._check = given.S, given, options.check
-        self._came = came  # as the caller gave it, with its names
-        self._edges = given if plan.operation == "factor" and keeps_edges(given) else came
-        if self._edges is given and isinstance(given, Dense):
-            self._edges = given.changed(array=given.array.copy())  # the caller's may change
-        self._decomposition = self._by_library(options.progress)
-        self._closed, low = None, self.plan.lowering
+        self._keep(given, plan, options.check, came)
+        self._decomposition, progress = self._by_library(options.progress), options.progress
+        low = plan.lowering
         if rings.cancels(low):
-            self._eliminate_and_look(low, options.progress)
-            return
-        if low.on_gpu and (low.inverts or low.dual) and options.check:
-            self._eliminate_on_gpu(low, options.progress)
-            return
-        if self._decomposition is None:
-            self._factors = self._eliminated(options.progress)
-        low = self.plan.lowering
-        if low.log_sum and self._is_endless(low):
-            task = Task("closure", given.S, (as_dense(given),), replace(
-                DEFAULTS, device="gpu" if low.on_gpu else "cpu"))
-            self._closed = low.encode(schedules.offer(task).run(), True)
-        if not options.check or not may_diverge(low):
-            return
-        array = given.array  # type: ignore[attr-defined]
-        verdict = look_for_cycles(low, self._factors, array, given.facts, given.names)
-        if verdict.unstable and verdict.error is None:
-            # Rounding errors grew in the factors; then A* itself solves, by a product.
-            self._closed = schedules.stable_closure(low, array, None, given.facts, given.names)
-        else:
-            settle(low, self._factors, verdict)
-
-    def _eliminate_and_look(self, low: Lowering, progress: bool | Callable[[float], None]) -> None:
-        """The factors, or where sums cancelled too far to believe them A* itself, which solves by a product."""
-        given, n = as_dense(self._given), self.shape[0]
-        kernel = build_kernel(low)
-        try:
-            self._factors = self._eliminated(progress)
-            V = given.array if n <= rings.WHOLE else given.array[:, : rings.COLUMNS]
-            X = low.encode(V, True)
-            elimination.solve(self._factors, X, kernel, self.plan.tile)
-            if rings.solves(self._S, given, np.asarray(low.decode(X)), V):
-                return
-        except UndefinedStar:
-            self._factors = low.encode(given.array, True)
-        task = Task("closure", given.S, (given,), replace(DEFAULTS, device="cpu"))
-        self._closed = low.encode(schedules.offer(task).run(), True)
-
-    def _eliminate_on_gpu(self, low: Lowering, progress: bool | Callable[[float], None]) -> None:
-        """The factors over a field on a GPU, or where they are wrong A* itself, for which rows are exchanged."""
-        given = as_dense(self._given)
-        try:
+            self._eliminate(progress, lambda: rings.solves_columns(as_dense(given), low, self._substitute))
+        elif low.on_gpu and (low.inverts or low.dual) and options.check:
+            self._eliminate(progress, lambda: fields.is_right_to_solve(
+                self.plan.lowering, as_dense(given).stored(self.plan.lowering, False), self._substitute))
+        elif self._decomposition is None:
             self._factors = self._eliminated(progress)
             low = self.plan.lowering
-            kernel = build_kernel(low)
-            apply = partial(self._substituted, kernel)
-            if fields.is_right_to_solve(low, given.stored(low, False), apply):
+            if low.log_sum and fields.is_endless(low, self.shape[0], self._substitute):
+                self._close()
+            if options.check and may_diverge(low):
+                self._look_for_cycles()
+
+    def _keep(self, given: Operand, plan: Plan, check: bool, came: Operand) -> None:
+        """Keep what was passed, with the caller's names in `came`."""
+        self.plan, self.shape, self._S, self._given, self._check = plan, given.shape, given.S, given, check
+        self._came = self._edges = came
+        if plan.operation == "factor" and keeps_edges(given):
+            self._edges = given.changed(array=given.array.copy())  # type: ignore[attr-defined]  # the caller's may change
+
+    def _eliminate(self, progress: bool | Report, is_right: Callable[[], bool]) -> None:
+        """Make the factors; if a pivot has no star, or they are wrong, A*, for which rows are exchanged."""
+        try:
+            self._factors = self._eliminated(progress)
+            if is_right():
                 return
         except UndefinedStar:
             pass
-        plan = schedules.offer(Task("closure", given.S, (given,), replace(DEFAULTS, device="gpu")))
-        self._closed = low.encode(plan.run(), True)
+        self._close()
 
-    def _substituted(self, kernel: Any, X: Any) -> None:
-        elimination.solve(self._factors, X, kernel, self.plan.tile)
+    def _look_for_cycles(self) -> None:
+        """Refuse improving cycles; if rounding errors grew in the factors, make A* in a way in which they do not."""
+        given: Any = self._given
+        low = self.plan.lowering
+        verdict = look_for_cycles(low, self._factors, given.array, given.facts, given.names)
+        if verdict.unstable and verdict.error is None:
+            self._star = schedules.stable_closure(low, given.array, None, given.facts, given.names)
+        else:
+            settle(low, self._factors, verdict)
 
-    def _is_endless(self, low: Lowering) -> bool:
-        return fields.is_endless(low, self.shape[0], partial(self._substituted, build_kernel(low)))
+    def _close(self) -> None:
+        low = self.plan.lowering
+        asked = replace(DEFAULTS, device="gpu" if low.on_gpu else "cpu")
+        self._star = low.encode(schedules.offer(Task("closure", self._S, (as_dense(self._given),), asked)).run(), True)
 
-    def _by_library(self, progress: bool | Callable[[float], None]) -> fields.Eliminated | None:
-        """What LAPACK makes of 1 − A on the host, over a field; None where numbers overflow.
+    def _substitute(self, X: Any) -> None:
+        elimination.solve(self._factors, X, build_kernel(self.plan.lowering), self.plan.tile)
 
-        Raises
-        ------
-        NoClosureError
-        """
+    def _by_library(self, progress: bool | Report) -> fields.Eliminated | None:
+        """1 − A decomposed by LAPACK on the host, over a field; None if numbers overflow."""
         low = self.plan.lowering
         if not fields.is_for_lapack(low):
             return None
         found = fields.eliminated(self._given, low)
         if found is not None:
-            if self.plan.operation == "factor":  # where numbers overflow A is eliminated later; it may change till then
+            if self.plan.operation == "factor":  # numbers may overflow later, and the caller's A may change before
                 given = as_dense(self._given)
                 self._given = given.changed(array=given.array.copy())
             with schedules.reporting(self.plan, progress, self._check):
@@ -219,55 +188,35 @@ class Factors(Factored):
 
     @cached_property
     def _factors(self) -> Any:
-        """The factors in storage, where LAPACK has some and numbers overflow all the same."""
+        """The factors in storage, if LAPACK has some and numbers overflow all the same."""
         return self._eliminated(False)
 
-    def _eliminated(self, progress: bool | Callable[[float], None]) -> Any:
-        """The factors in storage; on a GPU anew without its library, to which 0 · ∞ is NaN, where numbers overflow."""
-        low = self.plan.lowering
-        by_library = low.on_gpu and low.blas
-        factors = self._given.stored(low, True)
-        try:
-            with schedules.reporting(self.plan, progress, self._check) as kernel:
-                elimination.factor(factors, kernel, self.plan.tile)
-            if not by_library or is_finite(factors):
-                return factors
-        except UndefinedStar:
-            if not by_library:
-                raise
-        self.plan = replace(self.plan, lowering=without_library(low))
-        factors = self._given.stored(low, True)
-        elimination.factor(factors, build_kernel(self.plan.lowering), self.plan.tile)
+    def _eliminated(self, progress: bool | Report) -> Any:
+        """The factors in storage."""
+        factors, self.plan = schedules.worked_on(
+            self.plan, self._given, lambda work, kernel, plan: elimination.factor(work, kernel, plan.tile),
+            in_place=False, look=True, check=self._check, progress=progress)
         return factors
 
     def _solution(self, right: Dense) -> Any:
         return solution(self._given, right, self.plan.lowering, self._engine, self._check)
 
     def _engine(self, wide: bool) -> tuple[Lowering, Apply]:
-        """What multiplies by A*, in Python's integers where sums are too wide for the storage."""
+        """A function that multiplies by A*, in Python's integers if sums are too wide for the storage."""
         n = self.shape[0]
         if self._decomposition is not None:
-            return self.plan.lowering, self._apply
+            return self.plan.lowering, lambda X: self._solved(X) or self._substitute(X)
         low = affordable(self.plan.lowering, 2 * n, float(n) ** 2)
-        held = self._factors if self._closed is None else self._closed
+        stored = self._factors if self._star is None else self._star
         if wide:
-            low, held = in_python_integers(low, held)
+            low, stored = in_python_integers(low, stored)
         kernel = build_kernel(low)
-        if self._closed is not None:
-            return low, partial(kernel.left, held)
-        return low, lambda X: elimination.solve(held, X, kernel, self.plan.tile)
-
-    def _apply(self, X: Any) -> None:
-        if not self._solved(X):
-            elimination.solve(self._factors, X, build_kernel(self.plan.lowering), self.plan.tile)
+        if self._star is not None:
+            return low, partial(kernel.left, stored)
+        return low, lambda X: elimination.solve(stored, X, kernel, self.plan.tile)
 
     def _solved(self, X: Any, turned: bool = False) -> bool:
-        """X ← A* X by LAPACK, or the same with Aᵀ; False where it has no factors, or numbers overflow.
-
-        Raises
-        ------
-        NoClosureError
-        """
+        """X ← A* X by LAPACK, or the same with Aᵀ; False if it has no factors, or numbers overflow."""
         if self._decomposition is None:
             return False
         try:
@@ -297,12 +246,11 @@ class Factors(Factored):
                [2., 2.]])
         """
         low = self.plan.lowering
-        if self._closed is not None:
-            return self._given.wrap(low.decode(self._closed.copy()))
+        X = self._star.copy() if self._star is not None else None
         if self._decomposition is not None:
-            inverse = self._decomposition.closure(low)
-            if inverse is not None:
-                return self._given.wrap(low.decode(inverse))
+            X = self._decomposition.closure(low)
+        if X is not None:
+            return self._given.wrap(low.decode(X))
         work, n = self._factors.copy(), self.shape[0]
         elimination.expand(work, build_kernel(affordable(low, n, n**3 * 2 / 3)), self.plan.tile)
         if self._given.kind == "packed":
@@ -360,8 +308,8 @@ class Factors(Factored):
             B = units(self._edges, np.arange(n) if ends is None else ends)
             found = np.asarray(to_host(self.solve(np.ascontiguousarray(B.T))))[starts]
             return settled(self._S, found, starts, ends)
-        if self._closed is not None:
-            found = low.decode(np.ascontiguousarray(self._closed[starts]))
+        if self._star is not None:
+            found = low.decode(np.ascontiguousarray(self._star[starts]))
         else:
             low = affordable(low, 2 * n, float(n) ** 2 * len(starts))
             work = low.encode(units(self._edges, starts), True)
@@ -373,18 +321,178 @@ class Factors(Factored):
         found = settled(self._S, found, starts, None)
         return found if ends is None else found[:, ends]
 
-    def __reduce__(self) -> tuple[Callable[..., Factors], tuple[Any, ...]]:
-        low = self.plan.lowering
+    def __getstate__(self) -> dict[str, Any]:
+        plan, low = self.plan, self.plan.lowering
         if low.on_gpu:
             raise PicklingError("factors on a GPU are not pickled: factor the matrix on the CPU, with device='cpu', or "
                                 "pickle the matrix and factor it where it is read")
-        state = {name: value for name, value in vars(self).items() if name not in ("plan", "shape", "_S")}
-        about = low.name, str(low.storage), self.plan.tile
-        return _restored, (self._given, self._check, self.plan.operation, about, state)
+        return {**vars(self), "plan": (plan.operation, plan.tile, low.name, str(low.storage))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        verb, tile, *stored = state["plan"]
+        asked = replace(DEFAULTS, device="cpu", check=self._check)
+        self.plan = replace(offer(Task("factor", self._S, (self._given,), asked)), operation=verb, tile=tile)
+        low = self.plan.lowering
+        if [low.name, str(low.storage)] != stored:
+            raise SemiringError(f"these factors are pickled as {stored[0]} in {stored[1]}, and this version computes "
+                                f"with {low.name} in {low.storage}: factor the matrix again")
 
     def __repr__(self) -> str:
         n = self.shape[0]
         return f"Factors of a {n} × {n} matrix over {self._S.name}, {self.plan.lowering.dtype}"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), self.plan.rows().items())
+
+
+def _stack(task: Task) -> Plan:
+    """The plan of a stack: that of its closure, or of one of its matrices."""
+    given: Any = task.given[0]
+    n = order_of(given.shape)
+    if task.verb == "solve":
+        product_shape(given.shape, task.given[1].shape)  # refuses before anything is eliminated
+        same_dtype(given, task.given[1])
+    # A closure of integers may leave a narrow dtype although no answer does; factors have more room.
+    together = (given.dtype.kind not in "iuO" and n <= schedules.STACKED_ORDER) or not prod(given.shape)
+    one = given if together else given.matrix((0,) * len(given.shape[:-2]))
+    found = first_offer(Task("closure" if together else "factor", task.S, (one,), task.options))
+    why = "of small matrices: A* in one call, and products" if together else "of each matrix"
+    return replace(
+        found, operation=task.verb, shape=given.shape, runner=partial(_run_stack, task, together),
+        work=found.work * (1 if together else prod(given.shape[:-2])), reasons=found.reasons | {"method": why},
+    )
+
+
+def _run_stack(task: Task, together: bool, plan: Plan) -> Any:
+    made = StackedFactors(task.given[0], plan, task.options, together)  # type: ignore[arg-type]
+    return made if task.verb == "factor" else made.solve(task.given[1])
+
+
+class StackedFactors:
+    """A stack of matrices, to solve X = A ⊗ X ⊕ B for many B; made by `semiring.factor`.
+
+    Attributes
+    ----------
+    plan : Plan
+        How it was computed.
+    shape : tuple of int
+        (…, n, n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> sr.factor(np.array([[[0.5]], [[0.75]]]), sr.plus_times)
+    StackedFactors of 2 matrices, 1 × 1, over plus-times, float64
+    """
+
+    def __init__(self, given: Dense, plan: Plan, options: Options, together: bool):
+        self.plan, self.shape, self._S, self._given = plan, given.shape, given.S, given
+        self._options = replace(DEFAULTS, device=options.device, check=options.check)
+        self._star: Operand | None = None
+        self._each: list[Factors] = []
+        if together:
+            self._star = operand(compute(Task("closure", given.S, (given,), options)), given.S)
+            return
+        count = prod(given.shape[:-2])
+        with told(options.progress, f"{given.S.name} {plan.operation}") as report:
+            for k, place in enumerate(np.ndindex(*given.shape[:-2])):
+                part = options.progress and part_of(report, k / count, (k + 1) / count)
+                asked = replace(self._options, progress=part)
+                try:
+                    self._each.append(compute(Task("factor", given.S, (given.matrix(place),), asked)))
+                except NoClosureError as e:
+                    raise of_stack(e, place) from None
+
+    def solve(self, B: Any) -> Any:
+        """The least solutions X = A* B of X = A ⊗ X ⊕ B.
+
+        Parameters
+        ----------
+        B : array_like, shape (n,) or (…, n, m)
+            Of A's dtype. A vector belongs to all equations; leading axes broadcast, as in `numpy.matmul`.
+
+        Returns
+        -------
+        ndarray, shape (…, n) or (…, n, m)
+            In A's byte order.
+
+        Raises
+        ------
+        SemiringError
+            When B's shape or dtype does not fit, an entry is not an element, or a result has no place in the dtype.
+
+        Notes
+        -----
+        Floats are rounded as in `semiring.closure`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> F = sr.factor(np.array([[[0.5]], [[0.75]]]), sr.plus_times)
+        >>> F.solve(np.array([3.0]))
+        array([[ 6.],
+               [12.]])
+        """
+        refuse_edges(B)
+        right = operand(B, self._S, "B")
+        if self._star is not None:
+            return compute(Task("matmul", self._S, (self._star, right), self._options, (None,)))
+        shape, b = product_shape(self.shape, right.shape), as_dense(right).array
+        same_dtype(self._given, right)
+        leading = shape.full[:-2]
+        which = np.broadcast_to(np.arange(len(self._each)).reshape(self.shape[:-2]), leading)
+        parts = np.broadcast_to(b, leading + b.shape if b.ndim == 1 else (*leading, *b.shape[-2:]))
+        found = np.empty(shape.final, self._given.callers_dtype)
+        for place in np.ndindex(leading):
+            found[place] = self._each[which[place]].solve(parts[place])
+        return found
+
+    def closure(self) -> Any:
+        """A*, from the factors; they stay.
+
+        Returns
+        -------
+        array, shape (…, n, n)
+            Of A's dtype and kind.
+
+        Raises
+        ------
+        SemiringError
+            When a result has no place in the dtype.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> sr.factor(np.array([[[0.5]], [[0.75]]]), sr.plus_times).closure().ravel()
+        array([2., 4.])
+        """
+        if self._star is not None:
+            return self._given.wrap(as_dense(self._star).array.copy())
+        found = np.empty(self.shape, self._given.callers_dtype)
+        for place, F in zip(np.ndindex(*self.shape[:-2]), self._each, strict=True):
+            found[place] = F.closure()
+        return found
+
+    def __copy__(self) -> StackedFactors:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> StackedFactors:
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "plan"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.plan = first_offer(Task("factor", self._S, (self._given,), self._options))
+
+    def __repr__(self) -> str:
+        n, count = self.shape[-1], prod(self.shape[:-2])
+        return f"StackedFactors of {count} matrices, {n} × {n}, over {self._S.name}, {self._given.dtype}"
 
     def _repr_html_(self) -> str:
         return html_table(repr(self), self.plan.rows().items())

@@ -199,8 +199,9 @@ def finish_product(task: Task, result: Any) -> Any:
 
 def _returned(task: Task, result: Any) -> Any:
     """An array in the shape of the answer, on the caller's device."""
-    final = product_shape(task.given[0].shape, task.given[1].shape).final
-    came = any(given.on_gpu for given in task.given)
+    left, right, *rest = task.given
+    final = product_shape(left.shape, right.shape).final
+    came = left.on_gpu or right.on_gpu or (bool(rest) and rest[0].on_gpu)
     if came != is_on_gpu(result):
         result = upload(result) if came else to_host(result)
     return result if result.shape == final else result.reshape(final)

@@ -90,6 +90,14 @@ def _close(x: np.ndarray, y: np.ndarray) -> bool:
     return bool(((x == y) | (abs(x - y) <= np.sqrt(np.finfo(x.dtype).eps) * scale)).all())
 
 
+def solves_columns(given: Dense, low: Lowering, apply: Callable[[np.ndarray], Any]) -> bool:
+    """Return whether factors, which make A* X of X in storage, are right for columns of A; for all if they are few."""
+    V = given.array if given.shape[-1] <= WHOLE else given.array[:, :COLUMNS]
+    X = low.encode(V, True)
+    apply(X)
+    return solves(given.S, given, np.asarray(low.decode(X)), V)
+
+
 def is_right(given: Dense, X: np.ndarray) -> bool:
     """Whether X is A*, as far as `solves` tells: all of it, or of large matrices some columns."""
     S, n = given.S, len(X)

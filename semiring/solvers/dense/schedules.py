@@ -24,7 +24,7 @@ from semiring.errors import LawError, SemiringError
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.facts import Facts
-from semiring.kernels.interface import BitKernel, Kernel, StackKernel
+from semiring.kernels.interface import BitKernel, Kernel, Report, StackKernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import logsum
 from semiring.kernels.wrappers.counting import Counting
@@ -287,7 +287,7 @@ def leave_out_empty_walks(kernel: Kernel[Any], X: Any, A: Any) -> None:
 
 def closed(
     plan: Plan, given: Operand, original: Any, plus: bool, exists: np.ndarray | None, *, in_place: bool, check: bool,
-    progress: bool | Callable[[float], None],
+    progress: bool | Report,
 ) -> Any:
     """The closure of an operand, in storage; A⁺ where its original is given, or `plus` asks the engine for it.
 
@@ -296,26 +296,57 @@ def closed(
     UndefinedStar
         When a pivot has no star.
     """
+    def close(work: Any, kernel: Kernel[Any], plan: Plan) -> None:
+        close_all(work, original, plus, kernel, plan, exists)
+
+    return worked_on(plan, given, close, in_place=in_place, look=check, check=check, progress=progress)[0]
+
+
+def worked_on(
+    plan: Plan, given: Operand, work_on: Callable[[Any, Kernel[Any], Plan], None], *, in_place: bool, look: bool,
+    check: bool, progress: bool | Report,
+) -> tuple[Any, Plan]:
+    """Work on an operand in storage; once more without a GPU's library if numbers overflow, since its 0 · ∞ is NaN.
+
+    Parameters
+    ----------
+    work_on : callable
+        Is called with the elements in storage, an engine and the plan.
+    look : bool
+        Whether to look for numbers that overflowed.
+
+    Returns
+    -------
+    array
+        The elements, in storage.
+    Plan
+        The plan that was followed.
+
+    Raises
+    ------
+    UndefinedStar
+        If a pivot has no star.
+    SemiringError
+        If numbers overflow and the operand was overwritten.
+    """
     low = plan.lowering
-    by_library = low.on_gpu and low.blas and check  # to which 0 · ∞ is NaN
+    by_library = low.on_gpu and low.blas and look
     work = given.stored(low, not in_place)
     try:
         with reporting(plan, progress, check) as kernel:
-            close_all(work, original, plus, kernel, plan, exists)
+            work_on(work, kernel, plan)
         if not by_library or is_finite(work):
-            return work
+            return work, plan
     except UndefinedStar:
         if not by_library or in_place:
             raise
     if in_place:
-        raise SemiringError(
-            f"{low.algebra.name}: sums overflow {low.dtype}, and A is overwritten; close a copy, or convert A to a "
-            "wider dtype first"
-        )
-    general = replace(plan, lowering=without_library(low))
+        raise SemiringError(f"{low.algebra.name}: sums overflow {low.dtype}, and A was overwritten; close a copy, or "
+                            "convert A to a wider dtype first")
+    plan = replace(plan, lowering=without_library(low))
     work = given.stored(low, True)
-    close_all(work, original, plus, build_kernel(general.lowering), general, exists)
-    return work
+    work_on(work, build_kernel(plan.lowering), plan)
+    return work, plan
 
 
 def close_all(
@@ -373,7 +404,7 @@ def close_each(work: np.ndarray, kernel: Kernel[Any], plan: Plan, exists: np.nda
 
 
 def reporting(
-    plan: Plan, progress: bool | Callable[[float], None], check: bool = True
+    plan: Plan, progress: bool | Report, check: bool = True
 ) -> AbstractContextManager[Kernel[Any]]:
     """A context with the engine of the plan, which reports the share of the work done if that is wanted."""
     kernel: Kernel[Any] = build_kernel(plan.lowering)
