@@ -307,7 +307,7 @@ def test_improving_cycles_against_all_simple_cycles(name: str) -> None:
     algebra = ALGEBRAS[name]
     seen = set()
 
-    @settings(quick, max_examples=60)
+    @settings(quick, max_examples=200)
     @given(strategies.matrices(algebra, "float64", 4, safe=False))
     def run(array: np.ndarray) -> None:
         A = from_numpy(algebra, array)
@@ -362,7 +362,7 @@ def test_strategies_reach_what_they_promise() -> None:
         ["empty", "nine", "loop", "negative", "zero weight", "next to the sentinel", "full", "tie"], 0
     )
 
-    @settings(quick, max_examples=300)
+    @settings(quick, max_examples=1200)
     @given(strategies.matrices(oracle.min_plus, "int32"))
     def run(array: np.ndarray) -> None:
         edges = array[array < 2**31 - 1]
