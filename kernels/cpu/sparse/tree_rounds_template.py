@@ -72,58 +72,6 @@ def join(
         store(ELEMENT, other, STRIP, j, ROW_2, o if nearer else o_c)
 
 
-@inline
-def joined(x_u: Any, x_v: Any, a: Any, hop: Any, best: Any, other: Any, tail: Any) -> Any:
-    """`join` in one lane, of values that are at hand."""
-    c = product(x_u, a)
-    c = c if differs(x_u, as_element(ELEMENT, ZERO)) else as_element(ELEMENT, ZERO)
-    nearer = better(x_u, x_v)
-    taken = nearer & ((tail < 0) | better(c, best))
-    o_c = c if better(c, other) else other
-    return c if taken else best, other if nearer else o_c, hop if taken else tail
-
-
-@inline
-def settled(x_v: Any, best: Any, other: Any, tail: Any) -> Any:
-    """The tail that is a predecessor; OPEN or LOST in its place."""
-    found, apart = differs(x_v, as_element(ELEMENT, ZERO)), better(other, best)
-    return select(found, select((tail < 0) | apart, OPEN, tail), select(tail >= 0, LOST, NONE))
-
-
-@compiled
-def join_few(
-    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
-    tail: int, best_of: int,
-) -> int:
-    """`join` and `finish` for a vertex with one to four edges and no loop, whose products stay in registers.
-
-    The last edge stands for missing ones, since to look at an edge twice changes nothing.
-    """
-    stay_apart()
-    wide_vectors()
-    p, q, r = min(begin + 1, end - 1), min(begin + 2, end - 1), end - 1
-    u_0, a_0 = int64(fetch(np.int32, tails, begin)), fetch(ELEMENT, weights, begin)
-    u_1, a_1 = int64(fetch(np.int32, tails, p)), fetch(ELEMENT, weights, p)
-    u_2, a_2 = int64(fetch(np.int32, tails, q)), fetch(ELEMENT, weights, q)
-    u_3, a_3 = int64(fetch(np.int32, tails, r)), fetch(ELEMENT, weights, r)
-    h_0, h_1 = np.int32(named(u_0, 0)), np.int32(named(u_1, p - begin))
-    h_2, h_3 = np.int32(named(u_2, q - begin)), np.int32(named(u_3, r - begin))
-    x_0, x_1, x_2, x_3 = u_0 * pitch + first, u_1 * pitch + first, u_2 * pitch + first, u_3 * pitch + first
-    unsure, v_first = np.int32(0), v * pitch + first
-    for j in range(lanes):
-        x_v = load(ELEMENT, x, plane, v_first + j, PANEL)
-        best, other, t = as_element(ELEMENT, ZERO), as_element(ELEMENT, ZERO), NONE
-        best, other, t = joined(load(ELEMENT, x, plane, x_0 + j, PANEL), x_v, a_0, h_0, best, other, t)
-        best, other, t = joined(load(ELEMENT, x, plane, x_1 + j, PANEL), x_v, a_1, h_1, best, other, t)
-        best, other, t = joined(load(ELEMENT, x, plane, x_2 + j, PANEL), x_v, a_2, h_2, best, other, t)
-        best, other, t = joined(load(ELEMENT, x, plane, x_3 + j, PANEL), x_v, a_3, h_3, best, other, t)
-        t = settled(x_v, best, other, t)
-        unsure = as_element(np.int32, unsure + select(t < NONE, np.int32(1), np.int32(0)))
-        store(HOP, tail, 0, j, ROW_3, as_element(HOP, t))
-        store(ELEMENT, best_of, STRIP, j, ROW_1, other if better(other, best) else best)
-    return int64(unsure)
-
-
 @compiled
 def finish(x: int, plane: int, v_first: int, lanes: int, best: int, other: int, tail: int) -> int:
     """The tails that are predecessors; OPEN and LOST in place of others, which are counted. The best of all products.
@@ -134,7 +82,9 @@ def finish(x: int, plane: int, v_first: int, lanes: int, best: int, other: int, 
     for j in range(lanes):
         x_v = load(ELEMENT, x, plane, v_first + j, ROW_0)
         b, o = load(ELEMENT, best, STRIP, j, ROW_1), load(ELEMENT, other, STRIP, j, ROW_2)
-        t = settled(x_v, b, o, as_element(np.int32, load(HOP, tail, 0, j, ROW_3)))
+        t = as_element(np.int32, load(HOP, tail, 0, j, ROW_3))
+        found, apart = differs(x_v, as_element(ELEMENT, ZERO)), better(o, b)
+        t = select(found, select((t < 0) | apart, OPEN, t), select(t >= 0, LOST, NONE))
         unsure = as_element(np.int32, unsure + select(t < NONE, np.int32(1), np.int32(0)))
         store(HOP, tail, 0, j, ROW_3, as_element(HOP, t))
         store(ELEMENT, best, STRIP, j, ROW_1, o if better(o, b) else b)
@@ -144,15 +94,13 @@ def finish(x: int, plane: int, v_first: int, lanes: int, best: int, other: int, 
 @compiled
 def all_tails(
     v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
-    loop: bool, tail: int, best: int, other: int,
+    tail: int, best: int, other: int,
 ) -> int:
     """Predecessors in some lanes, with OPEN and LOST in place of those that `join` does not find: how many these are.
 
     `best` takes the best products of all edges.
     """
     stay_apart()
-    if begin < end <= begin + 4 and not loop:
-        return join_few(v, x, plane, pitch, first, lanes, tails, weights, begin, end, tail, best)
     for j in range(lanes):
         store(ELEMENT, best, STRIP, j, ROW_1, as_element(ELEMENT, ZERO))
         store(ELEMENT, other, STRIP, j, ROW_2, as_element(ELEMENT, ZERO))
@@ -446,7 +394,7 @@ def reach_lanes(
 
 @operation
 def settle_vertex(
-    v: int, x: int, plane: int, pitch: int, lanes: int, tails: int, weights: int, begin: int, end: int, loop: int,
+    v: int, x: int, plane: int, pitch: int, lanes: int, tails: int, weights: int, begin: int, end: int,
     bounded: int, tail: int, best: int, other: int, bytes_: int, lost: int, roots: int, roots_here: int, row: int,
     places: int, tight: int, words: int,
 ) -> int:
@@ -454,7 +402,7 @@ def settle_vertex(
     unsure = int64(0)
     for strip in range(0, lanes, STRIP):
         unsure += all_tails(
-            v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, begin, end, loop != 0,
+            v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, begin, end,
             tail + HOP_BYTES * strip, best + strip * SIZE, other,
         )
     if unsure <= roots_here and bounded:

@@ -136,7 +136,7 @@ class TreeKernel(RowsKernel):
         strip = self.module.STRIP
         room = aligned(n * width * self._size) + aligned(4 * width) + width * self._size
         room += strip * (2 * self._size + 9) + aligned(8 * len(entering.columns)) + aligned(20 * n)
-        room += 128 + aligned(8 * n + 4) + aligned(n // 8 + 8) + 8 * -(-width // 64) * words
+        room += 128 + aligned(n // 8 + 8) + 8 * -(-width // 64) * words
         # The rest is compiled where it is needed, and lines then begin once more; from then on it is at hand.
         grow, rest = self.module.grow.made(), self.__dict__.get("_rest", (0, 0))
 

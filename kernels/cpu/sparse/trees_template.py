@@ -24,7 +24,6 @@ from semiring.kernels.cpu.compile.raw import (
     fetch,
     fold,
     load,
-    prefetch,
     put,
     select,
     stay_apart,
@@ -40,7 +39,6 @@ from .tree_hops_template import HOP, HOP_BYTES, MONOTONE, NONE, OPEN, STRIP, at,
 # Template
 
 LABEL = np.int64 if SIZE == 8 else np.int32  # a vertex beside its value, in as many bits: no mask has to change
-AHEAD = 2  # for so many vertices later values are asked for
 
 
 @inline
@@ -209,38 +207,6 @@ def sure_tails(
         number += 4
 
 
-@compiled
-def first_looks(n: int, offsets: int, tails: int, order: int, met: int, begins: int, seen: int) -> None:
-    """All vertices as their values are looked at first; ``begins[i]`` of them before the i-th in `order`.
-
-    At a vertex its own values are looked at, and those at the tails of the edges to it.
-    """
-    stay_apart()
-    count = int64(0)
-    for v in range(n):
-        put(np.int32, seen, v, np.int32(0))
-    for i in range(n):
-        put(np.int32, begins, i, as_element(np.int32, count))
-        v = int64(fetch(np.int32, order, i))
-        begin = fetch(np.int64, offsets, v)
-        for p in range(begin - 1, fetch(np.int64, offsets, v + 1)):
-            u = int64(fetch(np.int32, tails, p)) if p >= begin else v
-            if fetch(np.int32, seen, u) == 0:
-                put(np.int32, seen, u, np.int32(1))
-                put(np.int32, met, count, as_element(np.int32, u))
-                count += 1
-    put(np.int32, begins, n, as_element(np.int32, count))
-
-
-@inline
-def ask_for(x: int, pitch: int, first: int, lanes: int, met: int, begin: int, end: int) -> None:
-    """Some values of vertices that are looked at first soon: others were, and are in a cache."""
-    for k in range(begin, end):
-        row = x + (int64(fetch(np.int32, met, k)) * pitch + first) * SIZE
-        for byte in range(0, lanes * SIZE, 64):
-            prefetch(row + byte)
-
-
 @entry(*[int64] * 27)
 def grow(
     X: int, x_line: int, x_step: int, P: int, p_line: int, p_step: int, lost: int, guessed: int, roots: int,
@@ -259,10 +225,10 @@ def grow(
     do not need: without them `stopped` takes the first line of those that do, of which and of what follows nothing is
     known then; else −1.
 
-    Workspace: 8 bytes for each edge, up to a multiple of 64; n elements of every lane in planes, 2 n + 1 vertices, and
-    a vertex of every lane, each up to a multiple of 64 bytes; an element of every lane, up to a multiple of STRIP; four
-    elements, two labels and a byte of STRIP lanes; 5 n vertices, up to a multiple of 64 bytes; a bit of every lane, up
-    to a word, two for each edge, three for each vertex, and one; 128 bytes; and a bit of every vertex, up to a word.
+    Workspace: 8 bytes for each edge, up to a multiple of 64; n elements of every lane in planes, and a vertex of every
+    lane, each up to a multiple of 64 bytes; an element of every lane, up to a multiple of STRIP; four elements, two
+    labels and a byte of STRIP lanes; 5 n vertices, up to a multiple of 64 bytes; a bit of every lane, up to a word, two
+    for each edge, three for each vertex, and one; 128 bytes; and a bit of every vertex, up to a word.
     """
     nothing = as_element(LABEL, NONE if lossless else OPEN)
     edges = fetch(np.int64, leaving, n)
@@ -275,15 +241,11 @@ def grow(
             passed = fetch(np.int32, values, u)
             put(np.int64, places, p, fetch(np.int64, leaving, u) + passed)
             put(np.int32, values, u, as_element(np.int32, passed + 1))
-    met = values + (n * width * SIZE + 63) // 64 * 64
-    first_met = met + 4 * n
-    if in_place:
-        first_looks(n, offsets, tails, order, met, first_met, values)
     for begin in range(first, last, width):
         lanes = min(width, last - begin)
         words = (lanes + 63) // 64
         x, plane, pitch = values, n * lanes, lanes
-        spare = met + (8 * n + 67) // 64 * 64
+        spare = values + (n * width * SIZE + 63) // 64 * 64
         best = spare + (width * 4 + 63) // 64 * 64  # of every strip
         other = best + (width + STRIP - 1) // STRIP * STRIP * SIZE
         label = other + STRIP * SIZE
@@ -332,14 +294,10 @@ def grow(
                 for j in range(lanes):
                     store(HOP, tail, 0, j, ANY, as_element(HOP, NONE))
             elif bounded and told and not (loop or tied):
-                unsure, later = int64(0), min(i + AHEAD, n - 1)
-                k, end = int64(fetch(np.int32, first_met, later)), int64(fetch(np.int32, first_met, later + 1))
+                unsure = int64(0)
                 for strip in range(0, lanes, STRIP):
-                    count = min(lanes - strip, STRIP)
-                    if in_place:  # copies are in a cache
-                        ask_for(x, pitch, strip, count, met, k, end)
                     unsure += sure_tails(
-                        v, x, plane, pitch, strip, count, tails, weights, begins, stop - begins,
+                        v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, begins, stop - begins,
                         tail + HOP_BYTES * strip, best, label, other, least, nothing,
                     )
             if unsure > roots_here:
@@ -347,7 +305,7 @@ def grow(
                     put(np.int64, stopped, 0, begin)
                     return
                 if call(settle, (
-                    v, x, plane, pitch, lanes, tails, weights, begins, stop, loop, bounded, tail, best, other, bytes_,
+                    v, x, plane, pitch, lanes, tails, weights, begins, stop, bounded, tail, best, other, bytes_,
                     lost + 8 * begin, roots + 8 * begin, roots_here, open_ + 8 * words * v, places, tight, words,
                 )) != 0:
                     join_set(listed, v)
