@@ -41,8 +41,8 @@ from .solvers.paths.trees import best_trees
 from .solvers.task import Task, compute, options
 
 NOTHING = -9999  # before the first vertex of a path, and where there is no path
-SMALL = 3e4  # edges and vertices, for each source, below which SciPy finishes before we have looked
-WITH_PREDECESSORS = 20  # times as many, because trees take longer to compile
+SCIPY_WORK = 3e4  # edges and vertices, for each source, below which SciPy's own search runs
+WITH_PREDECESSORS = 20  # times this work, because trees take longer to compile
 CROWDED = 8  # a dense array stays dense if at least one in this many pairs is an edge
 METHODS = ("auto", "FW", "D", "BF", "J")
 
@@ -614,7 +614,8 @@ def _before(predecessors: Any) -> np.ndarray:
 
 def _is_small(A: Any, sources: int, wanted: bool = False) -> bool:
     edges = A.nnz if sp.issparse(A) else A.size
-    return sources * (edges + _order(A)) < SMALL * (WITH_PREDECESSORS if wanted else 1) and not (_lengths(A) < 0).any()
+    limit = SCIPY_WORK * (WITH_PREDECESSORS if wanted else 1)
+    return sources * (edges + _order(A)) < limit and not (_lengths(A) < 0).any()
 
 
 def _all(A: Any, wanted: bool) -> Any:

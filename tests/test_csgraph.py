@@ -49,7 +49,7 @@ def test_scipys_own_tests_were_found_and_ask_us() -> None:
 def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is so small that SciPy does it, but where SciPy's tests ask as people do."""
     if not request.node.originalname.endswith("_of_scipy"):
-        monkeypatch.setattr(ours, "SMALL", 0)
+        monkeypatch.setattr(ours, "SCIPY_WORK", 0)
 
 
 @st.composite
@@ -303,7 +303,7 @@ def test_small_work_is_scipys(monkeypatch: pytest.MonkeyPatch) -> None:
     A = np.array([[0, 2.0, 9.0], [0, 0, 3.0], [0, 0, 0]])
     here = ours.floyd_warshall(A, return_predecessors=True)
     assert "closure over min-plus" in ours.plan(A) and "rows over min-plus" in ours.plan(A, indices=[0])
-    monkeypatch.setattr(ours, "SMALL", 1e9)
+    monkeypatch.setattr(ours, "SCIPY_WORK", 1e9)
     assert "SciPy's own" in ours.plan(A)
     there = ours.floyd_warshall(A, return_predecessors=True)
     assert all(np.array_equal(x, y) for x, y in zip(here, there, strict=True))
@@ -321,7 +321,7 @@ def test_plan_knows_of_predecessors(monkeypatch: pytest.MonkeyPatch) -> None:
     real = theirs.dijkstra
     monkeypatch.setattr(theirs, "dijkstra", lambda graph, return_predecessors=False: (
         asked.append(return_predecessors), real(graph, return_predecessors=return_predecessors))[1])
-    monkeypatch.setattr(ours, "SMALL", 10)  # the work here is 3 · (9 + 3)
+    monkeypatch.setattr(ours, "SCIPY_WORK", 10)  # the work here is 3 · (9 + 3)
     for wanted in (False, True):
         ours.floyd_warshall(A, return_predecessors=wanted)
         assert ("SciPy's own" in ours.plan(A, return_predecessors=wanted)) == (wanted in asked) == wanted
@@ -335,7 +335,7 @@ def test_yen_says_which_scipy_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_plan_knows_that_trees_are_given_away_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     A = np.array([[0, 2.0, 9.0], [0, 0, 3.0], [0, 0, 0]])
-    monkeypatch.setattr(ours, "SMALL", 3 * (9 + 3) / ours.WITH_PREDECESSORS + 1)
+    monkeypatch.setattr(ours, "SCIPY_WORK", 3 * (9 + 3) / ours.WITH_PREDECESSORS + 1)
     assert "closure" in ours.plan(A) and "SciPy's own" in ours.plan(A, return_predecessors=True)
 
 

@@ -34,7 +34,7 @@ def sparse_cls() -> Any:
 @pytest.fixture(autouse=True, params=["as people call it", "by us"])
 def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "by us":
-        monkeypatch.setattr(ours, "SMALL", 0)
+        monkeypatch.setattr(ours, "SCIPY_WORK", 0)
 
 
 def test_scipys_own_tests_were_found_and_ask_us() -> None:

@@ -92,7 +92,7 @@ def roads(n: int) -> Any:
 def sizes() -> None:
     nx.config.warnings_to_ignore.add("cache")  # two functions are meant for a conversion that is there
     print(f"{'function':42}{'work: NetworkX / semiring, for growing graphs'}")
-    for name in worth.LEAST:
+    for name in worth.LEAST_SIZES:
         cells = []
         for n in (8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384):
             G = graph_for(name, n)

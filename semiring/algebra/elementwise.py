@@ -17,7 +17,7 @@ from .carried import Carried
 from .constants import cast_constant
 from .vectors import convert
 
-_LARGE = 1 << 26  # allocations of more bytes are checked against free memory
+_UNCHECKED_BYTES = 1 << 26  # allocations of more bytes are checked against free memory
 
 
 class Elementwise(Carried):
@@ -89,7 +89,7 @@ class Elementwise(Carried):
         """
         n = whole_number(n, "n", 0)
         S = self.over(dtype if dtype is not None else self.default_dtype)
-        if n * n * S.dtype.itemsize > _LARGE:
+        if n * n * S.dtype.itemsize > _UNCHECKED_BYTES:
             require(n * n * S.dtype.itemsize, f"a {n} × {n} identity matrix of {S.dtype}")
         result = laws.full(np.empty((n, n), S.dtype), S.zero)
         for i in range(n):

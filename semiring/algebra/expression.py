@@ -314,7 +314,7 @@ def _choose(condition: Expression, x: Expression, y: Expression) -> Expression:
     return apply("where", condition, x, y)
 
 
-_LONGEST = 400  # the most characters shown of a part of an expression; one node may occur in it a million times
+_SHOWN_CHARACTERS = 400  # of a part of an expression; one node may occur in it a million times
 
 
 def show(e: Expression, top: bool = True) -> str:
@@ -323,7 +323,7 @@ def show(e: Expression, top: bool = True) -> str:
     for node in postorder([e]):
         parts = [f"({texts[a]})" if a.op in INFIX and node.op in INFIX else texts[a] for a in node.args]
         text = _text(node, parts)
-        texts[node] = text if len(text) <= _LONGEST or node is e else "…"
+        texts[node] = text if len(text) <= _SHOWN_CHARACTERS or node is e else "…"
     return texts[e] if top or e.op not in INFIX else f"({texts[e]})"
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 COMBINED = 4096  # the most combinations of notable elements on which a law is tested
 RANDOM = 256  # combinations with random elements
-ENOUGH = 12  # the fewest random elements on which a flag must hold to be trusted
+TRUSTED_ELEMENTS = 12  # the fewest random elements on which a flag must hold to be trusted
 TOLERANCE = {2: 3e-2, 4: 2e-4, 8: 1e-9}  # relative, by the bytes of a float: rounding does not break a law
 
 
@@ -264,7 +264,7 @@ def check(
         notable, random, sure = given, given[:0], True
     else:
         notable, random = given.notable, given.random
-        sure = given.complete or len(random) >= ENOUGH
+        sure = given.complete or len(random) >= TRUSTED_ELEMENTS
 
     def verdict(law: Law, certain: bool = True) -> Verdict:
         return judge(law, S, notable, random, certain)

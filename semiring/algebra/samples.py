@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 POOL = (0, 1, 2, 3, 0.5, 0.25, 0.75, 7, -1, -2.5, 5, 12, np.inf, -np.inf)
 RECORD_POOL = (0, 1, 2.5, -1, np.inf)
 GRID = 256  # the most records for which all combinations of the pool's numbers are taken
-WANTED = 64  # random elements
+RANDOM_ELEMENTS = 64  # of each algebra
 DRAWN = 512  # candidates per round; those outside the carrier are dropped
 ROUNDS = 5
 
@@ -57,12 +57,12 @@ def elements(A: Arithmetic, declared: Sequence[Any] | None, *, ends: bool = True
     rng = np.random.default_rng(0)
     found = _inside(A, _fresh(A, rng, ends))
     for _ in range(ROUNDS):
-        if len(found) >= WANTED or _is_exhausted(A.dtype):
+        if len(found) >= RANDOM_ELEMENTS or _is_exhausted(A.dtype):
             break
         known = np.concatenate([notable, found])
         found = _distinct(np.concatenate([found, _inside(A, _near(A, rng, known, ends))]))
     complete = _is_exhausted(A.dtype) or _is_listed(A, notable)
-    return Elements(notable, rng.permutation(found)[:WANTED], complete)
+    return Elements(notable, rng.permutation(found)[:RANDOM_ELEMENTS], complete)
 
 
 def notable_elements(A: Arithmetic, declared: Sequence[Any] | None) -> np.ndarray:

@@ -25,11 +25,11 @@ DOUBLINGS = 7
 POWERS = 2**DOUBLINGS  # the most powers summed in an expression
 NODES = 600  # the most operations of an expression that is worth compiling
 STEPS = 1000  # the most powers of a Python object that are summed
-LARGEST = 1 << 17  # the most parts of such a sum
+SUM_PARTS = 1 << 17  # the most parts of such a sum
 PARTS = 1 << 18  # the most parts of all intermediate sums
 GROWTH = 1.5  # the factor by which a sum may grow between two counts of its parts
 SECONDS = 2  # of computing, after which no more powers are summed: parts of some objects cannot be counted
-KEPT_STARS = 64  # objects whose stars are remembered
+REMEMBERED_STARS = 64  # objects whose stars are remembered
 
 
 def bounded_star(plus: Traced, one: tuple[Expression, ...]) -> tuple[Traced, Expression]:
@@ -96,7 +96,7 @@ def object_star(
                 rate = log(max(size / before, 1.001)) / (step - counted)
                 left -= size * (step - counted)
                 counted, due = step, step + max(int(log(GROWTH) / rate), 1)
-            if size > LARGEST or left < 0 or thread_time() > end:
+            if size > SUM_PARTS or left < 0 or thread_time() > end:
                 break
         return one, False
 
@@ -123,7 +123,7 @@ def declared_star(star: Callable[[Any], Any]) -> tuple[Callable[..., Any], Calla
 
 
 def parts_of(element: Any) -> int:
-    """The number of objects in a Python object, up to `LARGEST` + 1; long texts and numbers count by their length.
+    """The number of objects in a Python object, up to `SUM_PARTS` + 1; long texts and numbers count by their length.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def parts_of(element: Any) -> int:
     (4, 101)
     """
     seen, count, waiting = {id(element)}, 0, [element]
-    while waiting and count <= LARGEST:
+    while waiting and count <= SUM_PARTS:
         x = waiting.pop()
         if isinstance(x, (str, bytes)):
             count += 1 + len(x) // 8
@@ -146,7 +146,7 @@ def parts_of(element: Any) -> int:
                 fresh = [y for y in inner if id(y) not in seen]
                 seen.update(map(id, fresh))
                 waiting += fresh
-    return min(count, LARGEST + 1)
+    return min(count, SUM_PARTS + 1)
 
 
 def remembered(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -157,7 +157,7 @@ def remembered(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         found = known.get(id(a))  # read once: another thread may replace the entry
         if found is None or found[0] is not a:
             found = a, function(a)
-            if len(known) >= KEPT_STARS:
+            if len(known) >= REMEMBERED_STARS:
                 known.clear()
             known[id(a)] = found
         return found[1]

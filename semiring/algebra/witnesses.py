@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .laws import Arithmetic, Law
 
 QUARTER, ODD = 8, 64  # factors by which multiples of 1/4, and other fractions, count as larger than they are
-LARGEST = 1e300  # the rank of the largest finite numbers
+LARGEST_RANK = 1e300  # the rank of the largest finite numbers
 INFINITE, NAN = 1e301, 1e302
 
 
@@ -124,7 +124,7 @@ def _costs(elements: np.ndarray) -> list[np.ndarray]:
 
 
 def _cost_of_numbers(x: np.ndarray) -> np.ndarray:
-    size = np.minimum(np.abs(x), LARGEST)  # NaN stays NaN
+    size = np.minimum(np.abs(x), LARGEST_RANK)  # NaN stays NaN
     whole, quarters = size == np.rint(size), 4 * size == np.rint(4 * size)
     cost = size + np.where(whole, 0, np.where(quarters, QUARTER, ODD)) + np.where(x < 0, 0.25, 0)
     return np.where(np.isfinite(x), cost, np.where(np.isnan(x), NAN, np.where(x < 0, 2 * INFINITE, INFINITE)))
@@ -134,6 +134,6 @@ def _cost_of_object(element: Any) -> float:
     if not isinstance(element, Real):
         return float(len(str(element)))
     size: Any = abs(element)
-    if size >= LARGEST and size != np.inf:
-        return LARGEST  # an integer or a fraction may be too large for a float
+    if size >= LARGEST_RANK and size != np.inf:
+        return LARGEST_RANK  # an integer or a fraction may be too large for a float
     return float(_cost_of_numbers(np.array([float(element)]))[0])

@@ -184,7 +184,7 @@ def refuse_absent(path: Path, what: str) -> NoReturn:
 
 
 def differs(matrix: np.ndarray, absent: float) -> np.ndarray:
-    """Where a matrix differs from a value, which may be NaN."""
+    """Test which entries differ from a value, which may be NaN."""
     different: np.ndarray = matrix == matrix if absent != absent else matrix != absent
     return different
 
@@ -245,7 +245,7 @@ def parse_npy(path: Path, data: bytes, start: int = 0, member: str = "") -> tupl
     if not dtype.itemsize or count * dtype.itemsize > len(data) - begin:
         raise refuse(f"{count} elements of {dtype_text(dtype)} need more than the {len(data) - begin} bytes that it "
                      "holds")
-    if not count and max(shape) > len(data):  # an array without elements may have any sides, and sides are counted by
+    if not count and max(shape) > len(data):  # an empty array may have any sides, and readers allocate by sides
         raise refuse(f"its shape is {quoted(shape)}")
     flat = np.frombuffer(data, dtype, count, begin) if count else np.empty(0, dtype)
     array = _checked(f"{shown(path)}: {within}it", flat).reshape(shape, order=order)

@@ -30,7 +30,7 @@ PAGE = 4096  # bytes
 PADDING = 0xD935  # an empty field of a member's header, as zipalign uses it
 ZIP64 = 20  # bytes of the field with 64-bit sizes in every member's header
 FIXED = 30  # bytes of a member's header before its name
-LONGEST = 1 << 32  # bytes of the JSON text
+ABOUT_BYTES = 1 << 32  # the most bytes of the JSON text
 CHUNK = 1 << 26  # bytes per step of the checksum
 
 
@@ -117,7 +117,7 @@ class Bundle:
         try:
             with ZipFile(path) as archive:
                 self._members = {entry.filename: entry for entry in archive.infolist()}
-                if len(self._members) < len(archive.infolist()) or self._members[ABOUT].file_size > LONGEST:
+                if len(self._members) < len(archive.infolist()) or self._members[ABOUT].file_size > ABOUT_BYTES:
                     raise ValueError(ABOUT)
                 about = json.loads(archive.read(ABOUT))
                 known = about["kind"], about["version"], about["byteorder"]

@@ -27,7 +27,7 @@ TOKEN = re.compile(r'(?P<text>"[^"]*")|(?P<comment>#[^\r\n]*)|(?P<mark>[][])|(?P
 KEY = re.compile(r"[A-Za-z_]\w*")
 REFERENCE = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));")
 UNQUOTABLE = re.compile(r"\(\)|\[\]")  # NetworkX reads an empty tuple and an empty list
-LONGEST = 4000  # characters of a number; Python refuses to read longer integers
+NUMBER_CHARACTERS = 4000  # characters of a number; Python refuses to read longer integers
 
 
 class Pair(NamedTuple):
@@ -179,7 +179,7 @@ def _character(found: re.Match[str]) -> str:
 
 
 def _number(path: Path, line: int, key: str, token: str) -> int | float:
-    if len(token) <= LONGEST:
+    if len(token) <= NUMBER_CHARACTERS:
         if re.fullmatch(r"[-+]?[0-9]+", token):
             return int(token)
         value = number(token)

@@ -117,7 +117,7 @@ def comments(S: Semiring, dtype: np.dtype, names: Sequence[int | str] | None) ->
     %vertex 7
     """
     if names is None and S.default_dtype.kind != "b" and dtype in (np.int64, np.float64, np.complex128):
-        return  # what is read where nothing is said
+        return  # readers assume these without a note
     yield f"{NOTE} {json.dumps({'algebra': S.name, 'dtype': dtype.name, 'names': names is not None})}\n"
     for name in names or ():
         yield f"{VERTEX} {json.dumps(name)}\n"

@@ -22,8 +22,8 @@ INTEGER = re.compile(r"[+-]?[0-9]+")
 CANONICAL = re.compile(r"0|-?[1-9][0-9]*")  # the canonical spelling of an integer
 NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+|d[+-][0-9]+)?|inf|infinity|nan)",
                     re.IGNORECASE)
-LARGE = 1 << 20  # characters
-LONGEST = 20  # digits and sign of the longest 64-bit integer
+FILE_CHARACTERS = 1 << 20  # characters from which a text is read through a file in memory
+INTEGER_CHARACTERS = 20  # digits and sign of the longest 64-bit integer
 
 
 def number(text: str) -> float | None:
@@ -44,7 +44,7 @@ def integer(text: str, low: int = -(2**63), high: int = 2**63 - 1) -> int | None
     if not INTEGER.fullmatch(text):
         return None
     digits = text.lstrip("+-0") or "0"
-    if len(digits) > LONGEST:  # Python refuses to read thousands of digits
+    if len(digits) > INTEGER_CHARACTERS:  # Python refuses to read thousands of digits
         return None
     value = -int(digits) if text[0] == "-" else int(digits)
     return value if low <= value <= high else None
@@ -82,7 +82,7 @@ def table(text: str, dtype: np.dtype, separator: str | None, *, canonical: bool 
 @contextmanager
 def _as_a_file(data: bytes) -> Iterator[Any]:
     """Text as `loadtxt` accepts it: a path in memory, which it reads in blocks; or lines, which take twice as long."""
-    if len(data) > LARGE and hasattr(os, "memfd_create"):
+    if len(data) > FILE_CHARACTERS and hasattr(os, "memfd_create"):
         with os.fdopen(os.memfd_create("table"), "wb") as file:
             path = f"/proc/self/fd/{file.fileno()}"
             if os.path.exists(path):

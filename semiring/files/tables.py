@@ -46,7 +46,7 @@ EXACT = 2**53  # floats hold every integer up to here
 REAL = NUMBER.pattern
 COMPLEX = re.compile(rf"\(?(?:{REAL})?[+-]?(?:{REAL})j\)?", re.IGNORECASE)
 TOKEN = re.compile(rf"({REAL})|[][(),]", re.IGNORECASE)
-LONGEST = 4000  # characters of a cell; Python refuses to read longer integers
+CELL_CHARACTERS = 4000  # characters of a cell; Python refuses to read longer integers
 
 
 class Label(NamedTuple):
@@ -410,7 +410,7 @@ def _names(down: Sequence[Label], across: Sequence[Label], options: Options) -> 
     """The names of the vertices in the order of the rows; None if they count from 0."""
     texts = [label.text for label in down]
     plain = [label.text for label in (*down, *across) if not label.marked]
-    if options.names is str or not all(map(CANONICAL.fullmatch, plain)) or any(len(x) > LONGEST for x in plain):
+    if options.names is str or not all(map(CANONICAL.fullmatch, plain)) or any(len(x) > CELL_CHARACTERS for x in plain):
         return texts
     names = [label.text if label.marked else int(label.text) for label in down]
     return None if names == list(range(len(names))) and texts == [label.text for label in across] else names
@@ -418,7 +418,7 @@ def _names(down: Sequence[Label], across: Sequence[Label], options: Options) -> 
 
 def _element(path: Path, where: Label, text: str) -> Any:
     """The element in a cell: an integer, a float, a complex number, or a tuple."""
-    if len(text) <= LONGEST:
+    if len(text) <= CELL_CHARACTERS:
         if INTEGER.fullmatch(text):
             return int(text)
         value = number(text)

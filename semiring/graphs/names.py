@@ -15,8 +15,8 @@ from semiring.errors import GraphError
 
 from .texts import clip_repr, quoted
 
-CLOSE = 20_000  # the most names that are searched for a similar one
-LONG = 200  # characters from which similar names are not searched: a comparison takes quadratic time
+SEARCHED_NAMES = 20_000  # the most names that are searched for a similar one
+SEARCHED_CHARACTERS = 200  # characters from which similar names are not searched: a comparison takes quadratic time
 
 
 class Labelled:
@@ -172,10 +172,11 @@ def span_text(n: int) -> str:
 
 def near(name: Any, names: Sequence[Any]) -> str:
     """The part of a message that suggests a similar known name; empty if there is none."""
-    texts = {text: known for known in islice(names, CLOSE) if len(text := _letters(known)) <= LONG}
+    known = ((_letters(name), name) for name in islice(names, SEARCHED_NAMES))
+    texts = {text: name for text, name in known if len(text) <= SEARCHED_CHARACTERS}
     text = _letters(name)
     # half, so that "mk" finds "km"
-    close = difflib.get_close_matches(text, texts, n=1, cutoff=0.5) if len(text) <= LONG else []
+    close = difflib.get_close_matches(text, texts, n=1, cutoff=0.5) if len(text) <= SEARCHED_CHARACTERS else []
     return f"; did you mean {quoted(texts[close[0]])}?" if close else ""
 
 

@@ -1,4 +1,4 @@
-"""NetworkX's functions for who reaches whom, and for the longest path of an acyclic graph."""
+"""NetworkX's functions for reachability, and for the longest path of an acyclic graph."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _ends(structure: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _fill(made: Any, G: BackendGraph, new: PackedMatrix) -> None:
-    """Edges without attributes, a row and a column of the adjacency at a time; both hold the same dictionaries."""
+    """Add edges without attributes, a row and a column of the adjacency at a time, with the same dictionaries."""
     columns = list(map(made._pred.__getitem__, G.names))
     parallel = made.is_multigraph()
     for first, offsets, heads in new.neighbours():
@@ -145,13 +145,13 @@ def dag_longest_path(
 
 
 def _longest(matrix: Any) -> np.ndarray:
-    """Lengths of longest paths to each vertex, 0 for that alone: from one that is put before them all."""
+    """Lengths of longest paths to each vertex, at least 0: from a new vertex with an edge of length 0 to each."""
     n = matrix.shape[0]
     return np.asarray(closure_rows(with_a_root(read(matrix, max_plus), np.arange(n)), max_plus, n))[:n]
 
 
 def _best_before(G: BackendGraph, columns: Any, lengths: np.ndarray, v: int) -> int | None:
-    """The first vertex, in the order of the graph's own predecessors, that a longest path to v comes from."""
+    """The vertex before v on a longest path, the first in the graph's order of predecessors; None if v is the first."""
     part = slice(columns.indptr[v], columns.indptr[v + 1])
     tails = columns.indices[part]
     best = set(tails[lengths[tails] + columns.data[part] == lengths[v]].tolist())

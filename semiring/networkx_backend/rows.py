@@ -19,7 +19,7 @@ AT_ONCE = 1 << 22  # lengths that are held
 
 
 def refuse_negative(lengths: Lengths) -> Lengths:
-    """For Dijkstra's algorithm, whose answers NetworkX gives or refuses by the order of its heap.
+    """Refuse negative lengths: with Dijkstra's algorithm NetworkX's answers then depend on the order of its heap.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def refuse_negative(lengths: Lengths) -> Lengths:
 
 
 def unbounded(compute: Callable[[], Any]) -> Any:
-    """What is computed, with NetworkX's error for negative cycles.
+    """Call `compute`, with NetworkX's error for negative cycles.
 
     Raises
     ------
@@ -44,15 +44,15 @@ def unbounded(compute: Callable[[], Any]) -> Any:
 
 
 def blocks(lengths: Lengths, sources: Sequence[int] | None = None, limit: float = np.inf) -> Iterator[Any]:
-    """Positions of sources and the rows of lengths from these, ∞ where no path leads: to the bit those of NetworkX.
+    """Positions of sources and their rows of lengths, ∞ without a path, bit by bit those of NetworkX.
 
-    Searches add along the path from the source, as NetworkX's do, and rounded sums of what is not negative keep their
-    order: so whichever search finds the least has the same bits. Closures add in other orders, and are not used.
+    Searches add along the path from the source, as NetworkX's do, and rounding keeps the order of sums of numbers that
+    are not negative. So each search finds the same bits. Closures add in other orders, and are not used.
 
     Raises
     ------
     networkx.NetworkXUnbounded
-        When a source reaches a negative cycle; after the rows of sources before it.
+        If a source reaches a negative cycle; the rows of the sources before it are yielded first.
     """
     n = lengths.matrix.shape[0]
     chosen = np.arange(n) if sources is None else np.asarray(sources, np.int64)
@@ -84,14 +84,14 @@ def _searched(lengths: Lengths, some: np.ndarray, limit: float) -> Iterator[Any]
 
 
 def _without_negative_loops(matrix: Any) -> tuple[Any, np.ndarray]:
-    """The lengths, and the vertices with a negative loop: a negative cycle, but only for who reaches it."""
+    """The lengths without negative loops, and the vertices with one: a negative cycle for sources that reach it."""
     tails = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     kept = (tails != matrix.indices) | (matrix.data >= 0)
     return with_entries(matrix, kept), tails[~kept]
 
 
 class Before:
-    """For rows of lengths the vertex before each one on a shortest path, and whether another would do as well."""
+    """For rows of lengths the vertex before each one on a shortest path, and whether there is only one choice."""
 
     def __init__(self, lengths: Lengths):
         edges = lengths.matrix.tocoo()
@@ -102,7 +102,7 @@ class Before:
         self.n = lengths.matrix.shape[0]
 
     def __call__(self, sources: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Predecessors, −1 where there is none, and of each source whether its paths are the only shortest ones."""
+        """Predecessors, −1 for none, and for each source whether its paths are the only shortest ones."""
         before = np.full(rows.shape, -1, np.int32)
         if not len(self.heads):
             return before, np.ones(len(rows), bool)

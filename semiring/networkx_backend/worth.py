@@ -1,8 +1,8 @@
 """Which calls can run here, and which are worth it: NetworkX asks before it converts a graph.
 
 The limits are measured: `docs/benchmarks/networkx_backend.py --sizes` prints how NetworkX's time and the backend's
-compare on growing graphs, conversion counted. A limit is the least size from which on the backend took at most half of
-the time, on two cores, once its modules are loaded.
+compare on growing graphs, including the conversion. A limit is the least size from which the backend took at most half
+of the time, on two cores, once its modules are loaded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import networkx as nx
 from .graph import convert_to_nx, is_view
 
 # Vertices × (vertices + edges), an edge counted in each direction that it has.
-LEAST = {
+LEAST_SIZES = {
     "floyd_warshall": 1e4,
     "floyd_warshall_numpy": 2e5,
     "floyd_warshall_predecessor_and_distance": 1e4,
@@ -52,15 +52,15 @@ LEAST = {
 ONE_PASS = ("ancestors", "descendants", "dag_longest_path", "dag_longest_path_length")
 CONVERTED = ("ancestors", "descendants")
 
-# What has to be absent, and why NetworkX's own function is the right one where it is given.
+# Arguments that must be absent, and why NetworkX's own function runs if they are given.
 ABSENT = {
-    "eccentricity": {"v": "of one vertex it is done as soon", "sp": "with given lengths it is done as soon"},
-    "diameter": {"e": "with given eccentricities it is done as soon"},
-    "radius": {"e": "with given eccentricities it is done as soon"},
-    "center": {"e": "with given eccentricities it is done as soon"},
-    "periphery": {"e": "with given eccentricities it is done as soon"},
-    "barycenter": {"attr": "it writes to the graph", "sp": "with given lengths it is done as soon"},
-    "closeness_centrality": {"u": "of one vertex it is done as soon"},
+    "eccentricity": {"v": "for one vertex NetworkX is as fast", "sp": "with given lengths NetworkX is as fast"},
+    "diameter": {"e": "with given eccentricities NetworkX is as fast"},
+    "radius": {"e": "with given eccentricities NetworkX is as fast"},
+    "center": {"e": "with given eccentricities NetworkX is as fast"},
+    "periphery": {"e": "with given eccentricities NetworkX is as fast"},
+    "barycenter": {"attr": "it writes to the graph", "sp": "with given lengths NetworkX is as fast"},
+    "closeness_centrality": {"u": "for one vertex NetworkX is as fast"},
     "betweenness_centrality": {"weight": "lengths need another search", "k": "samples are scaled by release"},
     "transitive_closure_dag": {"topo_order": "a given order may be any"},
     "dag_longest_path": {"topo_order": "a given order may be any"},
@@ -68,12 +68,12 @@ ABSENT = {
 
 
 def can_run(name: str, args: Any, kwargs: Any) -> bool | str:
-    """Whether a call with such arguments runs here, or why it does not.
+    """Whether a call with such arguments can run here, or why not.
 
     Parameters
     ----------
     name : str
-        Of the function.
+        The name of the function.
     args, kwargs
         Its arguments.
 
@@ -87,28 +87,28 @@ def can_run(name: str, args: Any, kwargs: Any) -> bool | str:
     >>> import networkx as nx
     >>> from semiring.networkx_backend.worth import can_run
     >>> can_run("diameter", (nx.path_graph(3),), {}), can_run("eccentricity", (nx.path_graph(3), 0), {})
-    (True, 'v is given: of one vertex it is done as soon')
+    (True, 'v is given: for one vertex NetworkX is as fast')
     """
     given = _arguments(name, args, kwargs)
     for argument, why in ABSENT.get(name, {}).items():
         if given.get(argument) is not None:
             return f"{argument} is given: {why}"
     if given.get("usebounds") and not given["G"].is_directed():
-        return "usebounds is given: few searches are enough"
+        return "usebounds is given: NetworkX needs few searches"
     if name == "transitive_closure" and not given["G"].is_directed():
-        return "of an undirected graph loops are added by the order of its edges"
+        return "NetworkX adds loops of an undirected graph in the order of its edges"
     if str(given.get("method")).startswith("floyd"):
         return "method is given: floats are added in another order"
     return True
 
 
 def should_run(name: str, args: Any, kwargs: Any) -> bool | str:
-    """Whether such a call is faster here, conversion counted, or why it is not.
+    """Whether such a call is faster here, including the conversion, or why it is not.
 
     Parameters
     ----------
     name : str
-        Of the function.
+        The name of the function.
     args, kwargs
         Its arguments.
 
@@ -127,11 +127,11 @@ def should_run(name: str, args: Any, kwargs: Any) -> bool | str:
     kept = (getattr(G, "__networkx_cache__", None) or {}).get("backends", {}).get("semiring")
     if name in CONVERTED and (is_view(G) or not kept):
         return "the graph was not converted before, which takes as long"
-    return True if work(name, G) >= LEAST[name] else "the graph is small"
+    return True if work(name, G) >= LEAST_SIZES[name] else "the graph is small"
 
 
 def work(name: str, G: Any) -> int:
-    """What the time of a function grows with: vertices and edges, for each vertex or once."""
+    """The size to which a function's time is proportional: vertices and edges, once or for each vertex."""
     size = len(G) + sum(map(len, convert_to_nx(G)._adj.values()))
     return size if name in ONE_PASS else len(G) * size
 

@@ -24,9 +24,9 @@ LEAST_WORK = 1e8  # multiply-adds below which no time is predicted
 CPU_RATE = 45e9  # multiply-adds per second and thread
 GPU_RATE = 10e12
 COPY_RATE = 12e9  # bytes per second
-LAUNCHES = 1e-3  # seconds of a warm call
-LARGE_BYTES = 1 << 30  # bytes of a matrix that may not fit on a GPU
-ROOM = 2.2  # times the matrix that its closure takes there
+LAUNCHES = 1e-3  # seconds of launches in a warm call
+ONE_GPU_BYTES = 1 << 30  # a smaller matrix fits on every GPU
+CLOSURE_COPIES = 2.2  # memory of a closure on a GPU, in matrices
 FIRST_USE = 1.0  # seconds until a context and the compiled kernels are there
 
 
@@ -160,11 +160,11 @@ def _is_warm() -> bool:
 
 def exceeds_gpu(given: Operand, device: str | None) -> bool:
     """Whether a matrix of the host is too large to be closed on a GPU, with a copy and panels."""
-    if given.nbytes < LARGE_BYTES or (device is None and given.dtype.kind != "f") or gpu_name() is None:
+    if given.nbytes < ONE_GPU_BYTES or (device is None and given.dtype.kind != "f") or gpu_name() is None:
         return False
     from semiring.machine.memory import available_on_device
 
-    return ROOM * given.nbytes > available_on_device()
+    return CLOSURE_COPIES * given.nbytes > available_on_device()
 
 
 def gpu_facts() -> Iterator[tuple[str, str]]:

@@ -150,12 +150,12 @@ def _is_exported(A: Any) -> bool:
 
 
 def _packed(A: Any) -> PackedMatrix | None:
-    """What is a matrix already; None for edges."""
+    """Pack a matrix; None for edges."""
     if isinstance(A, PackedMatrix):
         return A
     if isinstance(A, Matrix):
         given = read_matrix(A, A.semiring, "A")
-        _ = given.facts  # what is not an element is refused by its place
+        _ = given.facts  # refuses anything that is not an element, with its place
         return _differing(given.array, A.semiring.over(given.dtype))
     if is_sparse(A) and not kind_of(A, "cupyx.scipy.sparse", "spmatrix"):
         A = as_scipy(A, "A", lambda fill: bool(abs(fill) == np.inf))
@@ -209,7 +209,7 @@ def _unclear(at: tuple[Any, ...], value: Any) -> SemiringError:
 
 
 def _differing(array: np.ndarray, T: Arithmetic) -> PackedMatrix:
-    """Pack which elements are not zero, some rows at a time; T is the arithmetic of their dtype."""
+    """Pack the elements that are not zero, some rows at a time; T is the arithmetic of their dtype."""
     matrix = PackedMatrix.zeros(*array.shape)
     row = 0
     for part in chunks(array):

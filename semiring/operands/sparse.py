@@ -35,7 +35,7 @@ from .examine import examine, known
 from .operand import Operand
 
 OFFSET, COLUMN = np.dtype(np.int64), np.dtype(np.int32)
-MANY_ENTRIES = 1 << 14  # entries from which it is worth checking whether all are equal
+ALIKE_ENTRIES = 1 << 14  # entries from which it is worth checking whether all are equal
 
 
 class Sparse(Operand):
@@ -142,7 +142,7 @@ class Sparse(Operand):
     def facts(self) -> Facts:
         """Facts about the elements and the zeros between them; raises an error for anything that is not an element."""
         parts = [self.values[None]] if self.nnz else []
-        if self.nnz > MANY_ENTRIES and self.alike:  # the first entry stands for all
+        if self.nnz > ALIKE_ENTRIES and self.alike:  # the first entry stands for all
             parts = [self.values[None, :1]]
         if self.dtype.kind in "iuf":  # zero counts, because it may be a limit of the dtype
             parts.append(np.array([[known(self.S, self.dtype).zero]], self.dtype))

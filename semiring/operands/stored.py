@@ -109,12 +109,12 @@ def read_chunked(A: Any, S: Semiring, what: str) -> Stored:
 
 
 def look_through(given: Operand, source: Source, begin: int = 0, end: int | None = None) -> Facts | None:
-    """What is known of the elements of a source, or of some of its rows, read once, a block at a time.
+    """Facts about the elements of a source, or of some of its rows, which are read once, a block at a time.
 
     Parameters
     ----------
     given : Operand
-        Whose elements, dtype and name in messages these are.
+        Its algebra, its dtype and its name in messages are used.
     source : Source
     begin, end : int, optional
         The first row, and that after the last one.
@@ -122,12 +122,12 @@ def look_through(given: Operand, source: Source, begin: int = 0, end: int | None
     Returns
     -------
     Facts or None
-        None where there is no row.
+        None if there are no rows.
 
     Raises
     ------
     SemiringError
-        For what is not an element, with its place.
+        For anything that is not an element, with its place.
     """
     found = []
     for rows, columns in slabs(source, begin, end):
@@ -139,14 +139,14 @@ def look_through(given: Operand, source: Source, begin: int = 0, end: int | None
 
 
 class Loosened:
-    """A matrix that is read a tile at a time, with each edge worse by a tolerance.
+    """A matrix that is read a tile at a time, with each edge worsened by a tolerance.
 
     Parameters
     ----------
     source : Source
     S : Semiring
     dtype : dtype
-        Of the elements as computed with.
+        The dtype of the elements in the computation.
     tol : float
     """
 
@@ -174,8 +174,7 @@ class StoredGraph:
     source : Source
     S : Semiring
     facts : Facts, optional
-        Weights are such that sums of them cannot overflow, and worse by what is unknown of them, in longer floats; else
-        they are as they are.
+        If given, weights are in longer floats, so that sums cannot overflow, and worsened by their rounding errors.
     """
 
     def __init__(self, source: Source, S: Semiring, facts: Facts | None = None):

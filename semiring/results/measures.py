@@ -26,7 +26,7 @@ from semiring.solvers.sparse.factors import SparseFactors
 from semiring.solvers.sparse.substitution import Substitution
 from semiring.solvers.task import Task, algebra_for, compute, options
 
-SMALL_ORDER = 1000  # the most vertices for which factoring takes no noticeable time
+FACTORED_VERTICES = 1000  # the most vertices for which factoring takes no noticeable time
 ROWS_BYTES = 64 << 20  # bytes of rows that are computed at a time
 
 
@@ -282,4 +282,4 @@ def _measured(what: str, A: Any, S: Semiring | str | None) -> Any:
 
 def _fills_in(given: Sparse) -> bool:
     """Whether a breadth-first level is so large that separators are likely to be large."""
-    return given.n > SMALL_ORDER and given.spread.widest > NARROW * given.n
+    return given.n > FACTORED_VERTICES and given.spread.widest > NARROW * given.n

@@ -88,7 +88,7 @@ def test_tables_of_plain_numbers(
     monkeypatch: pytest.MonkeyPatch, separator: str | None, mark: str, end: str, large: bool
 ) -> None:
     if large:
-        monkeypatch.setattr(numerals, "LARGE", 4)  # through a file in memory, where there are such
+        monkeypatch.setattr(numerals, "FILE_CHARACTERS", 4)  # through a file in memory, where there are such
     rows = [(0, 1, 2.5), (2**63 - 1, -3, -0.0), (7, 10**6, 1e300), (1, 1, 5e-324)]
     text = end.join(mark.join(map(repr, row)) for row in rows)
     for ending in ("", end, end + end):

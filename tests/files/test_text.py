@@ -214,7 +214,7 @@ def test_large_tables_are_read_as_small_ones(end, odd):
     rows = [f"{k},{k * 7 % 1000},{k / 8}" for k in range(70_000)]
     rows.insert(50_000, odd)
     text = end.join(rows) + end
-    assert len(text) > numerals.LARGE
+    assert len(text) > numerals.FILE_CHARACTERS
     layout = text_readers._layout(Path("g.csv"), text, Options())
     fast = text_readers._fast_columns(text, layout)
     if odd:

@@ -474,7 +474,7 @@ def batch(seed: int, format: str, start: int, count: int, folder: Path, plant: s
     from semiring.files import numerals
 
     if start // BATCH % 2:  # the ways of large tables, and the seams between their blocks
-        numerals.LARGE, numerals.BLOCK = 0, 7
+        numerals.FILE_CHARACTERS, numerals.BLOCK = 0, 7
     read = planted(plant, sr.read_graph)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))

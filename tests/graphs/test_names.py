@@ -13,8 +13,8 @@ import semiring as sr
 from semiring.graphs.graph import as_graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import (
-    CLOSE,
-    LONG,
+    SEARCHED_CHARACTERS,
+    SEARCHED_NAMES,
     Named,
     as_integer,
     is_hashable,
@@ -101,10 +101,11 @@ def test_near_names() -> None:
     assert near(31, ["30", 310]) == "; did you mean 310?"
     assert near("Rochster", ["Duluth", "Rochester"]) == "; did you mean 'Rochester'?"
     assert near("\x1ba", ["\x1bab"]) == r"; did you mean '\x1bab'?"
-    long = "x" * LONG
+    long = "x" * SEARCHED_CHARACTERS
     assert near(long, [long + "y", long[1:]]) == f"; did you mean {quoted(long[1:])}?"
     assert near(long + "x", [long]) == ""
-    assert near("mill", ["?"] * CLOSE + ["mill"]) == "" and near("mill", ["?"] * (CLOSE - 1) + ["mill"]) != ""
+    assert near("mill", ["?"] * SEARCHED_NAMES + ["mill"]) == ""
+    assert near("mill", ["?"] * (SEARCHED_NAMES - 1) + ["mill"]) != ""
     assert near(10**5000, ["0x1"]) == "" and span_text(3) == "0 to 2" and span_text(0) == "of a graph without vertices"
 
 

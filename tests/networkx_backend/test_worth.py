@@ -10,7 +10,7 @@ import pytest
 from semiring.networkx_backend import interface
 from semiring.networkx_backend.graph import convert_from_nx
 from semiring.networkx_backend.info import FUNCTIONS
-from semiring.networkx_backend.worth import ABSENT, CONVERTED, LEAST, can_run, should_run, work
+from semiring.networkx_backend.worth import ABSENT, CONVERTED, LEAST_SIZES, can_run, should_run, work
 
 LARGE = nx.gnm_random_graph(300, 900, seed=1)
 LARGE_DIRECTED = nx.gnm_random_graph(6000, 12000, seed=1, directed=True)
@@ -18,12 +18,12 @@ SMALL = nx.path_graph(4)
 
 
 def test_every_function_has_a_limit() -> None:
-    assert set(LEAST) == set(FUNCTIONS) and set(ABSENT) < set(FUNCTIONS)
+    assert set(LEAST_SIZES) == set(FUNCTIONS) and set(ABSENT) < set(FUNCTIONS)
 
 
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in CONVERTED])
 def test_large_graphs_come_here_and_small_ones_do_not(name: str) -> None:
-    large = LARGE_DIRECTED if LEAST[name] > 5e5 or name.startswith("dag") else LARGE
+    large = LARGE_DIRECTED if LEAST_SIZES[name] > 5e5 or name.startswith("dag") else LARGE
     assert should_run(name, (large,), {}) is True
     assert should_run(name, (SMALL,), {}) == "the graph is small"
 
