@@ -216,6 +216,7 @@ def test_ctrl_c_leaves_the_file_that_was_there(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "semiring", "closure", "g.csv", "--algebra", "min-plus", "--path", "-o", "d.csv"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # shells let what runs behind them ignore it
     ) as process:
         while not list(tmp_path.glob(".d.csv.*")):  # what is being written
             assert process.poll() is None
