@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,16 @@ def test_max_min_is_a_plateau() -> None:
     A = np.full((4, 4), -inf)
     A[0, 1] = A[1, 2] = A[2, 3] = A[3, 1] = A[2, 1] = 5.0
     assert trees(A, sr.max_min)[0].tolist() == [-1, 0, 1, 2]
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+@pytest.mark.parametrize(("backwards", "tree"), [(False, [-1, 0, 0]), (True, [-1, 0, 1])])
+def test_factors_are_in_the_order_of_the_walk(backwards: bool, tree: list[int], bounded: bool) -> None:
+    """Under 2 x + y, walks to vertex 2 weigh 3 and 4, by vertex 1, and backwards 6 and 5."""
+    A = np.array([[inf, 1.0, 3.0], [inf, inf, 2.0], [inf, inf, inf]])
+    T = SimpleNamespace(zero=inf, one=0.0, add=np.minimum, mul=lambda x, y: 2 * x + y)
+    X = np.array([[0.0, 1.0, 2.5]])
+    assert predecessors(edges_of(A, inf), T, X, np.array([0]), bounded, backwards)[0].tolist() == [tree]
 
 
 def test_where_no_best_edge_leads_in_the_best_of_the_others_does() -> None:
