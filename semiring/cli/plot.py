@@ -15,8 +15,6 @@ from semiring.files.streams import created, suffix
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import clip, infinities, shown
 
-from .labels import free_places
-
 INK, FAINT, ROAD = "#23272f", "#7b828e", "#c3c8d0"
 COLOURS = ("#d1432b", "#1f5fa8", "#2f8f5b", "#8a4fa3")  # of routes, in order
 EARTH = 6371.0088  # km, mean radius
@@ -24,7 +22,9 @@ NAMED = 40  # number of vertices up to which all are named
 WIDTH = 7.6  # of a map, in inches
 FLATTEST, TALLEST = 0.4, 1.8  # height by width of a map
 MARGIN = 0.06  # around a map, as a part of it
-CROSSED = 10_000  # number of edges that names avoid
+# Where a name may stand: from its point to its middle, in halves of its size, and its distance in points. Best first.
+SIDES = np.array([(1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)], np.float64)
+GAPS = (4.5, 9.9)
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,7 @@ def draw_map(
     _head(axes, title, subtitle)
     axes.legend(loc="upper left", bbox_to_anchor=(0.0, -0.01), frameon=False, fontsize=9.5, labelcolor=INK,
                 handlelength=1.8, borderaxespad=0.0, labelspacing=0.45)
-    routed = [positions[list(route.vertices)] for route in routes]
-    steps = [np.stack([way[:-1], way[1:]], axis=1) for way in routed]
-    _place_names(figure, axes, written, [lines[:CROSSED], *steps], positions[[*ends, *others]])
+    _place_names(figure, axes, written, positions[[*ends, *others]])
     _save(figure, file)
 
 
@@ -235,29 +233,28 @@ def _text(v: int, names: Sequence[Any] | None) -> str:
     return clip(shown(v if names is None else names[v]))
 
 
-def _place_names(
-    figure: Any, axes: Any, written: Sequence[Any], lines: Sequence[NDArray[np.float64]], marked: NDArray[np.float64]
-) -> None:
-    """Move names to free places; remove those without a free place, except bold ones."""
+def _place_names(figure: Any, axes: Any, written: Sequence[Any], marked: NDArray[np.float64]) -> None:
+    """Move each name to a free place beside its point; remove those without a free place, except bold ones."""
     if not written:
         return
+    from matplotlib.transforms import Bbox
+
     figure.draw_without_rendering()  # computes all positions
     unit = figure.dpi / 72
-    others = [*(text for text in axes.texts if text not in written), axes.get_legend()]
-    boxes = [thing.get_window_extent().extents for thing in others]
     dots = axes.transData.transform(marked)
-    boxes += [np.concatenate([dot - 3 * unit, dot + 3 * unit]) for dot in dots]
-    along = np.linspace(0, 1, 33)[:, None, None]
-    points = [(part[:, 0] * (1 - along) + part[:, 1] * along).reshape(-1, 2) for part in lines if len(part)]
-    crossed = axes.transData.transform(np.concatenate(points)) if points else ()
-    sizes = [(text.get_window_extent().width, text.get_window_extent().height) for text in written]
-    needed = [text.get_fontweight() == "bold" for text in written]
-    found = free_places(dots, sizes, 4.5 * unit, taken=boxes, lines=crossed, needed=needed)
-    for text, dot, corner in zip(written, dots, found, strict=True):
-        if corner is None:
+    taken = [thing.get_window_extent() for thing in (*axes.texts, axes.get_legend()) if thing not in written]
+    taken += [Bbox([dot - 3 * unit, dot + 3 * unit]) for dot in dots]
+    for text, dot in zip(written, dots, strict=True):
+        extent = text.get_window_extent()
+        half = np.array([extent.width, extent.height]) / 2
+        tried = [Bbox([dot + side * (half + gap * unit) - half, dot + side * (half + gap * unit) + half])
+                 for gap in GAPS for side in SIDES]
+        box = min(tried, key=lambda box: box.count_overlaps(taken))  # the first of the best
+        if box.count_overlaps(taken) and text.get_fontweight() != "bold":
             text.remove()
-        else:
-            text.set_position((np.array(corner) - dot) / unit)
+            continue
+        taken.append(box)
+        text.set_position((box.min - dot) / unit)
 
 
 def _scale_bar(axes: Any, positions: NDArray[np.float64], low: float, unit: str) -> None:

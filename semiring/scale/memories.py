@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .team import Mark, Stream
+if TYPE_CHECKING:
+    from semiring.kernels.cuda.compile.streams import GpuStream as Stream
 
 Shape = tuple[int, int]
 STRIP_BYTES = 64 << 20  # bytes of pinned memory for tiles on their way from a GPU and back
@@ -130,9 +131,9 @@ class DeviceMemory(Memory):
         self._empty, self._room, self._copy, self._take_in = empty, room, copy, take_in
         self._there: dict[tuple[str, int], Any] = {}  # by the name of a panel, and whether its step is even
         self._here: dict[tuple[str, int], np.ndarray] = {}
-        self._updated: Mark | None = None  # after the rest of the last step
-        self._taken: list[Mark | None] = [None, None]  # after reading the messages of a step
-        self._ready: Mark | None = None  # after making a step's panels
+        self._updated: Any = None  # after the rest of the last step
+        self._taken: list[Any] = [None, None]  # after reading the messages of a step
+        self._ready: Any = None  # after making a step's panels
 
     def empty(self, shape: Shape) -> Any:
         return self._empty(prod(shape), self._storage).reshape(shape)

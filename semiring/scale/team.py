@@ -8,40 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from semiring.algorithms.block_rows import eliminate, scale_row
 from semiring.kernels.interface import Kernel
 
 from .grid import Deal
 
+if TYPE_CHECKING:
+    from semiring.kernels.cuda.compile.streams import GpuStream as Stream
+
 Rows = Any  # a block of a matrix on a device, as its kernel takes them
-
-
-class Mark(Protocol):
-    """A point in a stream."""
-
-    def synchronize(self) -> None:
-        """Wait until the stream has reached it."""
-
-
-class Stream(Protocol):
-    """Work that a device does in order, while the caller continues."""
-
-    def do(self, work: Callable[..., None], *arguments: Any) -> None:
-        """Call a function in this stream; if it waits for the device, so does the caller."""
-
-    def send(self, rows: Rows, target: Rows) -> None:
-        """target ← rows; the target may be on another device."""
-
-    def mark(self) -> Mark:
-        """A mark after all work that was started."""
-
-    def after(self, mark: Mark) -> None:
-        """Let later work wait for a mark of any stream on any device."""
-
-    def wait(self) -> None:
-        """Wait until all work is done."""
 
 
 @dataclass
@@ -55,7 +32,7 @@ class Worker:
     spare : pair of blocks
         Memory for a pivot's rows from another device, in each.
     urgent, steady : Stream
-    done : list of Mark
+    done : list
         Marks after the updates by the last two pivots, by the pivots' parity.
     """
 
@@ -63,7 +40,7 @@ class Worker:
     spare: tuple[Rows, Rows]
     urgent: Stream
     steady: Stream
-    done: list[Mark | None] = field(default_factory=lambda: [None, None])
+    done: list[Any] = field(default_factory=lambda: [None, None])
 
 
 class Devices:
@@ -84,7 +61,7 @@ class Devices:
     ):
         self._kernel, self._deal, self._workers, self._report = kernel, deal, workers, report
         self.count = deal.count
-        self._sent: dict[int, Mark] = {}
+        self._sent: dict[int, Any] = {}
 
     def pivot(self, k: int) -> None:
         """Make row k the pivot's row, and send it to all other devices.
@@ -140,6 +117,6 @@ class Devices:
         return worker.spare[k % 2][: span.stop - span.start, :]
 
 
-def _after(stream: Stream, mark: Mark | None) -> None:
+def _after(stream: Stream, mark: Any) -> None:
     if mark is not None:
         stream.after(mark)

@@ -26,6 +26,7 @@ from semiring.operands.devices import to_host
 
 from .cycles import Index, Verdict, judge, may_diverge, search_elements
 from .dense import fields
+from .forms import refuse_overflow
 from .task import Declined
 
 DIAGONAL_BLOCK = 512  # rows and columns of what is multiplied entry by entry at once
@@ -110,6 +111,13 @@ class Home:
     def close_again(self) -> None:
         """A ← A* in a way in which rounding errors do not grow."""
         raise Declined("rounding errors grew")
+
+    def decoded(self, stored: Any, first: tuple[int, int] = (0, 0)) -> Any:
+        """The elements of a block of A* that begins at a place, out of storage; refuse what has no value."""
+        found = self.low.decode(stored)
+        if self.check:
+            refuse_overflow(self.low, found, first=first)
+        return found
 
     def decode(self) -> None:
         """Let `answer` be the elements, out of storage; refuse what has no value."""

@@ -48,7 +48,7 @@ def on_each(devices: Sequence[int], work: Callable[[int], Answer]) -> list[Answe
 
 
 class GpuStream:
-    """A `semiring.scale.team.Stream` of one GPU.
+    """A stream of one GPU: work that it does in order, while the caller continues.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class GpuStream:
             self._stream = cupy.cuda.Stream(non_blocking=True, priority=MOST_URGENT if urgent else 0)
 
     def do(self, work: Callable[..., None], *arguments: Any) -> None:
-        """Call it with this stream as CuPy's current one."""
+        """Call a function with this stream as CuPy's current one; if it waits for the GPU, so does the caller."""
         with self._device, self._stream:
             work(*arguments)
 
@@ -82,7 +82,7 @@ class GpuStream:
             )
 
     def mark(self) -> Any:
-        """An event at the end of all that was asked for."""
+        """An event after all work that was started."""
         import cupy
 
         with self._device:
@@ -91,11 +91,11 @@ class GpuStream:
         return event
 
     def after(self, mark: Any) -> None:
-        """What comes now waits for an event of any GPU."""
+        """Let later work wait for an event of any GPU."""
         self._stream.wait_event(mark)
 
     def wait(self) -> None:
-        """Until all is done."""
+        """Wait until all work is done."""
         self._stream.synchronize()
 
 

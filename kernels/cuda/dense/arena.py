@@ -1,4 +1,4 @@
-"""Buffers of one tile each on the current GPU, with a stream for each thread; a `semiring.scale.arena.Arena`."""
+"""Buffers of one tile each on the current GPU, with a stream for each thread; see `semiring.scale.arena`."""
 
 from __future__ import annotations
 

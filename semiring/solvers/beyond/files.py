@@ -358,7 +358,7 @@ class FileHome(Home):
 
     def close(self) -> None:
         attempt, low, made, checkpoint = self.attempt, self.low, self.made, self.plan.storing.checkpoint
-        read, write = levels.reader(self.S, self.source, low, made), levels.writer(low, made, self.output, self.check)
+        read, write = levels.reader(self.S, self.source, low, made), levels.writer(low, made, self.output, self.decoded)
         ends = Ends(read, write, self.commit, checkpoint) if checkpoint else Ends(read, write)
         with levels.allocated(low, attempt.layout, attempt.traffic, self.scratch) as (kernel, arena, shelf, memory), (
                 told(self.task.options.progress, f"{self.S.name} closure", self.plan.work)) as report:

@@ -422,17 +422,13 @@ class ThroughGpu(Home):
         made, source = self.made, self.given.array
         stored = self.answer.view(low.storage) if self.shared else np.empty(source.shape, low.storage)
         homes = InPlace(made, stored, self.answer, stage, inhabited=not self.kept)
-        may_overflow = self.check and not low.drops_nan
 
         def read(tile: Tile, out: Any) -> None:
             taken_in(low, source[made.block(tile)], out)
 
         def write(tile: Tile, elements: Any) -> None:
-            found = low.decode(elements)
             rows, columns = made.block(tile)
-            if may_overflow:
-                refuse_overflow(low, found, first=(rows.start, columns.start))
-            homes.finish(tile, found)
+            homes.finish(tile, self.decoded(elements, (rows.start, columns.start)))
 
         engine = build_kernel(low)
         arena = GpuArena(self.room + AHEAD, made.side, low.storage)

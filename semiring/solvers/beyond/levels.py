@@ -50,7 +50,7 @@ from semiring.scale.stores import SLAB_BYTES, Output, Source
 from semiring.scale.storing import Storing
 
 from ..costs import lowering_rates
-from ..forms import refuse_overflow, without_library
+from ..forms import without_library
 from ..paths.trees import best_trees, least_or_greatest, rounds_once
 from ..plan import Plan
 
@@ -415,15 +415,13 @@ def reader(S: Semiring, source: Source, low: Any, made: Program) -> Callable[[Ti
     return read
 
 
-def writer(low: Any, made: Program, output: Output, check: bool) -> Callable[[Tile, Any], None]:
-    """Return a function that decodes and writes tiles of the closure; it refuses overflow with its position."""
-    may_overflow = check and not low.drops_nan
-
+def writer(
+    low: Any, made: Program, output: Output, decoded: Callable[[Any, tuple[int, int]], Any]
+) -> Callable[[Tile, Any], None]:
+    """Return a function that writes tiles of the closure, after `decoded` has decoded a block at a place."""
     def write(tile: Tile, elements: Any) -> None:
-        found = low.decode(elements)
         rows, columns = made.block(tile)
-        if may_overflow:
-            refuse_overflow(low, found, first=(rows.start, columns.start))
+        found = decoded(elements, (rows.start, columns.start))
         if low.on_gpu:
             from semiring.kernels.cuda.dense.carry import stage
 

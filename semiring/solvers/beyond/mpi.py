@@ -366,7 +366,7 @@ class Processes(Home):
         def decoded_here() -> np.ndarray:
             decode = self.low.decode if self.gpu is None else partial(decoded, self.low)
             found = np.asarray(decode(self.spread.local))
-            if self.check and not self.low.drops_nan:
+            if self.check:
                 refuse_overflow(self.low, found)
             return found
 

@@ -30,7 +30,7 @@ from ..cycles import star_undefined
 from ..dense import fields
 from ..dense.derived import refuse_without_tolerance, within_tolerance
 from ..dense.schedules import SCHEDULES, resolve_method, stable_closure
-from ..forms import refuse_overflow, told
+from ..forms import told
 from ..task import Options, algebra_for
 from ..ways import ways_of
 from .files import METHODS
@@ -111,9 +111,7 @@ class RayStore(Home):
         self.work = stable_closure(self.low, self.given.array, None, self.facts, self.names)
 
     def decode(self) -> None:
-        self.answer = self.low.decode(self.work)
-        if self.check and not self.low.drops_nan:
-            refuse_overflow(self.low, self.answer)
+        self.answer = self.decoded(self.work)
 
 
 @lru_cache(8)
