@@ -62,7 +62,7 @@ def test_a_tolerance_of_whole_matrices_and_equations(call, prices: Path, tmp_pat
     solved = call("solve", prices, tmp_path / "b.csv", "--algebra", "min-plus", "--tol", 0.1)
     assert [round(float(row[1]), 9) for row in solved.rows] == [0, -0.81, -2.91]
     assert "improving" in call("solve", prices, tmp_path / "b.csv", "--algebra", "min-plus").err
-    assert "needs that ⊕ selects" in refused(call("closure", prices, "--algebra", "boolean", "--packed", "--from", "a",
+    assert "needs a selective ⊕" in refused(call("closure", prices, "--algebra", "boolean", "--packed", "--from", "a",
                                                     "--tol", 0.1))
     assert "0 or more" in refused(call("closure", prices, "--algebra", "min-plus", "--tol", -1))
 

@@ -649,7 +649,7 @@ def test_a_tolerance_goes_on_from_the_last_commit(
 
 
 def test_what_has_no_tolerance(tmp_path: Path) -> None:
-    for S, dtype, why in ((sr.plus_times, "f8", "needs that ⊕ selects"), (sr.min_plus, "i4", "are exact")):
+    for S, dtype, why in ((sr.plus_times, "f8", "needs a selective ⊕"), (sr.min_plus, "i4", "are exact")):
         with pytest.raises(sr.SemiringError, match=why):
             sr.closure(matrix(S, 10, np.dtype(dtype)), S, out=tmp_path / "c.npy", tol=0.1)
     assert list(tmp_path.iterdir()) == []
