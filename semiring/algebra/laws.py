@@ -50,13 +50,13 @@ class Law:
     sides: Callable[..., tuple[Any, Any]]
     exact: bool = False
 
-
     @property
     def broken(self) -> str:
         """The opposite of the law's name: "⊕ is not associative", "0 does not absorb on the left"."""
         if " is " in self.name:
             return self.name.replace(" is ", " is not ", 1)
         return re.sub(r" (\w+)s\b", r" does not \1", self.name, count=1)
+
 
 def _selective(S: Arithmetic, a: Any, b: Any) -> tuple[Any, Any]:
     total = S.add(a, b)
@@ -224,24 +224,27 @@ class LawReport:
     def __iter__(self) -> Iterator[Verdict]:
         return iter((*self.axioms, *self.star, *self.flags.values()))
 
-    def __str__(self) -> str:
-        head = f"{self.name}: {'a semiring' if self.ok else 'not a semiring'} on {self.samples} samples"
-        rows = [f"  {'✓' if v.holds else '✗'} {v}" for v in (*self.axioms, *self.star)]
+    @property
+    def _head(self) -> str:
+        return f"{self.name}: {'a semiring' if self.ok else 'not a semiring'} on {self.samples} samples"
+
+    def _flag_rows(self) -> Iterator[tuple[str, str, Verdict]]:
+        """Each flag with its mark and its verdict."""
         for flag, v in self.flags.items():
-            sure = v.holds and v.proven
-            rows.append(f"  {'+' if sure else '?' if v.holds else '−'} {flag}" + ("" if sure else f"  ({v})"))
-        return "\n".join([head, *rows])
+            yield flag, "+" if self.derived[flag] else "?" if v.holds else "−", v
+
+    def __str__(self) -> str:
+        rows = [f"  {'✓' if v.holds else '✗'} {v}" for v in (*self.axioms, *self.star)]
+        rows += [f"  {mark} {flag}" + ("" if mark == "+" else f"  ({v})") for flag, mark, v in self._flag_rows()]
+        return "\n".join([self._head, *rows])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = f"{self.name}: {'a semiring' if self.ok else 'not a semiring'} on {self.samples} samples"
-        marks = {True: "✓", False: "✗"}
-        rows = [(v.law.name, marks[v.holds], v.law.formula if v.holds else str(v)) for v in (*self.axioms, *self.star)]
-        for flag, v in self.flags.items():
-            sure = v.holds and v.proven
-            rows.append((flag, "+" if sure else "?" if v.holds else "−", v.law.formula if sure else str(v)))
-        return html_table(head, rows)
+        rows = [(v.law.name, "✓" if v.holds else "✗", v.law.formula if v.holds else str(v))
+                for v in (*self.axioms, *self.star)]
+        rows += [(flag, mark, v.law.formula if mark == "+" else str(v)) for flag, mark, v in self._flag_rows()]
+        return html_table(self._head, rows)
 
 
 def check(

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from semiring.errors import GraphError
-from semiring.graphs.columns import in_records, only_attribute
-from semiring.graphs.edges import MISSING, Columns, attribute_weights
+from semiring.graphs.columns import MISSING, attribute_weights, in_records, only_attribute
 from semiring.graphs.graph import Graph
 from semiring.graphs.weights import as_weights
 
@@ -81,7 +80,7 @@ class Listing:
             return None
         values = [edge.get(name, self.defaults.get(name, MISSING)) for edge in self.attributes]
         sources, targets = ([self.vertices[v] for v in end] for end in (self.sources, self.targets))
-        found = attribute_weights(Columns(sources, targets, values), name, None, lambda: sorted(self.known)).weights
+        found = attribute_weights((sources, targets), values, name, None, lambda: sorted(self.known))
         return None if found is None else as_weights(found)
 
 

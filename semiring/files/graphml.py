@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from xml.sax.saxutils import quoteattr
 
 from semiring.errors import GraphError
-from semiring.graphs.edges import MISSING
+from semiring.graphs.columns import MISSING
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import quoted, shown

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from semiring.errors import GraphError
 from semiring.graphs.columns import (
+    MISSING,
+    attribute_weights,
     go_both_ways,
     in_records,
     names_ends,
@@ -25,7 +27,6 @@ from semiring.graphs.columns import (
     table_columns,
     turned,
 )
-from semiring.graphs.edges import MISSING, Columns, attribute_weights
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.texts import quoted, shown
 from semiring.graphs.weights import as_weights
@@ -262,8 +263,8 @@ def _read_dicts(path: Path, text: str, options: Options) -> Graph:
         columns = []
         known = sorted({str(name) for data in attributes for name in data})
         for name in names:
-            found = Columns(ends[0], ends[1], [data.get(name, MISSING) for data in attributes])
-            column = attribute_weights(found, name, None, lambda: known).weights
+            found = [data.get(name, MISSING) for data in attributes]
+            column = attribute_weights((ends[0], ends[1]), found, name, None, lambda: known)
             columns += [] if column is None else [as_weights(column)]
         if isinstance(weight, (list, tuple)):
             columns = [in_records(names, columns)]

@@ -32,6 +32,7 @@ class _Clear:
 
 
 IF_CLEAR: Any = _Clear()
+MISSING = object()  # in place of the weight of an edge that lacks the attribute
 WeightColumns = str | int | list[Any] | tuple[Any, ...] | None  # one column, several that make records, or none
 
 # Names for the two ends of an edge, each of the first with each of the second; the first match counts.
@@ -226,6 +227,32 @@ def only_attribute(edges: Iterable[Mapping[Any, Any]], weight: WeightColumns) ->
         raise Unclear(f"{m - counts[found[0]]} of {m} edges have no {quoted(found[0])}, the only attribute of "
                          f"numbers: pass weight={quoted(found[0])} to count them as 1, or weight=None for no weights")
     return found[0]
+
+
+def attribute_weights(
+    ends: tuple[Sequence[Any], Sequence[Any]], weights: list[Any], weight: Any, default: Any,
+    attributes: Callable[[], list[str]],
+) -> list[Any] | None:
+    """Weights that are an attribute, MISSING for edges without it; None if no edge has it, and none must.
+
+    Raises
+    ------
+    GraphError
+        If no edge has an attribute that the caller names, or some edges have no number.
+    """
+    lacking = [i for i, w in enumerate(weights) if w is MISSING]
+    if len(lacking) == len(weights):
+        if weights and weight not in (None, "weight"):
+            hint = near(weight, attributes())
+            raise GraphError(f"no edge has the attribute {quoted(weight)}{hint}; weight=None leaves weights out")
+        return None
+    if lacking and default is None:
+        if not all(w is MISSING or isinstance(w, Number) for w in weights):
+            i = lacking[0]
+            raise GraphError(f"edge {i} ({quoted(ends[0][i])} → {quoted(ends[1][i])}) has no {quoted(weight)} and "
+                             "others do: pass default=")
+        default = 1
+    return [default if w is MISSING else w for w in weights]
 
 
 def names_ends(header: Sequence[Any]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, islice
-from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,17 @@ from numpy.typing import NDArray
 
 from semiring.errors import GraphError
 
-from .columns import IF_CLEAR, WeightColumns, go_both_ways, in_records, only_attribute, table_columns, turned
+from .columns import (
+    IF_CLEAR,
+    MISSING,
+    WeightColumns,
+    attribute_weights,
+    go_both_ways,
+    in_records,
+    only_attribute,
+    table_columns,
+    turned,
+)
 from .exports import entries_of
 from .foreign import as_array, as_scipy, is_foreign, unpadded
 from .frames import edge_columns, has_index, is_frame, is_square, library_of
@@ -78,7 +87,8 @@ def columns_of(
     if hasattr(edges, "tocoo"):
         return _from_sparse(edges)
     if hasattr(edges, "is_multigraph") and hasattr(edges, "adj"):
-        return _from_networkx(edges, weight, default)
+        data = list(edges.edges(data=True))
+        return _from_attributes(data, weight, default, list(edges.nodes), edges.is_directed())
     if isinstance(edges, np.ndarray):
         return _from_array(edges)
     refuse_table(edges, "edges")
@@ -178,15 +188,8 @@ def _from_sparse(matrix: Any) -> Columns:
     return Columns(rows, columns, None if data.dtype == bool else data, matrix.shape[0])
 
 
-MISSING = object()
-
-
-def _from_networkx(graph: Any, weight: str | int | None, default: Any) -> Columns:
-    return _from_attributes(list(graph.edges(data=True)), weight, default, list(graph.nodes), graph.is_directed())
-
-
 def _from_view(view: Any, weight: str | int | None, default: Any) -> Columns:
-    """Whether this is the `edges` of a NetworkX graph, or the result of calling it."""
+    """Read the `edges` of a NetworkX graph, or the result of calling it."""
     if hasattr(view, "_viewer"):
         if getattr(view, "keys", False) is True:
             raise GraphError("edges with the keys of parallel ones: pass G.edges(data=True), or the graph itself")
@@ -205,12 +208,13 @@ def _from_attributes(
         weight = "weight" if named else only_attribute((data for *_, data in edges), weight)
     weights = [MISSING if weight is None else data.get(weight, MISSING) for *_, data in edges]
     n = None if vertices is None else len(vertices)
-    found = Columns([e[0] for e in edges], [e[1] for e in edges], weights, n, vertices, directed)
+    sources, targets = [e[0] for e in edges], [e[1] for e in edges]
 
     def attributes() -> list[str]:
         return sorted({str(name) for *_, data in islice(edges, 1000) for name in data})
 
-    return attribute_weights(found, weight, default, attributes)
+    found = attribute_weights((sources, targets), weights, weight, default, attributes)
+    return Columns(sources, targets, found, n, vertices, directed)
 
 
 def _from_mapping(edges: Mapping[Any, Any], weight: str | int | None, default: Any) -> Columns:
@@ -260,28 +264,6 @@ def are_edges(edges: Any) -> bool:
 
 def _is_view(edges: Any) -> bool:
     return type(edges).__module__ == "networkx.classes.reportviews"
-
-
-def attribute_weights(
-    found: Columns, weight: str | int | None, default: Any, attributes: Callable[[], list[str]]
-) -> Columns:
-    """Columns whose weights are an attribute, which may be MISSING in some or all edges."""
-    sources, targets, weights = found.sources, found.targets, found.weights
-    lacking = [i for i, w in enumerate(weights) if w is MISSING]
-    if len(lacking) == len(weights):
-        if weights and weight not in (None, "weight"):
-            hint = near(weight, attributes())
-            raise GraphError(f"no edge has the attribute {quoted(weight)}{hint}; weight=None leaves weights out")
-        return found._replace(weights=None)
-    if lacking and default is None:
-        if not all(w is MISSING or isinstance(w, Number) for w in weights):
-            i = lacking[0]
-            raise GraphError(
-                f"edge {i} ({quoted(sources[i])} → {quoted(targets[i])}) has no {quoted(weight)} and others do: pass "
-                "default="
-            )
-        default = 1
-    return found._replace(weights=[default if w is MISSING else w for w in weights])
 
 
 def from_table(
@@ -350,11 +332,21 @@ def _of_one_kind(sources: Any, targets: Any) -> tuple[Any, Any]:
     """
     if any(isinstance(end, list) for end in (sources, targets)) or sources.dtype == targets.dtype:
         return sources, targets
+    _refuse_negative(sources, targets)
+    return sources.astype(np.uint64), targets.astype(np.uint64)
+
+
+def _refuse_negative(sources: np.ndarray, targets: np.ndarray) -> None:
+    """Refuse negative vertices.
+
+    Raises
+    ------
+    GraphError
+    """
     for what, end in (("source", sources), ("target", targets)):
         if len(end) and end.min() < 0:
             i = int(np.argmax(end < 0))
             raise GraphError(bad_vertex(i, what, int(end[i]), None))
-    return sources.astype(np.uint64), targets.astype(np.uint64)
 
 
 def _positions(column: Any, what: str, n: int) -> NDArray[np.int64]:
@@ -374,10 +366,7 @@ def _positions(column: Any, what: str, n: int) -> NDArray[np.int64]:
 
 def _compacted(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[Any, Any, list[Any]]:
     """Integers that are far apart as names, in increasing order."""
-    for what, end in (("source", sources), ("target", targets)):
-        if end.min() < 0:
-            i = int(np.argmax(end < 0))
-            raise GraphError(bad_vertex(i, what, int(end[i]), None))
+    _refuse_negative(sources, targets)
     touched, ends = np.unique(np.concatenate([sources, targets]), return_inverse=True)
     return ends[: len(sources)], ends[len(sources) :], touched.tolist()
 
@@ -481,22 +470,16 @@ def _are_positions(vertices: list[Any], n: int | None) -> bool:
 
 def _appearance(sources: list[Any], targets: list[Any]) -> list[Any]:
     """The different vertices in order of appearance, source before target."""
+    ends = ((what, i, v) for what, end in (("source", sources), ("target", targets)) for i, v in enumerate(end))
     try:
         distinct = dict.fromkeys(chain.from_iterable(zip(sources, targets, strict=True)))
     except TypeError:
-        for what, column in (("source", sources), ("target", targets)):
-            for i, vertex in enumerate(column):
-                if not is_hashable(vertex):
-                    raise GraphError(
-                        f"edge {i}: {what} vertex {quoted(vertex)} is not hashable: "
-                        "name vertices by strings, numbers or tuples"
-                    ) from None
-        raise
+        what, i, vertex = next(end for end in ends if not is_hashable(end[2]))
+        raise GraphError(f"edge {i}: {what} vertex {quoted(vertex)} is not hashable: name vertices by strings, numbers "
+                         "or tuples") from None
     if any(map(is_missing, distinct)):
-        for what, column in (("source", sources), ("target", targets)):
-            for i, vertex in enumerate(column):
-                if is_missing(vertex):
-                    raise GraphError(f"edge {i}: the {what} vertex is missing ({quoted(vertex)})")
+        what, i, vertex = next(end for end in ends if is_missing(end[2]))
+        raise GraphError(f"edge {i}: the {what} vertex is missing ({quoted(vertex)})")
     return list(distinct)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .matrix import Matrix
     from .operators import Operators
-    from .tables import Table
+    from .tables import Elements
 
 
 def by_components(array: np.ndarray) -> np.ndarray:
@@ -39,7 +39,7 @@ def is_absent(array: np.ndarray, S: Semiring) -> NDArray[np.bool_]:
     return absent
 
 
-def entries_of(M: Operators | Table) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
+def entries_of(M: Operators | Elements) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
     """Rows, columns and elements of the entries other than the algebra's zero, row by row."""
     array = as_declared(M.array, M.semiring)
     rows, columns = np.nonzero(~is_absent(array, M.semiring))

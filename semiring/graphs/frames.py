@@ -20,8 +20,7 @@ from .names import alignment, integers_of
 from .texts import quoted, with_infinities
 
 if TYPE_CHECKING:
-    from .matrix import Matrix
-    from .tables import Table
+    from .tables import Elements
 
 LIBRARIES = ("pandas", "polars", "pyarrow")  # libraries of data frames, in the order of preference
 CORNER = "from"  # the column of the vertices in a square table without an index
@@ -277,7 +276,7 @@ def _refuse_twice(labels: Sequence[Any], what: str) -> None:
             raise GraphError(f"two of {what} are called {quoted(label)}, numbers {seen[label]} and {k}")
 
 
-def frame_of(M: Matrix | Table, down: Sequence[Any], across: Sequence[Any], long: bool, library: str | None) -> Any:
+def frame_of(M: Elements, down: Sequence[Any], across: Sequence[Any], long: bool, library: str | None) -> Any:
     """A matrix or a table, whose rows and columns are some vertices, as a data frame; see `Matrix.to_frame`."""
     name, module = frame_library(library or M.library)
     if long:

@@ -133,10 +133,9 @@ class Operators(Named):
         return names, self.array, others
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-        by_algebra = BY_ALGEBRA.get(ufunc)
-        if by_algebra is not None and method == "__call__" and any(isinstance(x, Operators) for x in inputs):
-            left, right = inputs
-            found = by_algebra(left, right) if isinstance(left, Operators) else by_algebra(right, left, turned=True)
+        if ufunc in BY_ALGEBRA and method == "__call__" and any(isinstance(x, Operators) for x in inputs):
+            (left, right), (name, reflected) = inputs, BY_ALGEBRA[ufunc]
+            found = getattr(left, name)(right) if isinstance(left, Operators) else getattr(right, reflected)(left)
             return written(found, ufunc, **keywords)
         if ufunc.signature is not None:  # it works on whole rows or matrices
             self._refuse_reals(ufunc)
@@ -408,24 +407,11 @@ def written(found: Any, ufunc: np.ufunc, out: tuple[Any] | None = None, axes: An
     return out[0]
 
 
-def product(matrix: Operators, other: Any, turned: bool = False) -> Any:
-    return matrix.__rmatmul__(other) if turned else matrix @ other
-
-
-def union(matrix: Operators, other: Any, turned: bool = False) -> Any:
-    return matrix | other
-
-
-def equal(matrix: Operators, other: Any, turned: bool = False) -> Any:
-    return matrix == other
-
-
-def different(matrix: Operators, other: Any, turned: bool = False) -> Any:
-    return matrix != other
-
-
 # NumPy calls these if an array is on the left of an operator, and a matrix on its right.
-BY_ALGEBRA = {np.matmul: product, np.bitwise_or: union, np.equal: equal, np.not_equal: different}
+BY_ALGEBRA = {
+    np.matmul: ("__matmul__", "__rmatmul__"), np.bitwise_or: ("__or__", "__ror__"), np.equal: ("__eq__", "__eq__"),
+    np.not_equal: ("__ne__", "__ne__"),
+}
 
 # NumPy's functions of matrices, besides numpy.linalg: sums of products, which would silently be over the reals.
 OF_MATRICES = {

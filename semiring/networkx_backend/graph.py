@@ -161,6 +161,19 @@ class BackendGraph:
             matrix = sp.csr_array((data, structure.indices[~hidden], offsets), structure.shape)
         return Lengths(matrix, kind, bool((data < 0).any()))
 
+    def all_lengths(self, weight: Any, default: Any = 1, as_floats: bool = False) -> Lengths:
+        """The lengths of the edges, none of which is hidden: only Dijkstra's algorithm hides those of weight None.
+
+        Raises
+        ------
+        NotImplementedError
+            As `lengths` does, and if an edge is hidden.
+        """
+        found = self.lengths(weight, default, as_floats=as_floats)
+        if found.matrix.nnz != self.structure.nnz:
+            raise NotImplementedError("an edge has the weight None")
+        return found
+
     def _data(self) -> Iterator[Any]:
         """The attribute of each edge, in the order of the adjacency."""
         return chain.from_iterable(row.values() for row in self.graph._adj.values())

@@ -60,15 +60,8 @@ def average_shortest_path_length(G: BackendGraph, weight: Any = None, method: st
         return 0
     if not is_connected(G):
         raise nx.NetworkXError(f"Graph is not {'strongly ' if G.is_directed() else ''}connected.")
-    lengths = G.hops if method == "unweighted" else refuse_negative(G.lengths(weight))
-    _refuse_hidden(G, lengths)
+    lengths = G.hops if method == "unweighted" else refuse_negative(G.all_lengths(weight))
     return _total(lengths) / (n * (n - 1))
-
-
-def _refuse_hidden(G: BackendGraph, lengths: Lengths) -> None:
-    """Refuse edges that may be hidden: NetworkX finds connections by all edges, but adds paths by some."""
-    if lengths.matrix.nnz != G.structure.nnz:
-        raise NotImplementedError("an edge has the weight None")
 
 
 def eccentricity(G: BackendGraph, v: Any = None, sp: Any = None, weight: Any = None) -> dict[Any, Any]:
@@ -137,8 +130,7 @@ def barycenter(G: BackendGraph, weight: Any = None, attr: Any = None, sp: Any = 
 def wiener_index(G: BackendGraph, weight: Any = None) -> Any:
     if not len(G):
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    lengths = _lengths(G, weight)
-    _refuse_hidden(G, lengths)
+    lengths = G.hops if weight is None else refuse_negative(G.all_lengths(weight))
     if not is_connected(G):
         return inf
     total = _total(lengths)
@@ -263,8 +255,7 @@ def katz_centrality_numpy(
             given = (np.ones((n, 1)) * beta).reshape(n)
         except (TypeError, ValueError, AttributeError) as error:
             raise nx.NetworkXError("beta must be a number") from error
-    lengths = G.hops if weight is None else G.lengths(weight)
-    _refuse_hidden(G, lengths)
+    lengths = G.hops if weight is None else G.all_lengths(weight)
     places = [G.index[v] for v in names]
     right = np.empty(n)
     right[places] = given

@@ -63,10 +63,7 @@ def floyd_warshall_predecessor_and_distance(G: BackendGraph, weight: Any = "weig
 def _for_all(G: BackendGraph, weight: Any, default: Any = 1, as_floats: bool = False) -> Lengths:
     if callable(weight):
         raise NotImplementedError("the meaning of a function depends on NetworkX's release")
-    lengths = G.lengths(weight, default, as_floats=as_floats)
-    if lengths.matrix.nnz != G.structure.nnz:
-        raise NotImplementedError("an edge has the weight None")
-    return lengths
+    return G.all_lengths(weight, default, as_floats)
 
 
 def _loops(matrix: Any) -> np.ndarray:
@@ -117,7 +114,7 @@ def all_pairs_dijkstra_path_length(G: BackendGraph, cutoff: Any = None, weight: 
 
 
 def all_pairs_bellman_ford_path(G: BackendGraph, weight: Any = "weight") -> Iterator[Any]:
-    lengths = _visible(G, weight)
+    lengths = G.all_lengths(weight)
 
     def anew(source: Any) -> Any:
         return nx.single_source_bellman_ford.orig_func(G.graph, source, weight=weight)
@@ -126,11 +123,11 @@ def all_pairs_bellman_ford_path(G: BackendGraph, weight: Any = "weight") -> Iter
 
 
 def all_pairs_bellman_ford_path_length(G: BackendGraph, weight: Any = "weight") -> Iterator[Any]:
-    return _distances(G, _visible(G, weight), inf)
+    return _distances(G, G.all_lengths(weight), inf)
 
 
 def johnson(G: BackendGraph, weight: Any = "weight") -> dict[Any, Any]:
-    lengths, anew = _visible(G, weight), _dijkstra(G, None, weight)
+    lengths, anew = G.all_lengths(weight), _dijkstra(G, None, weight)
     if lengths.negative:
         unbounded(lambda: csgraph.johnson(lengths.matrix, indices=[0]))  # finds negative cycles before any search
         anew = _refuse_ties
@@ -139,14 +136,6 @@ def johnson(G: BackendGraph, weight: Any = "weight") -> dict[Any, Any]:
 
 def _refuse_ties(source: Any) -> Any:
     raise NotImplementedError("there are several shortest paths between some vertices, and a weight is negative")
-
-
-def _visible(G: BackendGraph, weight: Any) -> Lengths:
-    """Lengths of all edges: only Dijkstra's algorithm hides some."""
-    lengths = G.lengths(weight)
-    if lengths.matrix.nnz != G.structure.nnz:
-        raise NotImplementedError("an edge has the weight None")
-    return lengths
 
 
 def _limit(cutoff: Any) -> float:

@@ -120,7 +120,7 @@ class Operand:
         """The rows and columns of some vertices, in the order of these."""
         raise NotImplementedError
 
-    def with_elements(self, elements: Any) -> Self:
+    def with_elements(self, elements: Any) -> Operand:
         """Other elements in the same places; answers have the caller's own type."""
         raise NotImplementedError
 

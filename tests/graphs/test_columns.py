@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.graphs.columns import IF_CLEAR, is_key, place_of, table_columns
+from semiring.graphs.columns import IF_CLEAR, MISSING, attribute_weights, is_key, place_of, table_columns
 
 from .listing import listed
 
@@ -263,3 +263,17 @@ def test_errors_say_which_columns_were_taken_for_what():
 def test_dicts_are_refused_with_what_leads_on(edges, message):
     with pytest.raises(sr.GraphError, match=message):
         sr.as_graph(edges)
+
+
+def test_attributes_that_some_edges_lack():
+    ends, some, nothing = (["a", "b"], ["b", "c"]), [MISSING, 2.5], [MISSING, MISSING]
+    names = lambda: ["km", "lanes"]  # noqa: E731
+    assert attribute_weights(ends, some, "km", None, names) == [1, 2.5]
+    assert attribute_weights(ends, some, "km", 9, names) == [9, 2.5]
+    assert attribute_weights(ends, nothing, "weight", None, names) is None
+    assert attribute_weights(ends, nothing, None, 9, names) is None
+    with pytest.raises(sr.GraphError, match=r"^no edge has the attribute 'kn'; did you mean 'km'\?"):
+        attribute_weights(ends, nothing, "kn", None, names)
+    with pytest.raises(sr.GraphError, match=r"^edge 0 \('a' → 'b'\) has no 'km' and others do: pass default=$"):
+        attribute_weights(ends, [MISSING, (1, 2)], "km", None, names)
+    assert some[0] is MISSING

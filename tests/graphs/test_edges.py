@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.graphs.adjacency import adjacency
 from semiring.graphs.columns import table_columns
-from semiring.graphs.edges import MISSING, Columns, attribute_weights, bad_vertex
+from semiring.graphs.edges import bad_vertex
 from semiring.graphs.graph import as_graph
 
 INF = np.inf
@@ -314,21 +314,6 @@ def test_ends_are_positions_or_names_in_order_of_appearance(edges, as_arrays):
     else:
         assert graph.names == list(dict.fromkeys(ends)) and graph.n == len(graph.names)
         assert [(graph.names[a], graph.names[b]) for a, b in called] == edges
-
-
-def test_attributes_that_some_edges_lack():
-    found = Columns(["a", "b"], ["b", "c"], [MISSING, 2.5])
-    names = lambda: ["km", "lanes"]  # noqa: E731
-    assert attribute_weights(found, "km", None, names).weights == [1, 2.5]
-    assert attribute_weights(found, "km", 9, names).weights == [9, 2.5]
-    nothing = found._replace(weights=[MISSING, MISSING])
-    assert attribute_weights(nothing, "weight", None, names).weights is None
-    assert attribute_weights(nothing, None, 9, names).weights is None
-    with refused("no edge has the attribute 'kn'; did you mean 'km'?; weight=None leaves weights out"):
-        attribute_weights(nothing, "kn", None, names)
-    with refused("edge 0 ('a' → 'b') has no 'km' and others do: pass default="):
-        attribute_weights(found._replace(weights=[MISSING, (1, 2)]), "km", None, names)
-    assert found.weights[0] is MISSING and found.directed and found.n is None
 
 
 def test_what_is_said_of_a_vertex_that_is_none():
