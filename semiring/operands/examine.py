@@ -30,6 +30,7 @@ class Known(NamedTuple):
     low: Any
     high: Any
     everything: bool  # whether each number of the dtype is an element
+    of_zero: tuple[float, bool, bool]  # the size of zero, or 0 if it is a limit; is it the low limit, and the high one
 
 
 @lru_cache(1024)
@@ -40,10 +41,14 @@ def known(S: Semiring, dtype: np.dtype) -> Known:
     if dtype.kind != "f":
         limits = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     everything = S.traced is not None and S.carrier_in(dtype).op == "constant"
-    return Known(A.zero.item(), (A.zero if A.one is None else A.one).item(), *limits, everything)
+    zero, (low, high) = A.zero.item(), limits
+    of_zero = 0 if zero in limits else abs(zero), zero == low, zero == high
+    return Known(zero, (A.zero if A.one is None else A.one).item(), low, high, everything, of_zero)
 
 
-def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], first: Place = (0, 0)) -> Facts:
+def examine(
+    S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], first: Place = (0, 0), with_zero: bool = False
+) -> Facts:
     """Refuse anything that is not an element, with its position, and gather facts in the same pass.
 
     Parameters
@@ -54,6 +59,8 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], fir
         The name is for messages. All arrays are on the host, or all on a GPU.
     first : (int, int)
         The position of the arrays in the matrix of which they are a part.
+    with_zero : bool
+        Whether zero counts too, as between the entries of a sparse matrix; on the host.
     """
     if not isinstance(arrays[0][1], np.ndarray):
         return _examine_on_gpu(S, dtype, arrays, first)
@@ -64,8 +71,8 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], fir
     if dtype.kind == "b":
         return Facts(two_valued=True)
     about = known(S, dtype)
-    largest: float = 0
-    low, high, two = False, False, True
+    largest, low, high = about.of_zero if with_zero else (0, False, False)
+    two = True
     for what, array in arrays:
         found = scan(array if array.ndim in (2, 3) else _matrices(array))
         if found.nan is not None:
@@ -78,7 +85,8 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], fir
         two = two and _only(found, about)
     facts = Facts(largest, low, high, two)
     if S.has_multiples:
-        facts = replace(facts, multiple=_common_multiple([array for _, array in arrays]))
+        zeros = [np.array([about.zero], dtype)] if with_zero else []
+        facts = replace(facts, multiple=_common_multiple([*(array for _, array in arrays), *zeros]))
     if not about.everything and not two:
         for what, array in arrays:
             _refuse_outside(S, what, array, first)

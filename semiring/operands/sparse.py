@@ -31,7 +31,7 @@ from semiring.kernels.lowering.base import Lowering
 
 from .dense import Dense
 from .device import importer
-from .examine import examine, known
+from .examine import examine
 from .operand import Operand
 
 OFFSET, COLUMN = np.dtype(np.int64), np.dtype(np.int32)
@@ -141,13 +141,11 @@ class Sparse(Operand):
     @cached_property
     def facts(self) -> Facts:
         """Facts about the elements and the zeros between them; raises an error for anything that is not an element."""
-        parts = [self.values[None]] if self.nnz else []
+        values = self.values[None]
         if self.nnz > ALIKE_ENTRIES and self.alike:  # the first entry stands for all
-            parts = [self.values[None, :1]]
-        if self.dtype.kind in "iuf":  # zero counts, because it may be a limit of the dtype
-            parts.append(np.array([[known(self.S, self.dtype).zero]], self.dtype))
+            values = values[:, :1]
         try:
-            return examine(self.S, self.dtype, [(self.what, part) for part in parts or [self.values[None]]])
+            return examine(self.S, self.dtype, [(self.what, values)], with_zero=True)
         except SemiringError:  # report the row and column of the invalid entry
             rows = np.repeat(np.arange(self.n), np.diff(self.indptr))
             _refuse_outside(self.S, self.what, self.values, rows, self.rows.columns)

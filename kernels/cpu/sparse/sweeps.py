@@ -36,7 +36,7 @@ class CpuSweepKernel(CpuSearchKernel):
 
     def sweep(self, A: Rows, sources: np.ndarray) -> np.ndarray:
         """What `settle` finds, for several sources at once; rows for which that takes long are settled."""
-        n, count = A.shape[0], len(sources)
+        n, count = len(A.offsets) - 1, len(sources)
         X, finished = np.empty((count, n), A.values.dtype), np.zeros(count, np.uint8)
         size = sum(component.itemsize for component in self.program.components)
         width = max(1, min(LANES // size, max(-(-count // self.threads), NARROWEST)))
@@ -62,7 +62,7 @@ class CpuSweepKernel(CpuSearchKernel):
 
     def _renumbered(self, A: Rows) -> tuple[np.ndarray, Rows]:
         """New numbers of vertices: the order in which a search from the one with most edges settles them; the edges."""
-        n, lengths = A.shape[0], np.diff(A.offsets)
+        n, lengths = len(A.offsets) - 1, np.diff(A.offsets)
         order, row, hub = np.empty(n, INDEX), np.empty(n, A.values.dtype), np.array([lengths.argmax()])
         spare = n * INDEX.itemsize
         _memory, place = scratch(n * self.dtype.itemsize + 2 * spare)

@@ -87,10 +87,10 @@ def closure_if_faster(task: Task, given: Sparse, low: Lowering, seconds: dict[st
     if not form.bounded or form.low.kind == "objects":
         return None
     times = costs.search_times(form.low, given, given.n, given.alike)
-    if times.seconds >= rival or not repays(form.low, rival, times.way):
+    search, way = times.seconds, times.way
+    if search >= rival or not repays(form.low, rival, way):
         return None
-    why = "predicted to be faster than what else could be done"
-    return _plan(task, given, form, {"search": times.seconds} | seconds, why)
+    return _plan(task, given, form, {"search": search} | seconds, "predicted to be faster than what else could be done")
 
 
 def _plan(task: Task, given: Sparse, form: Form, seconds: dict[str, float], why: str) -> Plan:
@@ -110,16 +110,16 @@ def _plan(task: Task, given: Sparse, form: Form, seconds: dict[str, float], why:
 
 def _run(task: Task, given: Sparse, form: Form, plan: Plan) -> Any:
     o, n, search = task.options, given.n, Search(task.S, given, form)
-    with told(o.progress, f"{task.S.name} closure") as report:
-        if o.progress is False:
-            X = search.rows(np.arange(n), False)[0]
-        else:
-            X, step = np.empty((n, n), given.dtype), max(-(-n // STEPS), 1)
+    if o.progress is False:
+        X = search.rows(np.arange(n), False)[0]
+    else:
+        X, step = np.empty((n, n), given.dtype), max(-(-n // STEPS), 1)
+        with told(o.progress, f"{task.S.name} closure") as report:
             for begin in range(0, n, step):
                 report(begin / n)
                 X[begin : begin + step] = search.rows(np.arange(begin, min(begin + step, n)), False)[0]
-        if not o.reflexive:
-            X[np.arange(n), np.arange(n)] = _cycles(search, X)
+    if not o.reflexive:
+        X[np.arange(n), np.arange(n)] = _cycles(search, X)
     return given.wrap(X)
 
 

@@ -105,9 +105,7 @@ def _fastest_on_host(task: Task, given: Sparse, low: Lowering) -> Plan | None:
         plan := _on_gpu_if_faster(task, given, analysis, fastest)
     ):
         return plan
-    if costs.search_times(low, given, given.n, given.alike).seconds < fastest and (
-        plan := closure_if_faster(task, given, low, seconds)
-    ):
+    if plan := closure_if_faster(task, given, low, seconds):
         return plan
     if seconds["dense"] < seconds["elimination"]:
         return None
