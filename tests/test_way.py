@@ -47,6 +47,10 @@ def rows() -> Any:
     return sp.diags_array([np.full(1999, 2.0), np.full(1999, 1.0)], offsets=[1, -1], format="csr")
 
 
+def spread() -> Any:
+    return sp.random_array((400, 400), density=0.01, rng=np.random.default_rng(0), format="csr")
+
+
 def packed() -> Any:
     return sr.pack(np.random.default_rng(0).random((3000, 3000)) < 0.001)
 
@@ -54,7 +58,10 @@ def packed() -> Any:
 @pytest.mark.usefixtures("machine_code")
 @pytest.mark.parametrize(
     ("make", "S", "files", "entries"),
-    [(dense, sr.min_plus, 12, 24), (rows, sr.min_plus, 18, 50), (packed, sr.boolean, 12, 40)],
+    [
+        (dense, sr.min_plus, 12, 24), (rows, sr.min_plus, 18, 50), (spread, sr.min_plus, 28, 60),
+        (packed, sr.boolean, 12, 40),
+    ],
 )
 def test_a_closure_goes_straight(make: Callable[[], Any], S: sr.Semiring, files: int, entries: int) -> None:
     A = make()

@@ -21,7 +21,7 @@ from semiring.kernels.blocks.bits import WORD
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.devices import is_on_gpu
 from semiring.operands.pack import before_preparing, is_matrix, pack_named
-from semiring.solvers.sparse.components import A_ROW_A_COMPONENT
+from semiring.solvers.sparse.traversals import A_ROW_A_COMPONENT
 from semiring.solvers.task import Task, compute, options
 
 if TYPE_CHECKING:

@@ -225,9 +225,9 @@ def estimate(low: Lowering, analysis: Analysis, nnz: int, answer: bool) -> Estim
 
 def plan(
     operation: str, low: Lowering, analysis: Analysis, nnz: int, run: Callable[[Any], Any] = nothing, *,
-    answer: bool = True, there: bool = True, searches: float | None = None,
+    answer: bool = True, there: bool = True,
 ) -> SparsePlan:
-    """The plan for a closure by elimination, or for factors only (`answer` false); `searches` would take so long.
+    """The plan for a closure by elimination, or for factors only (`answer` false).
 
     On the host an answer is always `there`.
     """
@@ -250,7 +250,7 @@ def plan(
         place=f"CPU, {threads} threads" if low.compiled else "", work=found.terms,
         memory=found.memory + threads * n * 64 * low.storage.itemsize, runner=run,
         needs=(f"{subject} ({load.fill} pairs joined)", advice), reasons={"method": why}, nnz=nnz,
-        seconds=seconds | ({} if searches is None else {"search": searches}), order=analysis.method, fill=load.fill,
+        seconds=seconds, order=analysis.method, fill=load.fill,
         fronts=len(analysis.parent), largest=found.largest, load=load, prepared=prepared, factors=found.factors,
         threads=threads, panels=int(load.down), height=int(analysis.depths.max(initial=-1)) + 1,
     )

@@ -26,9 +26,9 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
 
 from .paths.search import form_of
-from .sparse.acyclic import levels_of
 from .sparse.analysis import lowering_of
 from .sparse.analysis import steps as elimination_steps
+from .sparse.traversals import levels_of
 
 Step = Callable[[], object]
 

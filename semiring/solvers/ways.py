@@ -87,7 +87,7 @@ WAYS = (
     way("closure", "sparse.on_gpus", IN_MEMORY, kinds={TO_GPU}),
     way("closure", "dense.speculation", IN_MEMORY, kinds=DEVICE),
     way("closure", "dense.narrow", IN_MEMORY, kinds=DEVICE),
-    way("closure", "sparse.components", IN_MEMORY, kinds=SPARSE),
+    way("closure", "sparse.traversals", IN_MEMORY, kinds=SPARSE),
     way("closure", "sparse.elimination", IN_MEMORY, kinds=SPARSE),
     way("closure", "paths.searches", IN_MEMORY, kinds=SPARSE),
     way("closure", "dense.schedules", IN_MEMORY),
@@ -109,14 +109,14 @@ WAYS = (
     way("solve", "dense.derived", "device check progress", "left"),
     way("solve", "sparse.elimination", "device check progress", kinds={TO_GPU}),
     way("solve", "sparse.on_gpus", "device check progress", kinds={TO_GPU}),
-    way("solve", "sparse.acyclic", "device check progress", kinds=SPARSE),
+    way("solve", "sparse.traversals", "device check progress", kinds=SPARSE),
     way("solve", "sparse.superlu", "device check progress", kinds=SPARSE),
     way("solve", "sparse.elimination", "device check progress", kinds=SPARSE),
     way("solve", "dense.factors", "device check progress"),
 
     way("closure_rows", "dense.derived", "device predecessors", "tol"),
     way("closure_rows", "paths.factored", "device predecessors progress"),
-    way("closure_rows", "sparse.acyclic", "device predecessors progress", kinds=SPARSE),
+    way("closure_rows", "sparse.traversals", "device predecessors progress", kinds=SPARSE),
     way("closure_rows", "paths.search", "device predecessors progress"),
 
     way("path", "dense.derived", answers="tol"),
@@ -149,7 +149,7 @@ def ways_of(verb: str, kind: str, asked: frozenset[str]) -> tuple[Way, ...]:
     Examples
     --------
     >>> [way.module for way in ways_of("closure", "sparse", frozenset({"method"}))]
-    ['sparse.components', 'sparse.elimination', 'paths.searches', 'dense.schedules']
+    ['sparse.traversals', 'sparse.elimination', 'paths.searches', 'dense.schedules']
     >>> ways_of("path", "dense", frozenset({"tile"}))
     Traceback (most recent call last):
     semiring.errors.SemiringError: path has no option 'tile'; it has tol

@@ -81,7 +81,7 @@ def closure_if_faster(task: Task, given: Sparse, low: Lowering, seconds: dict[st
         What they are predicted to take, by name.
     """
     rival = min(seconds.values())
-    if not given.S.selective or low.kind == "objects" or rival <= costs.least_search_seconds(low, given):
+    if not given.S.selective or low.kind == "objects":
         return None
     form = form_of(given)
     if not form.bounded or form.low.kind == "objects":

@@ -95,7 +95,8 @@ def _fastest_on_host(task: Task, given: Sparse, low: Lowering) -> Plan | None:
     o = task.options
     seconds = {"dense": dense_seconds(given.n, costs.lowering_rates(low))}
     if costs.not_worth_a_look(low, given):
-        return closure_if_faster(task, given, low, seconds)
+        may_win = costs.least_search_seconds(low, given) < seconds["dense"]
+        return closure_if_faster(task, given, low, seconds) if may_win else None
     analysis = analysis_of(given, o.order, low)
     given.spread = analysis.spread  # of the same edges
     found = costs.estimate(low, analysis, given.nnz, True)
@@ -105,7 +106,9 @@ def _fastest_on_host(task: Task, given: Sparse, low: Lowering) -> Plan | None:
         plan := _on_gpu_if_faster(task, given, analysis, fastest)
     ):
         return plan
-    if plan := closure_if_faster(task, given, low, seconds):
+    if costs.search_times(low, given, given.n, given.alike).seconds < fastest and (
+        plan := closure_if_faster(task, given, low, seconds)
+    ):
         return plan
     if seconds["dense"] < seconds["elimination"]:
         return None

@@ -142,9 +142,9 @@ class SparseFactors(Factored, Pairs, Saving):
         >>> F.predict().operation, F.predict().memory >= 32
         ('closure', True)
         """
-        return costs.plan(
-            "closure", self.lowering, self.analysis, self._A.nnz, searches=costs.all_searches(self.lowering, self._A)
-        )
+        plan = costs.plan("closure", self.lowering, self.analysis, self._A.nnz)
+        search = costs.all_searches(self.lowering, self._A)
+        return plan if search is None else replace(plan, seconds=plan.seconds | {"search": search})
 
     def refactor(self, A: Any) -> SparseFactors:
         """The factors of other weights on the same edges; the analysis is used again.

@@ -33,7 +33,6 @@ from ..cycles import look_at_fronts, may_diverge, undefined_star
 from ..dense import fields, rings, schedules
 from ..forms import Apply, Encoded, refuse_overflow, right_hand_side, solution
 from ..paths.factored import settled, units
-from ..plan import nothing
 from ..task import LARGE, Task, options
 from .analysis import lowering_of
 
@@ -57,31 +56,18 @@ class Engine:
     ----------
     devices : tuple of int or None
         Numbers of the GPUs that were asked for by number.
+    lowering, plan : callable
+        How to compute on a matrix, and the plan for a closure or factors; see `lowering_of` and `costs.plan`.
     """
 
     devices: tuple[int, ...] | None = None
+    lowering = staticmethod(lowering_of)
+    plan = staticmethod(costs.plan)
 
     @property
     def advice(self) -> str:
         """What helps if a closure does not fit in memory."""
         return ADVICE
-
-    def lowering(self, A: Sparse, *, room: bool) -> Lowering:
-        """How to compute on a matrix; with `room`, so that sums with right-hand sides find space.
-
-        Raises
-        ------
-        SemiringError
-            If the elements cannot be there.
-        """
-        return lowering_of(A, room=room)
-
-    def plan(
-        self, operation: str, low: Lowering, analysis: Analysis, nnz: int, run: Callable[[Any], Any] = nothing, *,
-        answer: bool = True, there: bool = True,
-    ) -> SparsePlan:
-        """The plan for a closure, which stays `there` or is in the host's memory, or for factors (`answer` false)."""
-        return costs.plan(operation, low, analysis, nnz, run, answer=answer)
 
     def fronts(self, low: Lowering, analysis: Analysis, threads: int) -> FrontEngine:
         """What eliminates fronts and solves by the factors."""

@@ -16,7 +16,7 @@ from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.convert import as_sparse
 from semiring.operands.read import read
 from semiring.solvers import forms
-from semiring.solvers.sparse.components import depends_on_reachability
+from semiring.solvers.sparse.traversals import depends_on_reachability
 
 # Algebras with 1 ⊕ 1 = 1* = 1, and their one.
 BOOLEAN = [

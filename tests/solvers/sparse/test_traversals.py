@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.operands.convert import as_sparse
 from semiring.operands.read import read
-from semiring.solvers.sparse import acyclic
-from semiring.solvers.sparse.acyclic import heights_of, levels_of
+from semiring.solvers.sparse import traversals
+from semiring.solvers.sparse.traversals import heights_of, levels_of
 
 inf = np.inf
 SETTINGS = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -26,8 +26,8 @@ SETTINGS = settings(max_examples=60, suppress_health_check=[HealthCheck.function
 
 @pytest.fixture
 def of_any_size(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(acyclic, "SMALL", 0)
-    monkeypatch.setattr(acyclic, "SHALLOW", 0)
+    monkeypatch.setattr(traversals, "SMALL", 0)
+    monkeypatch.setattr(traversals, "SHALLOW", 0)
     yield
 
 

@@ -1,4 +1,8 @@
-"""Equations, and rows of closures, of acyclic graphs: substitution in topological order, whatever the algebra.
+"""Sparse matrices that one traversal of the graph answers, without elimination.
+
+Closures that depend on reachability alone: strongly connected components, and bit sets along the condensation.
+
+Equations, and rows of closures, of acyclic graphs: substitution in topological order, whatever the algebra.
 
     X = A ⊗ X ⊕ B      vertices by the most edges of a walk from them:  A is strictly lower triangular
     x_i ← b_i ⊕ ⊕_{j<i} a_ij ⊗ x_j      in that order, so that each edge is looked at once
@@ -11,23 +15,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from semiring.algebra.laws import full
+from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse import traversal
 from semiring.algorithms.sparse.pattern import inverse
 from semiring.graphs.adjacency import stable_order
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, sparse_kernel
+from semiring.kernels.cpu.bits.choose import CODE
+from semiring.kernels.cpu.bits.lowering import packed_bits
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cpu.sparse.structure import COLUMN, transpose
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.boolean import is_boolean
+from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.objects import python_integers
+from semiring.kernels.numpy import bits
+from semiring.kernels.numpy import components as by_numpy
 from semiring.machine.threads import thread_count
 from semiring.operands.dense import Dense
-from semiring.operands.operand import order_of_one
+from semiring.operands.operand import order_of, order_of_one
 from semiring.operands.sparse import Sparse
 
 from ..costs import SMALL
@@ -38,20 +50,78 @@ from ..plan import Plan
 from ..task import Task
 from .analysis import lowering_of
 
+A_ROW_A_COMPONENT = "a row a component"  # the argument of a task whose answer may be a `Reach` instead
 METHOD = PURPOSE = "substitution"
 SHALLOW = 64  # edges of a longest walk up to which correcting labels takes no longer
 REASON = "the graph is acyclic: in topological order each edge is looked at once"
 
 
 def offer(task: Task) -> Plan | None:
-    """Acyclic graphs, but for rows that a search settles best first, or whose predecessors are wanted."""
+    """Closures of zeros and ones, and acyclic graphs, but for rows that a search settles best first."""
     o, given = task.options, task.operands[0]
     if not isinstance(given, Sparse) or o.device not in (None, "cpu"):
         return None
-    n = order_of_one(given.shape)
-    if n < SMALL:
+    if task.verb == "closure":
+        return _closure(task, given)
+    if order_of_one(given.shape) < SMALL:
         return None
     return _solve(task, given) if task.verb == "solve" else _rows(task, given)
+
+
+def _closure(task: Task, given: Sparse) -> Plan | None:
+    """The closure of a matrix that holds only zero and one."""
+    o, S = task.options, task.S
+    if o.method != "auto" or o.tile is not None:
+        return None
+    if not depends_on_reachability(S, given):
+        return None
+    n, dtype = order_of(given.shape), given.dtype
+    size = n * n // 8 if o.packed else n * n * dtype.itemsize
+    low = packed_bits(S, np.dtype(bool)) if o.packed else general(S, dtype)
+    if not CODE.repays(bits.seconds(n, float(n) ** 3)):
+        low = low.interpreted
+    return Plan(
+        operation="closure", algebra=S, shape=given.shape, method="components", lowering=low,
+        place=f"CPU, {thread_count()} threads" if low.compiled else "", work=float(given.nnz),
+        memory=size + n * n // 4, runner=partial(_closed, task, given),
+        reasons={"method": "only reachability counts: components, and bit sets along the condensation"},
+    )
+
+
+def depends_on_reachability(S: Semiring, given: Sparse) -> bool:
+    """Whether the closure of this matrix holds only zero and one: every edge weighs one, and 1 ⊕ 1 = 1* = 1."""
+    values, part = given.values, _boolean_part(S, given.dtype)
+    return part is not None and bool(((values == part[1]) | (values == part[0])).all())
+
+
+@lru_cache(1024)
+def _boolean_part(S: Semiring, dtype: np.dtype) -> tuple[Any, Any] | None:
+    """Zero and one in a dtype, where they are the Boolean algebra within S."""
+    return (S.zero_in(dtype), S.one_in(dtype)) if is_boolean(S, dtype) else None
+
+
+def _closed(task: Task, given: Sparse, plan: Plan) -> Any:
+    """Strongly connected components are found, and bit sets united along the condensation in topological order."""
+    o, A, rows = task.options, task.S.over(given.dtype), given.rows
+    stored = rows.values == A.one
+    if not stored.all():  # a zero that is stored is not an edge
+        rows = rows.where(stored)
+    with told(o.progress, f"{task.S.name} closure") as report:
+        found = _reach(plan, rows.offsets, rows.columns)
+        report(0.5)  # what is left is to write a row for every vertex
+        if task.arguments == (A_ROW_A_COMPONENT,) and found.shared:
+            return found
+        if o.packed:
+            return PackedMatrix(found.packed(o.reflexive).words, given.n)
+        return given.wrap(found.dense(A.zero, A.one, given.dtype, o.reflexive))
+
+
+def _reach(plan: Plan, offsets: np.ndarray, columns: np.ndarray) -> Any:
+    if not plan.lowering.compiled:
+        return CODE.rent(by_numpy.reach, offsets, columns)
+    from semiring.kernels.cpu.bits.components import reach  # it loads Numba
+
+    return reach(offsets, columns)
 
 
 def _solve(task: Task, given: Sparse) -> Plan | None:
