@@ -17,8 +17,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from math import sqrt
+from math import inf
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -105,36 +104,52 @@ class Planned(NamedTuple):
     traffic: Traffic
 
 
-class Forecast(NamedTuple):
-    """Predicted seconds.
+@dataclass(eq=False, repr=False, kw_only=True)
+class LongPlan(Plan):
+    """The plan of a closure that takes long, and predicts how long.
 
     Attributes
     ----------
-    kernels, bus, disk : float
-        Seconds for the products, for moving tiles between the host's memory and a GPU, and for reading and writing
-        the disk. All three happen at the same time.
-    rate : float
-        Bytes per second that the disk writes, measured on a few MiB.
+    done : float
+        The part that an earlier run has done, if this one continues it.
     """
 
-    kernels: float
-    bus: float
-    disk: float
-    rate: float
+    done: Final[float] = 0.0
 
-    @property
-    def seconds(self) -> float:
-        """Seconds for all together."""
-        return max(self.kernels, self.bus, self.disk)
+    def predicted(self) -> tuple[dict[str, float], float]:
+        """Predict the seconds of each part by name, all at the same time; measure the bytes per second of the last."""
+        raise NotImplementedError
 
-    @property
-    def bound(self) -> str:
-        """The part that takes longest."""
-        return "kernels" if self.kernels >= self.seconds else "the disk" if self.disk >= self.seconds else "the bus"
+    def details(self) -> dict[str, str]:
+        """The rows that are printed besides those of all plans, by name."""
+        raise NotImplementedError
+
+    def product_seconds(self, share: float) -> float:
+        """Seconds for the products, predicted from ⊕ and ⊗, at a multiple of this machine's rate or of a GPU's."""
+        if self.lowering.on_gpu:
+            return self.work * max(self.lowering.storage.itemsize, 4) / 4 / (GPU_RATE * share)
+        return self.work / (lowering_rates(self.lowering).product * share)
+
+    def rows(self) -> dict[str, str]:
+        """The rows that are printed, by name.
+
+        Returns
+        -------
+        dict of str to str
+        """
+        rows = super().rows() | self.details()
+        seconds, rate = self.predicted()
+        longest = max(seconds, key=seconds.__getitem__)
+        parts = ", ".join(f"{time_in_words(value)} of {name}" for name, value in seconds.items())
+        if self.done:
+            rows["done"] = f"{100 * self.done:.1f} %, by an earlier run"
+        rows["predicted"] = f"{time_in_words(seconds[longest])}, bound by {longest}: {parts}"
+        rows["predicted"] += f" at {in_words(int(rate))}/s" if rate < inf else ""
+        return rows
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class StoredPlan(Plan):
+class StoredPlan(LongPlan):
     """The plan of a closure that goes tile by tile from file to file; `print` it.
 
     Attributes
@@ -147,8 +162,6 @@ class StoredPlan(Plan):
         Bytes on the disk: for the answer, and at most for evicted tiles, without `kept`.
     kept : int
         Bytes that commits may need in addition.
-    done : float
-        The part that an earlier run has done, if this one continues it.
     host : int
         Bytes of the host's memory for tiles; if a GPU computes, `memory` is the GPU's.
     bus : int
@@ -169,42 +182,19 @@ class StoredPlan(Plan):
     output: Final[int] = 0
     scratch: Final[int] = 0
     kept: Final[int] = 0
-    done: Final[float] = 0.0
     host: Final[int] = 0
     bus: Final[int] = 0
 
-    @property
-    def bound(self) -> float:
-        """The bytes that n³ multiply-adds must move in any order with this memory: 2 n³ / √M elements.
-
-        H. Jia-Wei, H. T. Kung, I/O complexity: the red-blue pebble game (1981); D. Irony, S. Toledo, A. Tiskin,
-        Communication lower bounds for distributed-memory matrix multiplication (2004).
-        """
-        item = self.lowering.storage.itemsize
-        memory = self.memory + self.host if self.lowering.on_gpu else self.memory
-        return 2 * self.work / sqrt(max(memory / item, 1)) * item
-
-    @cached_property
-    def forecast(self) -> Forecast:
-        """Predicted from the instructions of ⊕ and ⊗ on this machine, and from the measured rate of the disk."""
+    def predicted(self) -> tuple[dict[str, float], float]:
+        """See `LongPlan`; the disk's rate is measured on a few MiB."""
         left, rate = 1 - self.done, writing_rate(self.storing.out.absolute().parent)
+        found = {"products": left * self.product_seconds(1.0)}
         if self.lowering.on_gpu:
-            kernels = self.work * max(self.lowering.storage.itemsize, 4) / 4 / GPU_RATE
-        else:
-            kernels = self.work / lowering_rates(self.lowering).product
-        return Forecast(left * kernels, left * self.bus / COPY_RATE, left * (self.read + self.written) / rate, rate)
+            found["copies to the GPU and back"] = left * self.bus / COPY_RATE
+        return found | {"reading and writing": left * (self.read + self.written) / rate}, rate
 
-    @property
-    def commits(self) -> int:
-        """The predicted number of commits."""
-        return 0 if self.storing.checkpoint is None else int(self.forecast.seconds / self.storing.checkpoint)
-
-    def rows(self) -> dict[str, str]:
-        """The rows that are printed, by name.
-
-        Returns
-        -------
-        dict of str to str
+    def details(self) -> dict[str, str]:
+        """See `LongPlan`.
 
         Examples
         --------
@@ -213,11 +203,9 @@ class StoredPlan(Plan):
         >>> sr.plan("closure", np.zeros((300, 300)), sr.min_plus, out="d.npy").rows()["commits"]
         'none: a power cut loses everything; checkpoint= makes commits'
         """
-        rows = super().rows()
-        times, moved = self.forecast, self.read + self.written
         matrix = max(self.shape[0] ** 2 * self.lowering.storage.itemsize, 1)
-        rows["moved"] = (f"{in_words(self.read)} read, {in_words(self.written)} written: {moved / matrix:.1f} times "
-                         f"the matrix (2 n³ / √M is {self.bound / matrix:.1f})")
+        rows = {"moved": f"{in_words(self.read)} read, {in_words(self.written)} written: "
+                         f"{(self.read + self.written) / matrix:.1f} times the matrix"}
         if self.lowering.on_gpu:
             rows["bus"] = (f"{in_words(self.bus)} between the host's memory and the GPU: {self.bus / matrix:.1f} times "
                            "the matrix")
@@ -227,13 +215,7 @@ class StoredPlan(Plan):
         rows["disk"] += f"; {in_words(free)} is free"
         rows["commits"] = "none: a power cut loses everything; checkpoint= makes commits"
         if self.storing.checkpoint is not None:
-            rows["commits"] = f"{self.commits}, one every {self.storing.checkpoint:g} s"
-        if self.done:
-            rows["done"] = f"{100 * self.done:.1f} %, by an earlier run"
-        copies = f"{time_in_words(times.bus)} of copies to the GPU and back, " if self.lowering.on_gpu else ""
-        rows["predicted"] = (f"{time_in_words(times.seconds)}, bound by {times.bound}: {time_in_words(times.kernels)} "
-                             f"of products, {copies}{time_in_words(times.disk)} of reading and writing at "
-                             f"{in_words(int(times.rate))}/s")
+            rows["commits"] = f"one every {self.storing.checkpoint:g} s"
         return rows
 
     def require_disk(self) -> None:

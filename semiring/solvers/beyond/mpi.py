@@ -32,7 +32,7 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words, require
 from semiring.machine.threads import thread_count
 from semiring.operands.dense import carried_by
-from semiring.operands.devices import COPY_RATE, GPU_RATE
+from semiring.operands.devices import COPY_RATE
 from semiring.scale.connection import MPI
 from semiring.scale.memories import Memory
 from semiring.scale.program import Program
@@ -43,16 +43,14 @@ from semiring.scale.spread import Spread
 from semiring.scale.stores import Output, draft, opened
 
 from ..close import Home, closed, diagonal_of_blocks, put_diagonal
-from ..costs import lowering_rates
 from ..cycles import Verdict, star_undefined, undefined_star
 from ..dense import fields
 from ..dense.derived import weights_as_given
 from ..dense.schedules import stable_closure
 from ..forms import refuse_overflow, told
-from ..plan import Plan
 from ..task import Options
 from .brought import Setup, of_first, prepared, setup_of, with_tolerance
-from .levels import elements_of, time_in_words
+from .levels import LongPlan, elements_of
 
 PREDICTED_THREADS = 16  # the most for which rates of products are predicted
 CLOSURE_ROWS = "sr.closure_rows from that vertex shows which of the two it is"
@@ -135,7 +133,7 @@ def warm(kernel: Kernel[Any], low: Lowering, side: int) -> None:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SpreadPlan(Plan):
+class SpreadPlan(LongPlan):
     """The plan of a closure by several processes; `print` it.
 
     Attributes
@@ -148,8 +146,6 @@ class SpreadPlan(Plan):
         The number of threads of a process that computes on the CPU.
     rate : float
         Bytes per second that a process receives, measured on a few MiB.
-    done : float
-        The part that an earlier run has done, if this one continues it.
     gpus : int
         The number of GPUs of all processes; 0 if they compute on the CPU.
     """
@@ -158,45 +154,21 @@ class SpreadPlan(Plan):
     received: Final[int] = 0
     threads: Final[int] = 1
     rate: Final[float] = inf
-    done: Final[float] = 0.0
     gpus: Final[int] = 0
 
-    @property
-    def kernel_seconds(self) -> float:
-        """Seconds for the products of a process, predicted from the instructions of ⊕ and ⊗."""
-        if self.gpus:
-            return (1 - self.done) * self.work / self.gpus * max(self.lowering.storage.itemsize, 4) / 4 / GPU_RATE
-        share = self.threads / min(thread_count(), PREDICTED_THREADS)
-        processes = self.grid[0] * self.grid[1]
-        return (1 - self.done) * self.work / processes / (lowering_rates(self.lowering).product * share)
-
-    @property
-    def message_seconds(self) -> float:
-        """Seconds for its messages, which are sent at the same time; those to a GPU also cross a bus."""
+    def predicted(self) -> tuple[dict[str, float], float]:
+        """See `LongPlan`; messages to a GPU also cross a bus."""
+        left = 1 - self.done
+        threads = self.grid[0] * self.grid[1] * self.threads / min(thread_count(), PREDICTED_THREADS)
         bus = self.received / COPY_RATE if self.gpus else 0.0
-        return (1 - self.done) * (self.received / self.rate + bus)
+        return {"products": left * self.product_seconds(self.gpus or threads),
+                "messages": left * (self.received / self.rate + bus)}, self.rate
 
-    def rows(self) -> dict[str, str]:
-        """The rows that are printed, by name.
-
-        Returns
-        -------
-        dict of str to str
-        """
-        rows = super().rows()
-        kernels, messages = self.kernel_seconds, self.message_seconds
+    def details(self) -> dict[str, str]:
+        """See `LongPlan`."""
         matrix = max(self.shape[0] ** 2 * self.lowering.storage.itemsize, 1)
-        rows["processes"] = f"a grid of {self.grid[0]} × {self.grid[1]}"
-        rows["moved"] = (f"{in_words(self.received)} to a process, at most: {self.received / matrix:.2f} times the "
-                         "matrix")
-        if self.done:
-            rows["done"] = f"{100 * self.done:.1f} %, by an earlier run"
-        what = "kernels" if kernels >= messages else "messages"
-        rows["predicted"] = (f"{time_in_words(max(kernels, messages))}, bound by {what}: {time_in_words(kernels)} of "
-                             f"products, {time_in_words(messages)} of messages")
-        if self.rate < inf:
-            rows["predicted"] += f" at {in_words(int(self.rate))}/s"
-        return rows
+        moved = f"{in_words(self.received)} to a process, at most: {self.received / matrix:.2f} times the matrix"
+        return {"processes": f"a grid of {self.grid[0]} × {self.grid[1]}", "moved": moved}
 
 
 class Processes(Home):

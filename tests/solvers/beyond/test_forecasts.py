@@ -38,8 +38,8 @@ def test_the_plan_says_what_it_takes(tmp_path: Path) -> None:
     rows = plan.rows()
     assert {"moved", "disk", "commits", "predicted"} <= set(rows)
     assert plan.output == 300 * 300 * 8
-    assert plan.read + plan.written > plan.bound, "2 n³ / √M is a bound from below"
-    assert plan.forecast.seconds >= plan.forecast.kernels > 0
+    assert plan.read + plan.written > 2 * 300**3 / np.sqrt(SMALL / 8) * 8, "2 n³ / √M elements is a bound from below"
+    assert plan.predicted()[0]["products"] > 0
     assert "bound by" in rows["predicted"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["w.npy"], "nothing is left"
     moved = []
@@ -83,19 +83,19 @@ def made(**known: Any) -> SpreadPlan:
 
 def test_what_bounds_it() -> None:
     slow, fast = made(rate=1.0), made(rate=1e15)
-    assert "bound by messages" in slow.rows()["predicted"] and "bound by kernels" in fast.rows()["predicted"]
-    assert slow.message_seconds == 1e9 and slow.kernel_seconds == fast.kernel_seconds
-    assert made(received=0, rate=np.inf).message_seconds == 0
+    assert "bound by messages" in slow.rows()["predicted"] and "bound by products" in fast.rows()["predicted"]
+    assert slow.predicted()[0]["messages"] == 1e9 and slow.predicted()[0]["products"] == fast.predicted()[0]["products"]
+    assert made(received=0, rate=np.inf).predicted()[0]["messages"] == 0
 
 
 def test_more_processes_and_threads_have_less_each() -> None:
-    assert made(grid=(2, 4)).kernel_seconds == pytest.approx(made().kernel_seconds / 2)
-    assert made(threads=2).kernel_seconds == pytest.approx(made().kernel_seconds / 2)
+    assert made(grid=(2, 4)).predicted()[0]["products"] == pytest.approx(made().predicted()[0]["products"] / 2)
+    assert made(threads=2).predicted()[0]["products"] == pytest.approx(made().predicted()[0]["products"] / 2)
 
 
 def test_what_was_done_before_is_left_out() -> None:
-    assert made(done=0.75).message_seconds == made().message_seconds / 4
-    assert made(done=0.75).kernel_seconds == made().kernel_seconds / 4
+    assert made(done=0.75).predicted()[0]["messages"] == made().predicted()[0]["messages"] / 4
+    assert made(done=0.75).predicted()[0]["products"] == made().predicted()[0]["products"] / 4
     assert made(done=0.75).rows()["done"].startswith("75.0 %") and "done" not in made().rows()
 
 
