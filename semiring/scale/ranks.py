@@ -32,27 +32,6 @@ class Agreed(Exception):
     """An error that all processes know; it is the first argument."""
 
 
-class Ranks:
-    """The processes of a communicator, as the rows and columns of a grid.
-
-    Parameters
-    ----------
-    world : mpi4py.MPI.Comm
-    rows, columns : int
-        The size of the grid, whose processes are numbered row by row.
-    """
-
-    def __init__(self, world: Any, rows: int, columns: int):
-        self.world = world
-        row, column = divmod(world.rank, columns)
-        self.along_row, self.along_column = world.Split(row, column), world.Split(rows + column, row)
-
-    def free(self) -> None:
-        """Free the communicators."""
-        self.along_row.Free()
-        self.along_column.Free()
-
-
 def raw(array: np.ndarray) -> np.ndarray:
     """The bytes of a contiguous array, of any dtype but that of Python objects."""
     return array.reshape(-1).view(np.uint8)

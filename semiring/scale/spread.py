@@ -29,7 +29,7 @@ from semiring.kernels.interface import Kernel
 
 from .grid import Grid, without
 from .memories import Memory, Panel
-from .ranks import Ranks, broadcast, nudge, pieces, wait
+from .ranks import broadcast, nudge, pieces, wait
 
 PARTS = 8  # products into which an update is cut, so that messages make progress in between
 LEAST_PART_WORK = 1 << 27  # multiply-adds of the smallest such product
@@ -66,7 +66,8 @@ class Spread:
     Parameters
     ----------
     grid : Grid
-    ranks : Ranks
+    world : mpi4py.MPI.Comm
+        Its processes are numbered row by row in the grid.
     memory : Memory
         The memory of this process's tiles.
 
@@ -76,9 +77,16 @@ class Spread:
         The tiles of this process, as one block, in storage.
     """
 
-    def __init__(self, grid: Grid, ranks: Ranks, memory: Memory):
-        self.grid, self.ranks, self.memory = grid, ranks, memory
+    def __init__(self, grid: Grid, world: Any, memory: Memory):
+        self.grid, self.world, self.memory = grid, world, memory
+        self.along_row, self.along_column = (
+            world.Split(grid.row, grid.column), world.Split(grid.rows + grid.column, grid.row))
         self.local = memory.empty(grid.shape)
+
+    def free(self) -> None:
+        """Free the communicators."""
+        self.along_row.Free()
+        self.along_column.Free()
 
     # The closure
 
@@ -142,7 +150,7 @@ class Spread:
 
     def _panels(self, k: int, kernel: Kernel[Any], due: Callable[[], bool] | None) -> Panels:
         """Close a pivot, scale its row, and start to send both panels."""
-        grid, ranks, memory, local = self.grid, self.ranks, self.memory, self.local
+        grid, memory, local = self.grid, self.memory, self.local
         root_row, root_column = k % grid.rows, k % grid.columns
         row, column = grid.local_row(k), grid.local_column(k)
         order = grid.span(k).stop - grid.span(k).start
@@ -159,17 +167,17 @@ class Spread:
             memory.do(kernel.assign, D.here, pivot)
             memory.send(D)
         if D is not None and in_row:
-            wait(broadcast(D.message, root_column, ranks.along_row))
+            wait(broadcast(D.message, root_column, self.along_row))
         if D is not None and in_column:
-            wait(broadcast(D.message, root_row, ranks.along_column))
+            wait(broadcast(D.message, root_row, self.along_column))
         if D is not None and not (in_row and in_column):
             memory.receive(D)
-        requests = broadcast(told, root_row * grid.columns + root_column, ranks.world)
+        requests = broadcast(told, root_row * grid.columns + root_column, self.world)
         C = memory.panel("C", k, (grid.shape[0], order))
         if in_column:
             memory.do(kernel.assign, C.here, local[:, column])
             memory.send(C)
-        requests += broadcast(C.message, root_column, ranks.along_row)
+        requests += broadcast(C.message, root_column, self.along_row)
         if D is not None and in_row:
             for part in self._columns_without(column):
                 memory.do(kernel.left, D.here, local[row, part])
@@ -177,7 +185,7 @@ class Spread:
             memory.send(R)
         else:
             R = memory.panel("R", k, (order, grid.shape[1]))
-        requests += broadcast(R.message, root_row, ranks.along_column)
+        requests += broadcast(R.message, root_row, self.along_column)
         coming = [panel for panel, mine in ((C, in_column), (R, in_row)) if not mine]
         return Panels(D, R, C, told, coming, requests)
 
@@ -220,7 +228,7 @@ class Spread:
         mine = {k: self.memory.stored(self.local[grid.local_row(k), grid.local_column(k)].diagonal()[:, None])[:, 0]
                 for k in grid.tile_rows if k in grid.tile_columns}
         found = np.empty(grid.n, self.local.dtype)
-        for part in self.ranks.world.allgather(mine):
+        for part in self.world.allgather(mine):
             for k, values in part.items():
                 found[grid.span(k)] = values
         return found
@@ -295,7 +303,7 @@ class Spread:
             The ranks, and the columns of tiles that each takes.
         room, arrived : function of a row of tiles and a slice of rows in it, and of what came
         """
-        grid, world = self.grid, self.ranks.world
+        grid, world = self.grid, self.world
         for i in range(grid.count):
             requests, kept, arriving, to = [], [], [], receivers(i)
             for sender, rows in _owners(bounds, grid.span(i)):
@@ -327,7 +335,7 @@ class Spread:
         out : ndarray
             The rows of this process.
         """
-        grid, world = self.grid, self.ranks.world
+        grid, world = self.grid, self.world
         for i in range(grid.count):
             requests, arrived = [], []
             for receiver, rows in _owners(bounds, grid.span(i)):

@@ -18,7 +18,6 @@ from semiring.kernels.lowering.general import general
 from semiring.scale import memories
 from semiring.scale.grid import Grid
 from semiring.scale.memories import DeviceMemory, Memory
-from semiring.scale.ranks import Ranks
 from semiring.scale.spread import Spread
 
 NAMES = ["min_plus", "plus_times", "boolean", "shortest_count"]
@@ -58,7 +57,7 @@ def closed(
     def one(world: World) -> Any:
         grid = Grid(n, side, size, world.rank)
         memory = make(low, world.rank)
-        spread = Spread(grid, Ranks(world, grid.rows, grid.columns), memory)
+        spread = Spread(grid, world, memory)
         bounds = [0, *[n] * size]
         spread.take_rows(bounds, lambda rows: A[rows] if memory.is_late else low.encode(A[rows], True))
         steps = np.random.default_rng(seed).random(grid.count + 1) < 0.3
@@ -129,7 +128,7 @@ def test_a_pivot_without_a_star_is_the_same_on_all() -> None:
     def one(world: World) -> int:
         grid = Grid(12, 3, 4, world.rank)
         memory = put_off(low.storage, low, FakedHost(world.rank, 0.3, answers=True))
-        spread = Spread(grid, Ranks(world, grid.rows, grid.columns), memory)
+        spread = Spread(grid, world, memory)
         spread.take_rows([0, 12, 12, 12, 12], lambda rows: A[rows])
         with pytest.raises(UndefinedStar) as refused:
             spread.close(build_kernel(low))

@@ -37,7 +37,7 @@ from semiring.scale.connection import MPI
 from semiring.scale.memories import Memory
 from semiring.scale.program import Program
 from semiring.scale.rank_gpus import decoded, tiles_on
-from semiring.scale.ranks import Agreed, Ranks, agreed, ending_together, message_rate, raw, threads_of, using
+from semiring.scale.ranks import Agreed, agreed, ending_together, message_rate, raw, threads_of, using
 from semiring.scale.scratch import write_manifest
 from semiring.scale.spread import Spread
 from semiring.scale.stores import Output, draft, opened
@@ -71,12 +71,12 @@ def closure(connection: MPI, A: Any, S: Any, asked: Options) -> Any:
 
 
 def _answer(world: Any, setup: Setup, asked: Options) -> Any:
-    ranks = Ranks(world, setup.grid.rows, setup.grid.columns)
-    try:
-        with _engine(world, setup) as (kernel, memory):
-            return Processes(world, setup, asked, Spread(setup.grid, ranks, memory), kernel).run()
-    finally:
-        ranks.free()
+    with _engine(world, setup) as (kernel, memory):
+        spread = Spread(setup.grid, world, memory)
+        try:
+            return Processes(world, setup, asked, spread, kernel).run()
+        finally:
+            spread.free()
 
 
 @contextmanager
@@ -373,7 +373,7 @@ class Processes(Home):
             self.spread.meet_rows(self.brought.bounds, self._rows, self.low.dtype, add)
         else:
             agreed(self.world, lambda: self._add_blocks(add))
-        parts = self.spread.ranks.along_column.allgather(sums)
+        parts = self.spread.along_column.allgather(sums)
         for i in grid.tile_columns:
             if i in grid.tile_rows:
                 self.put_diagonal(range(grid.span(i).start, grid.span(i).stop),
