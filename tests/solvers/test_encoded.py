@@ -69,7 +69,7 @@ def graphs(data: Any, dtype: str, least: int) -> sp.csr_array:
     return sp.csr_array((np.array(weights, dtype), (i, j)), shape=(n, n))
 
 
-@pytest.mark.parametrize(("dtype", "compile"), by_both(([dtype] for dtype in INTEGERS), 0, len(INTEGERS) - 1))
+@pytest.mark.parametrize(("dtype", "compile"), by_both(([dtype] for dtype in INTEGERS), len(INTEGERS) - 1))
 def test_paths_are_those_of_decoded_values(dtype: str, compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", compile)
 
