@@ -59,8 +59,8 @@ def packed() -> Any:
 @pytest.mark.parametrize(
     ("make", "S", "files", "entries"),
     [
-        (dense, sr.min_plus, 12, 24), (rows, sr.min_plus, 18, 50), (spread, sr.min_plus, 28, 60),
-        (packed, sr.boolean, 12, 40),
+        (dense, sr.min_plus, 12, 24), (rows, sr.min_plus, 18, 50), (packed, sr.boolean, 12, 40),
+        (spread, sr.min_plus, 28, 80),  # three for each round of the sweep, whose number depends on the pace
     ],
 )
 def test_a_closure_goes_straight(make: Callable[[], Any], S: sr.Semiring, files: int, entries: int) -> None:

@@ -250,7 +250,7 @@ def plan(
         place=f"CPU, {threads} threads" if low.compiled else "", work=found.terms,
         memory=found.memory + threads * n * 64 * low.storage.itemsize, runner=run,
         needs=(f"{subject} ({load.fill} pairs joined)", advice), reasons={"method": why}, nnz=nnz,
-        seconds=seconds, order=analysis.method, fill=load.fill,
+        seconds=dict(seconds), order=analysis.method, fill=load.fill,
         fronts=len(analysis.parent), largest=found.largest, load=load, prepared=prepared, factors=found.factors,
         threads=threads, panels=int(load.down), height=int(analysis.depths.max(initial=-1)) + 1,
     )
