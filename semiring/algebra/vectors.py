@@ -76,6 +76,7 @@ class Vector:
     """
 
     __hash__ = None  # type: ignore[assignment]
+    sum: Callable[[], Any]  # of the numbers; `_install_operators` adds this method, and those for other reductions
 
     def __init__(self, parts: Iterable[Any], constants: Any = None):
         self._parts = list(parts)
@@ -106,31 +107,11 @@ class Vector:
         return each(ufunc, *inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        over = {np.sum: np.add, np.prod: np.multiply, np.min: np.minimum, np.max: np.maximum,
-                np.all: np.logical_and, np.any: np.logical_or}.get(function)
-        if over is not None and len(args) == 1 and not kwargs:
-            return reduce(over, args[0])
-        if function is np.mean and len(args) == 1 and not kwargs:
-            return args[0].mean()
+        if (function in REDUCTIONS or function is np.mean) and len(args) == 1 and not kwargs:
+            return getattr(args[0], function.__name__)()
         if function in (np.dot, np.inner):
             return dot(*args, **kwargs)
         return each(lambda *parts: function(*parts, **kwargs), *args)
-
-    def all(self) -> Any:
-        """Whether all numbers are true."""
-        return reduce(np.logical_and, self)
-
-    def any(self) -> Any:
-        """Whether any number is true."""
-        return reduce(np.logical_or, self)
-
-    def sum(self) -> Any:
-        """The sum of the numbers."""
-        return reduce(np.add, self)
-
-    def prod(self) -> Any:
-        """The product of the numbers."""
-        return reduce(np.multiply, self)
 
     def mean(self) -> Any:
         """The sum of the numbers divided by their number."""
@@ -144,14 +125,6 @@ class Vector:
 
     def __rmatmul__(self, other: Any) -> Any:
         return dot(other, self)
-
-    def min(self) -> Any:
-        """The least of the numbers."""
-        return reduce(np.minimum, self)
-
-    def max(self) -> Any:
-        """The greatest of the numbers."""
-        return reduce(np.maximum, self)
 
 
 def is_several(x: Any) -> bool:
@@ -201,9 +174,18 @@ def dot(x: Any, y: Any) -> Any:
     return each(np.multiply, x, y).sum()
 
 
+# NumPy's functions of all numbers of a vector, and the operations that these repeat.
+REDUCTIONS: dict[Any, np.ufunc] = {
+    np.sum: np.add, np.prod: np.multiply, np.min: np.minimum, np.max: np.maximum, np.all: np.logical_and,
+    np.any: np.logical_or,
+}
+
+
 def _install_operators() -> None:
     import operator
 
+    for function, ufunc in REDUCTIONS.items():
+        setattr(Vector, function.__name__, lambda self, ufunc=ufunc: reduce(ufunc, self))
     for name in "add sub mul truediv floordiv mod pow and or xor".split():
         call = getattr(operator, f"__{name}__")
         setattr(Vector, f"__{name}__", lambda self, other, call=call: each(call, self, other))

@@ -49,8 +49,6 @@ def average_shortest_path_length(G: BackendGraph, weight: Any = None, method: st
         method = "unweighted" if weight is None else "dijkstra"
     if method not in ("unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-warshall-numpy"):
         raise ValueError(f"method not supported: {method}")
-    if method.startswith("floyd"):
-        raise NotImplementedError("with Floyd and Warshall's algorithm floats are added in a different order")
     n = len(G)
     if n == 0:
         raise nx.NetworkXPointlessConcept(
@@ -65,8 +63,6 @@ def average_shortest_path_length(G: BackendGraph, weight: Any = None, method: st
 
 
 def eccentricity(G: BackendGraph, v: Any = None, sp: Any = None, weight: Any = None) -> dict[Any, Any]:
-    if v is not None or sp is not None:
-        raise NotImplementedError("one vertex, or given lengths: NetworkX is as fast")
     lengths, found = _lengths(G, weight), []
     for _, rows in blocks(lengths):
         most = rows.max(axis=1)
@@ -79,31 +75,25 @@ def eccentricity(G: BackendGraph, v: Any = None, sp: Any = None, weight: Any = N
 
 
 def diameter(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
-    return max(_eccentricities(G, e, usebounds, weight).values())
+    return max(eccentricity(G, weight=weight).values())
 
 
 def radius(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
-    return min(_eccentricities(G, e, usebounds, weight).values())
+    return min(eccentricity(G, weight=weight).values())
 
 
 def center(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
     if weight is None:
         _refuse_trees(G)
-    found = _eccentricities(G, e, usebounds, weight)
+    found = eccentricity(G, weight=weight)
     least = min(found.values())
     return [v for v, far in found.items() if far == least]
 
 
 def periphery(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
-    found = _eccentricities(G, e, usebounds, weight)
+    found = eccentricity(G, weight=weight)
     most = max(found.values())
     return [v for v, far in found.items() if far == most]
-
-
-def _eccentricities(G: BackendGraph, e: Any, usebounds: bool, weight: Any) -> dict[Any, Any]:
-    if e is not None or (usebounds and not G.is_directed()):
-        raise NotImplementedError("with given eccentricities or bounds NetworkX is as fast")
-    return eccentricity(G, weight=weight)
 
 
 def _refuse_trees(G: BackendGraph) -> None:
@@ -112,8 +102,6 @@ def _refuse_trees(G: BackendGraph) -> None:
 
 
 def barycenter(G: BackendGraph, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
-    if attr is not None or sp is not None:
-        raise NotImplementedError("an attribute to write to, or given lengths")
     if weight is None:
         _refuse_trees(G)
     lengths, sums = _lengths(G, weight), []
@@ -140,8 +128,6 @@ def wiener_index(G: BackendGraph, weight: Any = None) -> Any:
 def closeness_centrality(
     G: BackendGraph, u: Any = None, distance: Any = None, wf_improved: bool = True
 ) -> dict[Any, float]:
-    if u is not None:
-        raise NotImplementedError("one vertex: NetworkX is as fast")
     if callable(distance) and G.is_directed():
         raise NotImplementedError("NetworkX calls the function with the ends of each edge exchanged")
     lengths, n, found = _towards(G, _lengths(G, distance)), len(G), {}
@@ -202,8 +188,6 @@ def betweenness_centrality(
 ) -> dict[Any, float]:
     """U. Brandes, A faster algorithm for betweenness centrality (2001), one level of many searches at a time."""
     n = len(G)
-    if weight is not None or k is not None:
-        raise NotImplementedError("with weights, or from some vertices, NetworkX's own search runs")
     hops, found = G.hops, np.zeros(n)
     back = hops.matrix.T.tocsr()
     for sources, rows in blocks(hops):

@@ -7,7 +7,8 @@ of the time, on two cores, once its modules are loaded.
 
 from __future__ import annotations
 
-from inspect import signature
+from functools import cache
+from inspect import Signature, signature
 from typing import Any
 
 import networkx as nx
@@ -136,7 +137,12 @@ def work(name: str, G: Any) -> int:
     return size if name in ONE_PASS else len(G) * size
 
 
+@cache
+def _signature(name: str) -> Signature:
+    return signature(getattr(nx, name).orig_func)
+
+
 def _arguments(name: str, args: Any, kwargs: Any) -> dict[str, Any]:
-    bound = signature(getattr(nx, name).orig_func).bind(*args, **kwargs)
+    bound = _signature(name).bind(*args, **kwargs)
     bound.apply_defaults()
     return dict(bound.arguments)
