@@ -73,8 +73,12 @@ def plus_answer(known: Known, A: Array) -> tuple[Array, Array, None]:
 
 def solve_answer(known: Known, A: Array, B: Array) -> tuple[Array, Array, None]:
     """A* B."""
+    g = known.g
     star, code = known.closure(A)
-    return bases.matmul(known.g.base, star, known.g.from_data(B)), code, None
+    inexact, _ = g.to_data(star, A.dtype)
+    lost = g.is_constant(inexact, g.zero) & ~g.is_zero(star)  # what underflows takes an infinity of B with it
+    code = np.where(lost.any(axis=(1, 2)) & (code == EXISTS), UNSURE, code)
+    return bases.matmul(g.base, star, g.from_data(B)), code, None
 
 
 def product_answer(known: Known, A: Array, B: Array, C: Array | None = None) -> tuple[Array, Array, None]:
@@ -147,14 +151,15 @@ def sparse_checks(g: Generated, S: Any, library: Any) -> Iterator[Check]:
         M = sparse(A).tocoo()
         return sp.coo_array((np.tile(M.data, 2), (np.tile(M.row, 2), np.tile(M.col, 2))), M.shape)
 
-    close, solve, times, plain = library.closure, library.solve, library.matmul, np.asarray
-    yield Check("sr.closure(M, S)", each(lambda A: plain(close(sparse(A), S))), closure_answer)
+    close, solve, times = library.closure, library.solve, library.matmul
+    yield Check("sr.closure(M, S)", each(lambda A: stored(close(sparse(A), S), S, A.dtype)), closure_answer)
     yield Check(
-        "sr.closure(M, S, method='sparse')", each(lambda A: plain(close(sparse(A), S, method="sparse"))),
-        closure_answer, any_order=True,
+        "sr.closure(M, S, method='sparse')",
+        each(lambda A: stored(close(sparse(A), S, method="sparse"), S, A.dtype)), closure_answer, any_order=True,
     )
     yield Check(
-        "sr.solve(M, B, S)", each(lambda A, B: plain(solve(sparse(A), B, S))), solve_answer, any_order=True,
+        "sr.solve(M, B, S)", each(lambda A, B: stored(solve(sparse(A), B, S), S, A.dtype)), solve_answer,
+        any_order=True,
     )
     if not g.record_dtypes:
         yield Check("sr.matmul(M, B, S)", each(lambda A, B: times(sparse(A), B, S)), product_answer)
@@ -162,8 +167,14 @@ def sparse_checks(g: Generated, S: Any, library: Any) -> Iterator[Check]:
             twice = each(lambda A: close(doubled(A), S))
             yield Check("sr.closure(M, S)", twice, closure_answer, note="each edge twice")
     if S.selective:
-        rows = lambda A: plain(library.closure_rows(sparse(A), S, range(len(A))))  # noqa: E731
+        rows = lambda A: stored(library.closure_rows(sparse(A), S, range(len(A))), S, A.dtype)  # noqa: E731
         yield Check("sr.closure_rows(M, S, range(len(A)))", each(rows), closure_answer)
+
+
+def stored(found: Any, S: Any, dtype: np.dtype) -> Array:
+    """An answer of a graph in the dtype of its weights, whose integers may be read as infinities."""
+    array = np.asarray(found)
+    return array if array.dtype == dtype else as_stored(array, S, dtype)
 
 
 def path_weights(g: Generated, S: Any, library: Any, A: Array) -> Array:
@@ -174,9 +185,10 @@ def path_weights(g: Generated, S: Any, library: Any, A: Array) -> Array:
     for i in range(n):
         for j in range(n):
             weight, vertices = library.path(A, S, i, j)
-            infinite = A.dtype.kind in "iu" and isinstance(weight, float)
-            if infinite or (A.dtype.names and weight.dtype != A.dtype):  # integers of no path are read as infinities
-                weight = as_stored(np.array([[weight]], None if infinite else weight.dtype), S, A.dtype)[0, 0]
+            if A.dtype.names:
+                weight = stored(np.array([[weight]], weight.dtype), S, A.dtype)[0, 0]
+            elif A.dtype.kind in "iu" and isinstance(weight, float):  # the integers of no path are read as infinities
+                weight = np.iinfo(A.dtype).max if weight > 0 else np.iinfo(A.dtype).min
             result[i, j] = weight
             along = g.base.full((1,), g.base.zero if vertices is None else g.base.one)
             if vertices is not None:

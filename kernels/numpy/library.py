@@ -255,10 +255,21 @@ def sensitivity(M: np.ndarray, X: np.ndarray) -> float:
     """
     with np.errstate(all="ignore"):
         x = np.abs(X)
-        total = x.sum(-1, keepdims=True)
+        total = (x * room(len(x))).sum(-1, keepdims=True)
         found = (x / total) @ (np.abs(M) @ total)
         most = float(found.max(initial=0.0))
     return most if most == most else np.inf
+
+
+def room(n: int) -> float:
+    """The power of 2 by which numbers are scaled so that sums of n and a product with 1 − A do not overflow.
+
+    Examples
+    --------
+    >>> room(3)
+    0.0625
+    """
+    return 2.0 ** -(n.bit_length() + 2)
 
 
 def decomposed(A: np.ndarray) -> Decomposition | None:

@@ -256,7 +256,7 @@ def _is_right(A: Any, X: Any, eps: float) -> Any:
             left = Y - A @ Y - V
             size = x @ abs(V)
         explained = (n + 8) * rounding * (a @ size + size)
-        total, own = x.sum(-1, keepdims=True), a.diagonal(0, -2, -1)
+        total, own = (x * library.room(n)).sum(-1, keepdims=True), a.diagonal(0, -2, -1)
         change = (abs(1 - A.diagonal(0, -2, -1)) - own)[..., None]  # from |a| to |1 − a|
         amplified = ((x / total) @ (a @ total + change * total)).max((-1, -2))
         return (abs(left) <= explained).all((-1, -2)) & (library.doubt(amplified, n, X.dtype, eps) < 1)
@@ -273,7 +273,7 @@ def holds(n: int, low: Lowering, A: Callable[[slice], np.ndarray], X: Callable[[
     with np.errstate(all="ignore"):
         Y = gathered(X, lambda x: x @ V)
         size = gathered(X, lambda x: abs(x) @ abs(V))
-        total = gathered(X, lambda x: abs(x).sum(1))
+        total = gathered(X, lambda x: (abs(x) * library.room(n)).sum(1))
         left = abs(Y - gathered(A, lambda a: a @ Y) - V)
         explained = (n + 8) * float(np.finfo(numbers(low, A(spans[0])).dtype).eps) * (
             gathered(A, lambda a: abs(a) @ size) + size)
@@ -281,7 +281,7 @@ def holds(n: int, low: Lowering, A: Callable[[slice], np.ndarray], X: Callable[[
             return False
         spread = np.concatenate([
             abs(np.eye(n)[span] - numbers(low, A(span))) @ total for span in spans])
-        amplified = max(float(((abs(numbers(low, X(span))) @ spread) / total[span]).max()) for span in spans)
+        amplified = max(float(((abs(numbers(low, X(span))) / total[span, None]) @ spread).max()) for span in spans)
     return bool(library.doubt(amplified, n, numbers(low, A(spans[0])).dtype, precision(low)) < 1)
 
 
@@ -393,9 +393,10 @@ def is_trusted(rows: Rows, low: Lowering, apply: Callable[[np.ndarray], Any]) ->
         if not (abs(left) <= (n + 8) * rounding * (size + passed + abs(V))).all():
             return False
         # Relative errors of the entries of 1 − A, of either sign, as they come out.
-        own = A.diagonal()[:, None]
-        spread = solved((passed + (abs(1 - own) - abs(own)) * size) * random.choice([-1.0, 1.0], size.shape))
-        amplified = (abs(spread).max(0) / size.max(0)).max()
+        own, scale = A.diagonal()[:, None], library.room(n)
+        change = (abs(1 - own) - abs(own)) * (size * scale)
+        spread = solved((passed * scale + change) * random.choice([-1.0, 1.0], size.shape))
+        amplified = (abs(spread).max(0) / (size * scale).max(0)).max()
         return bool(library.doubt(amplified, n, values.dtype, precision(low)) < 1)
 
 

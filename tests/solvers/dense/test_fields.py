@@ -25,6 +25,29 @@ def test_whatever_is_asked_is_the_inverse(seed: int) -> None:
         assert differs(case, ask(), expected) <= 1, way
 
 
+def test_factors_of_which_one_residual_is_more_than_rounding_are_refined() -> None:
+    random = np.random.default_rng(748224)
+    case = drawn(random, 200)
+    asked_for = [x for x in asked(case, random, True) if x[0] == "solve a sparse matrix, left"]
+    for way, ask, expected in asked_for:
+        assert differs(case, ask(), expected) <= 1, way
+    assert len(asked_for) == 1
+
+
+@pytest.mark.parametrize("kind", ["array", "stack", "sparse"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_weights_of_acyclic_graphs_may_be_as_large_as_numbers(dtype: str, kind: str) -> None:
+    most = np.finfo(dtype).max
+    for w in (most, most / 2, most**0.9, 1e10):
+        for at in ((0, 1), (1, 0), (2, 0)):
+            A = np.zeros((3, 3), dtype)
+            A[at] = w
+            given = {"array": A, "stack": A[None], "sparse": sp.csr_array(A)}[kind]
+            for X in (sr.closure(given, sr.plus_times), sr.solve(given, np.eye(3, dtype=dtype), sr.plus_times)):
+                right = np.eye(3, dtype=dtype) + A
+                np.testing.assert_allclose(np.asarray(X).reshape(3, 3), right, rtol=4 * np.finfo(dtype).eps)
+
+
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16"])
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 40])
 def test_a_chain_that_nothing_leaves_is_refused_in_every_way(dtype: str, n: int) -> None:
