@@ -896,8 +896,7 @@ def paths(
         given = task.given[0]
         ends = positions(targets, given.names, given.shape[-1], "targets")[1]
         task.arguments = (*task.arguments[:2], ends)
-    # A tolerance may change the weights of edges, so that the operand is looked up when the answer is there.
-    task.finish = lambda found: paths_of(task.given[0], found, task.arguments[2], limit is not None)
+    task.finish = paths_of
     return task  # type: ignore[return-value]
 
 
@@ -1010,7 +1009,7 @@ def nearest(A: Any, S: Semiring | str | None = None, places: Any = ...) -> Neare
     from .results.nearest import nearest_of  # imported here because the other verbs do not need it
 
     task = Task("nearest", S, (A,), options(), (places,))
-    task.finish = lambda found: nearest_of(task.given[0], found)
+    task.finish = nearest_of
     return task  # type: ignore[return-value]
 
 

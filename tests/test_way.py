@@ -72,6 +72,14 @@ def test_a_closure_goes_straight(make: Callable[[], Any], S: sr.Semiring, files:
 
 
 @pytest.mark.usefixtures("machine_code")
+def test_best_paths_go_straight() -> None:
+    """A closure, and the trees of its values: half as many entries again as the closure has, and the tree's kernel."""
+    A = dense()
+    steps = way(lambda: sr.paths(A, sr.min_plus))
+    assert len(set(steps)) <= 32 and len(steps) <= 56, "\n".join(steps)
+
+
+@pytest.mark.usefixtures("machine_code")
 def test_a_product_goes_straight() -> None:
     A = dense()
     steps = way(lambda: sr.matmul(A, A, sr.min_plus))

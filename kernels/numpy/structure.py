@@ -33,7 +33,7 @@ def state_of(offsets: np.ndarray, columns: np.ndarray, width: int) -> int:
 def column_offsets(columns: np.ndarray, width: int) -> np.ndarray:
     """Offsets of compressed columns."""
     result = np.zeros(width + 1, OFFSET)
-    np.cumsum(np.bincount(columns, minlength=width), out=result[1:])
+    np.bincount(columns, minlength=width).cumsum(out=result[1:])
     return result
 
 

@@ -18,8 +18,8 @@ from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.read import operand
 from semiring.operands.sparse import Sparse
-from semiring.solvers.paths import eccentricity, reductions
-from semiring.solvers.paths.reductions import ascends, require_numbers
+from semiring.solvers.paths import measures
+from semiring.solvers.paths.measures import ascends, require_numbers
 from semiring.solvers.paths.search import form_of
 from semiring.solvers.sparse.analysis import analysis_of
 from semiring.solvers.sparse.factors import SparseFactors
@@ -262,22 +262,22 @@ def _estimate(sums: np.ndarray, n: int) -> Estimate:
 
 def _measured(what: str, A: Any, S: Semiring | str | None) -> Any:
     S = algebra_for(what, (A,), S)
-    came, measure = operand(A, S), reductions.EXTREMES[what]
+    came, measure = operand(A, S), measures.EXTREMES[what]
     order_of_one(came.shape, came.what)
     ascending = ascends(S, came.dtype)
     if isinstance(came.factors, SparseFactors):
         return came.factors.reduce(what)
     if came.kind != "sparse":
         closed = compute(Task("closure", S, (on_host(came),), options()))
-        found = reductions.of_closure(np.array(getattr(closed, "array", closed)), S, measure)
-        return reductions.shown(came, found)
+        found = measures.of_closure(np.array(getattr(closed, "array", closed)), S, measure)
+        return measures.for_caller(came, found)
     given = as_sparse(on_host(came))
     if given.n and _fills_in(given):
         form = form_of(given)
-        if form.bounded and S.commutative and form.low.kind == "numba" and eccentricity.applies(given):
-            found = eccentricity.by_searches(given, form, measure, ascending)
-            return reductions.shown(came, measure.of(found, S.zero_in(given.dtype), ascending))
-    return reductions.reduce(Substitution(given, analysis_of(given)), what)
+        if form.bounded and S.commutative and form.low.kind == "numba" and measures.applies(given):
+            found = measures.by_searches(given, form, measure, ascending)
+            return measures.for_caller(came, measure.of(found, S.zero_in(given.dtype), ascending))
+    return measures.reduce(Substitution(given, analysis_of(given)), what)
 
 
 def _fills_in(given: Sparse) -> bool:

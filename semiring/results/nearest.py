@@ -9,7 +9,8 @@ import numpy as np
 
 from semiring.algebra.tables import html_table
 from semiring.graphs.texts import clip, count_text, dtype_text, element_text, infinities, is_same, shown
-from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.operand import Operand
+from semiring.solvers.task import Task
 
 SHOWN = 10  # vertices that a notebook shows
 
@@ -50,9 +51,10 @@ class Nearest(_Pair):
         return html_table(repr(self), rows, ["vertex", "nearest", "weight"])
 
 
-def nearest_of(given: Operand, found: tuple[np.ndarray, np.ndarray]) -> Nearest:
+def nearest_of(task: Task, found: tuple[np.ndarray, np.ndarray]) -> Nearest:
     """Turn a solver's result into a `Nearest`, with the places by name."""
-    n, (x, origin) = order_of_one(given.shape), found
+    given, (x, origin) = task.given[0], found
+    n = given.shape[0]
     weights = given.as_shown(x)
     if given.names is None:
         return Nearest.of(weights, origin, given)

@@ -12,7 +12,7 @@ from semiring.errors import GraphError
 from semiring.graphs.texts import clip_repr, count_text
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host, upload
-from semiring.operands.operand import Operand
+from semiring.solvers.task import Task
 
 from .paths import Paths
 from .staged_paths import StagedPaths
@@ -96,20 +96,18 @@ class StackedPaths:
         return f"StackedPaths(in {count_text(len(self), 'matrix', 'matrices')}: {self._each[0] if self._each else '—'})"
 
 
-def paths_of(given: Operand, found: Any, ends: np.ndarray | None, limited: bool) -> Paths | StackedPaths:
+def paths_of(task: Task, found: Any) -> Paths | StackedPaths:
     """Turn a solver's result into `Paths` or `StackedPaths`.
 
     Parameters
     ----------
-    given : Operand
-        The graph, or a stack of matrices.
+    task : Task
+        A tolerance may have changed the weights of its operand.
     found : tuple or list of tuple
         Weights, tree and the vertices of the rows; for a stack a list of these.
-    ends : ndarray of int64, optional
-        The targets.
-    limited : bool
-        Whether walks worse than a limit were left out.
     """
+    given, (_, limit, ends) = task.given[0], task.arguments
+    limited = limit is not None
     kind = Paths if given.S.stages is None else StagedPaths
     if not isinstance(found, list):
         weights, tree, starts = found

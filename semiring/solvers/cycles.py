@@ -115,7 +115,7 @@ def judge(
     """
     S = low.algebra
     flat = diagonal.reshape(-1)
-    improved = np.flatnonzero(low.add_one(flat) != low.unit)
+    (improved,) = (low.add_one(flat) != low.unit).nonzero()
     if not improved.size:
         return FINE
     n = diagonal.shape[-1]

@@ -48,7 +48,7 @@ NAMES = ("A", "B", "accumulate")  # of operands, in messages
 
 @dataclass(frozen=True, eq=False)
 class GivenOrder:
-    """An order of elimination that the caller has.
+    """An order of elimination that the caller gives.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class GivenOrder:
 
 
 def row(says: str, known: Callable[[Any], bool], read: Callable[[Any], Any] | None = None) -> dict[str, Any]:
-    """The rest of a row of the table of options: what it must be, the test of that, and how what is given is read."""
+    """Make the metadata of an option: what it must be, in words; the test of a value; and how a value is read."""
     return {"says": says, "known": known, "read": read}
 
 
@@ -95,9 +95,9 @@ TRUTH = row("True or False", _is_truth)
 
 @dataclass(frozen=True)
 class Options:
-    """What a caller may ask for, one row each; `semiring.solvers.ways` says which verb takes it, and by which way.
+    """The options of all verbs, one row each; `semiring.solvers.ways` says which verbs and ways take each one.
 
-    An option that callers know by another name is called so in `ways.CALLED`.
+    `ways.CALLED` has the names of options that callers know by another name.
     """
 
     method: str = field(default="auto", metadata=row("the name of one, such as 'auto'", lambda x: isinstance(x, str)))
@@ -136,17 +136,17 @@ class Options:
 
     @cached_property
     def asked(self) -> frozenset[str]:
-        """The names of those that are not left as they are."""
+        """The names of the options that differ from their defaults."""
         return frozenset(f.name for f in fields(self) if getattr(self, f.name) != f.default)
 
     def without(self, *names: str) -> Options:
-        """The same with some of them left as they are."""
+        """Return the same options with some at their defaults."""
         left = self.asked.intersection(names)
         return replace(self, **{name: getattr(DEFAULTS, name) for name in left}) if left else self
 
     @property
     def usual(self) -> bool:
-        """Whether all is left as it is, but for the device."""
+        """Whether all options but the device are at their defaults."""
         return self.asked <= {"device"}
 
 
@@ -155,23 +155,23 @@ READ = {f.name: f.metadata["read"] for f in fields(Options) if f.metadata["read"
 
 
 def options(**given: Any) -> Options:
-    """Checked options; those of an earlier call again.
+    """Return checked options; equal ones are the same object.
 
     Raises
     ------
     SemiringError
-        For a value that an option does not take.
+        For a value that an option cannot have.
 
     Examples
     --------
     >>> options(device="cuda").device
     'gpu'
     """
-    # A function, an order and a connection are not kept for longer than the call.
+    # Functions, orders and connections are not cached: they would outlive the call.
     if not callable(given.get("progress")) and isinstance(given.get("order", ""), str) and given.get("on") is None:
         try:
             return _earlier(**given)
-        except TypeError:  # a value that cannot be hashed is refused by name
+        except TypeError:  # a value cannot be hashed: the error names its option
             pass
     return _read(given)
 
@@ -186,7 +186,7 @@ def _read(given: dict[str, Any]) -> Options:
 
 
 class Declined(Exception):
-    """A solver found while running that another has to do it: a wrong guess, too few bits, another order needed."""
+    """A running solver leaves the task to the next one: a guess was wrong, or it needs more bits or another order."""
 
 
 class Task:
@@ -199,26 +199,27 @@ class Task:
     S : Semiring, str or None
         None: that of an operand, a `Matrix` or one that was prepared.
     given : sequence
-        The operands as they came in: whatever `semiring.operands.read.read` takes, or operands.
+        The operands as the caller passed them: anything that `semiring.operands.read.read` takes, or operands.
     options : Options
     arguments : tuple
-        Of the verb, besides: `out`, sources and targets, or an exponent.
+        Further arguments of the verb: `out`, sources and targets, or an exponent.
 
     Attributes
     ----------
     given : list of Operand
-        As they came in.
+        As the caller passed them.
     operands : list of Operand
-        Where they will be computed on.
+        The same on the device where they are computed on.
     kind : str
     asked : frozenset of str
         The operands and the options for which `semiring.solvers.ways` has ways.
     finish : callable, optional
-        What makes of the answer that of a verb of `semiring.api`; not of tasks that a solver has.
+        Makes the answer of a verb of `semiring.api` from the task and what a solver found; None for a solver's own
+        tasks.
     observers : list of callable
-        Who wants to know which plan was run.
+        Called with the plan that succeeded.
     strict : bool
-        Whether improving cycles are refused also where a star sums them: of values from which best walks are found.
+        Whether an improving cycle is an error even if a star sums its walks, as for values from which trees are made.
 
     Raises
     ------
@@ -247,7 +248,7 @@ class Task:
     def within(
         cls, verb: str, given: Operand, options: Options, arguments: tuple[Any, ...] = (), strict: bool = False
     ) -> Task:
-        """A task that a solver has, on an operand of its own: nothing is read or examined again."""
+        """Make a task of a solver on an operand that was read and examined before."""
         made = cls.__new__(cls)
         made._ask(verb, given.S, options, arguments)
         made.strict = strict
@@ -255,18 +256,18 @@ class Task:
         return made
 
     def _ask(self, verb: str, S: Semiring, options: Options, arguments: tuple[Any, ...]) -> None:
-        """All but the operands."""
+        """Set everything but the operands."""
         self.verb, self.S, self.options, self.strict = verb, S, options, False
-        # What can be read once only is read now: offers, plans and the matrices of a stack ask for it again.
+        # Iterators are read now: offers, plans and the matrices of a stack need their elements more than once.
         self.arguments: tuple[Any, ...] = tuple([list(x) if hasattr(x, "__next__") else x for x in arguments])
         self.asked: frozenset[str] = options.asked
         if verb == "paths" and arguments and arguments[0] is not None:
             self.asked |= {"sources"}
         self.observers: list[Callable[[Plan], None]] = []
-        self.finish: Callable[[Any], Any] | None = None
+        self.finish: Callable[[Task, Any], Any] | None = None
 
     def _read(self, given: Sequence[Any]) -> list[Operand]:
-        """The operands, as they came in, on the same vertices."""
+        """Read the operands, and align their vertices."""
         verb, S, options = self.verb, self.S, self.options
         reader = as_bits if options.packed else as_operand
         operands: list[Operand] = []
@@ -305,7 +306,7 @@ class Task:
         return operands
 
     def _place(self, operands: list[Operand]) -> None:
-        """Where they are computed on, and by which ways."""
+        """Choose the device and the kind of operands, which decides the ways."""
         verb, options = self.verb, self.options
         self.given = self.operands = operands
         kinds, on_gpu = {operand.kind for operand in operands}, any(operand.on_gpu for operand in operands)
@@ -343,21 +344,21 @@ class Task:
 
     @property
     def names(self) -> Any:
-        """Of the vertices."""
+        """The names of the vertices."""
         return self.operands[0].names
 
     def answer(self) -> Any:
-        """What the verb gives."""
+        """Compute the answer of the verb."""
         return compute(self)
 
     def plan(self) -> Plan:
-        """What would be done."""
+        """Return the plan that would run first."""
         return first_offer(self)
 
 
 @dataclass(frozen=True, eq=False)
 class SpreadTask:
-    """A closure that several processes compute together, each of which has such a task.
+    """A closure that several processes compute together; each process has such a task.
 
     Attributes
     ----------
@@ -388,14 +389,14 @@ class SpreadTask:
 
 
 def algebra_for(verb: str, given: Sequence[Any], S: Semiring | str | None) -> Semiring:
-    """The algebra that a caller asks for, or that of an operand.
+    """Return the algebra that the caller passed, or that of an operand.
 
     Raises
     ------
     LawError
-        When it has products only, and more is wanted.
+        If it has products only, and the verb needs more.
     SemiringError
-        When there is none, or it is unknown.
+        If there is none, or it is unknown.
     """
     if not isinstance(S, Semiring):
         S = own_algebra(verb, given) if S is None else in_order(S)
@@ -405,12 +406,12 @@ def algebra_for(verb: str, given: Sequence[Any], S: Semiring | str | None) -> Se
 
 
 def own_algebra(verb: str, given: Sequence[Any]) -> Semiring:
-    """The algebra of the first operand that has one, where the caller gives none.
+    """Return the algebra of the first operand that has one.
 
     Raises
     ------
     SemiringError
-        When no operand has one.
+        If no operand has one.
     """
     for A in given:
         if isinstance(A, Operand):
@@ -423,7 +424,7 @@ def own_algebra(verb: str, given: Sequence[Any]) -> Semiring:
 
 
 def refuse_closures(S: Semiring) -> None:
-    """An algebra that is good for bare products only."""
+    """Refuse an algebra that has products only."""
     broken = S._law_report.failures
     why = broken[0] if broken else "it was declared with product_only=True"
     stages = "; sr.paths(A, (first, second)) finds best paths in two stages" if S.stages else ""
@@ -431,9 +432,10 @@ def refuse_closures(S: Semiring) -> None:
 
 
 def first_offer(task: Task) -> Plan:
-    """The plan that a task begins with; to run it is to do all that the verb does, and by this plan, if it can be done.
+    """Return the plan that a task begins with; running it does all that the verb does.
 
-    It may run more than once, and later: what has been compiled since then, or by others, does not change it.
+    If the plan declines, the next one runs. It may run later and more than once; code that was compiled in between does
+    not change it.
     """
     offers, begin = offers_of(task.verb, task.kind, task.asked), 0
     while (made := offers[begin](task)) is None:
@@ -442,13 +444,13 @@ def first_offer(task: Task) -> Plan:
 
 
 def compute(task: Task, begin: int = 0, made: Plan | None = None) -> Any:
-    """The answer to a task; every verb ends here. The way with which to `begin` may have `made` its offer."""
+    """Compute the answer to a task; every verb ends here. The way with number `begin` may have `made` its plan."""
     answer = _summed(task, begin, made)
-    return answer if task.finish is None else task.finish(answer)
+    return answer if task.finish is None else task.finish(task, answer)
 
 
 def _summed(task: Task, begin: int, made: Plan | None) -> Any:
-    """The answer before it is finished, also where only a star sums the walks round a cycle."""
+    """Compute the answer before `finish`, also if only a star sums the walks round a cycle."""
     S = task.S
     if task.strict or not (S.completed or S.sums_powers) or task.verb not in MEETS_CYCLES:
         return _computed(task, begin, made)
@@ -468,7 +470,7 @@ def _summed(task: Task, begin: int, made: Plan | None) -> Any:
 
 
 def _computed(task: Task, begin: int, made: Plan | None) -> Any:
-    """The answer of the first solver that does not decline."""
+    """Return the answer of the first solver that does not decline."""
     refused: Exception | None = None
     for i, offer in enumerate(offers_of(task.verb, task.kind, task.asked)):
         if i < begin:

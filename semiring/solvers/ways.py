@@ -125,15 +125,12 @@ WAYS = (
 
     way("paths", "beyond.files", "method device progress tol", "storing"),
     way("paths", "dense.derived", "method device progress sources", "tol"),
-    way("paths", "paths.stages", "device progress", "sources"),
     way("paths", "paths.paths", "device progress", "sources"),
-    way("paths", "paths.stages", "method device progress"),
-    way("paths", "paths.fewest_edges", "method device progress", kinds=SPARSE),
     way("paths", "paths.paths", "method device progress"),
 
     way("nearest", "paths.searches"),
     way("power", "dense.derived", "device check"),
-    way("cycle_mean", "paths.cycle_means"),
+    way("cycle_mean", "paths.measures"),
 )
 
 

@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.algorithms.sparse import eccentricity
 from semiring.results import measures
-from semiring.solvers.paths import eccentricity, reductions
+from semiring.solvers.paths import measures as by_rows
 from semiring.solvers.sparse.factors import SparseFactors
 
 inf = np.inf
@@ -84,9 +85,9 @@ def test_large_graphs_of_every_kind(kind: str, name: str) -> None:
 
 def test_who_finds_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    for module, name in ((eccentricity, "by_searches"), (reductions, "by_factors"), (reductions, "of_closure")):
-        whole = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *a, name=name, whole=whole: asked.append(name) or whole(*a))
+    for name in ("by_searches", "by_factors", "of_closure"):
+        whole = getattr(by_rows, name)
+        monkeypatch.setattr(by_rows, name, lambda *a, name=name, whole=whole: asked.append(name) or whole(*a))
     social, roads = sr.random_graph(1500, "rmat", degree=8, seed=1), sr.random_graph(1500, "grid")
     for A, S in ((social, sr.min_plus), (roads, sr.min_plus), (np.ones((4, 4)), sr.min_plus)):
         sr.diameter(A, S)
@@ -99,7 +100,7 @@ def test_who_finds_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("searched")
 def test_edges_better_than_one_are_left_to_factors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eccentricity, "by_searches", None)
+    monkeypatch.setattr(by_rows, "by_searches", None)
     A = [("a", "b", -1.0), ("b", "c", 3.0), ("c", "a", 1.0)]
     assert sr.eccentricities(A, sr.min_plus).tolist() == [2, 4, 1]
     with pytest.raises(sr.NoClosureError, match="improving"):

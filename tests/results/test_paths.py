@@ -295,6 +295,16 @@ def test_a_matrix_that_is_changed_later_changes_no_path(S: sr.Semiring) -> None:
     assert found[0] == found[1]
 
 
+def test_a_weight_that_leaves_the_dtype_at_the_end_is_refused_only_where_it_is_wanted() -> None:
+    """Elimination leaves sums of Python's integers, which are decoded after all."""
+    edges = np.array([1 << 62, 1 << 62]), ([0, 1], [1, 2])
+    A = sp.csr_array(edges, shape=(3, 3))
+    R = sr.paths(A, sr.min_plus, targets=[0, 1], method="sparse")
+    assert R[0, 1] == (1 << 62, [0, 1])
+    with pytest.raises(sr.SemiringError, match="cannot hold"):
+        sr.paths(A, sr.min_plus, targets=[2], method="sparse")
+
+
 def test_next_hops_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     with always():
         R = sr.paths(sp.csr_array(np.diag(np.ones(2), 1)), sr.min_plus)

@@ -92,7 +92,9 @@ def share_by_pace(
     """
     if not count:
         return
-    helpers = min(thread_count(threads), count, int(count * each / LEAST_STEPS) + 1) - 1
+    helpers = min(count, int(count * each / LEAST_STEPS) + 1) - 1
+    if helpers:
+        helpers = min(helpers, thread_count(threads) - 1)
     if not helpers and count * each <= pace.most:
         began = perf_counter()
         function(0, count)

@@ -119,6 +119,11 @@ def _made(kind: Any, text: Program) -> Any:
     return kind(text)
 
 
+def aligned(size: int) -> int:
+    """A number of bytes, up to the next whole cache line."""
+    return -(-size // 64) * 64
+
+
 def comparing(text: Program, template: Path) -> tuple[str, str]:
     """Name and text of the generated module of a template that compares elements."""
     parts = [f"(x[{i}] != y[{i}])" for i in range(len(text.components))]

@@ -15,7 +15,7 @@ import numpy as np
 from semiring.kernels.blocks.rows import Rows
 from semiring.machine.threads import scratch
 
-from .kernel import RowsKernel
+from .kernel import RowsKernel, aligned
 
 INDEX = np.dtype(np.int32)  # of predecessors
 PASSES = 8  # times that an edge is looked at where labels are corrected, about
@@ -98,7 +98,3 @@ class CpuSearchKernel(RowsKernel):
 def address(limit: np.ndarray | None) -> int:
     """The address of an element; 0 if there is none."""
     return 0 if limit is None else limit.ctypes.data
-
-
-def aligned(size: int) -> int:
-    return -(-size // 64) * 64

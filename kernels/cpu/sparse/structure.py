@@ -131,7 +131,7 @@ def transposed(offsets: np.ndarray, columns: np.ndarray, width: int) -> tuple[np
     (array([0, 1, 1, 3]), array([0, 0, 1], dtype=int32), array([0, 1, 2]))
     """
     rows, entries = len(offsets) - 1, int(offsets[-1])
-    if not CODE.repays(entries * by_numpy.SORT):
+    if not (CODE.bought or CODE.repays(entries * by_numpy.SORT)):
         return CODE.rent(by_numpy.transposed, offsets, columns, width)
     from .structure_loops import scatter
 
@@ -146,7 +146,7 @@ def transposed(offsets: np.ndarray, columns: np.ndarray, width: int) -> tuple[np
 def transpose(A: Rows) -> Rows:
     """The transposed matrix."""
     offsets, columns, order = transposed(A.offsets, A.columns, A.width)
-    return Rows(offsets, columns, A.values[order], A.shape[0])
+    return Rows(offsets, columns, A.values[order], len(A.offsets) - 1)
 
 
 def is_symmetric(A: Rows) -> bool:

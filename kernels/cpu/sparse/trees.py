@@ -6,6 +6,7 @@ are generated for each semiring, from trees_template.py; from tree_rounds_templa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -23,8 +24,8 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import scratch
 
 from .edge_numbers import MOST, NUMBER, EdgeNumbers
-from .kernel import RowsKernel, comparing
-from .search import INDEX, aligned
+from .kernel import RowsKernel, aligned, comparing
+from .search import INDEX
 
 ROUNDS, HOPS = (Path(__file__).with_name(f"{name}_template.py") for name in ("tree_rounds", "tree_hops"))
 REST = "settle_vertex", "reach_rest"
@@ -83,6 +84,12 @@ class TreeKernel(RowsKernel):
         return cache.load(*self._text_of(self.program, ROUNDS))
 
     @cached_property
+    def _grow(self) -> Callable[..., None]:
+        """The compiled function that most graphs need."""
+        made: Callable[..., None] = self.module.grow.made()
+        return made
+
+    @cached_property
     def _rest(self) -> tuple[int, ...]:
         """The addresses of its functions."""
         from semiring.kernels.cpu.compile.jit import address_of  # it imports Numba
@@ -131,21 +138,21 @@ class TreeKernel(RowsKernel):
         words = 2 * len(entering.columns) + 3 * n + 1  # for 64 lines
         width = max(min(most, -(-count // (WHOLE * parts)) * WHOLE, 64 * max(BITS // max(8 * words, 1), 1)), 1)
         order = np.arange(n, dtype=INDEX) if order is None else order.astype(INDEX)
-        shared = [a.ctypes.data for a in (lost, guessed, roots, entering.offsets, entering.columns,
-                                          entering.values, leaving.offsets, leaving.columns, order)]
+        # The rest is compiled where it is needed, and lines then begin once more; from then on it is at hand.
+        grow, rest = self._grow, self.__dict__.get("_rest", (0, 0))
+        x, p, *shared = [a.ctypes.data for a in (X, P, lost, guessed, roots, entering.offsets, entering.columns,
+                                                 entering.values, leaving.offsets, leaving.columns, order)]
         strip = self.module.STRIP
         room = aligned(n * width * self._size) + aligned(4 * width) + width * self._size
         room += strip * (2 * self._size + 9) + aligned(8 * len(entering.columns)) + aligned(20 * n)
         room += 128 + aligned(n // 8 + 8) + 8 * -(-width // 64) * words
-        # The rest is compiled where it is needed, and lines then begin once more; from then on it is at hand.
-        grow, rest = self.module.grow.made(), self.__dict__.get("_rest", (0, 0))
 
         def lines(first: int, last: int) -> None:
             nonlocal rest
             _memory, place = scratch(room)
             begin, end, stopped = first * width, min(last * width, count), np.array([-1])
             while begin >= 0:
-                grow(X.ctypes.data, *X.strides, P.ctypes.data, *P.strides, *shared, n, begin, end, width, bounded,
+                grow(x, *X.strides, p, *P.strides, *shared, n, begin, end, width, bounded,
                      tied, lossless, across, *rest, stopped.ctypes.data, place)
                 begin = int(stopped[0])
                 if begin >= 0:

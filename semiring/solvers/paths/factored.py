@@ -251,7 +251,7 @@ def _path(F: Factored, start: int, end: int, plan: Plan) -> tuple[Any, list[Any]
         raise Declined
     walk, weights = F._walk(start, end)
     if walk is None and may_be_lost(given) and reached_from(as_sparse(given).without_zeros().rows, start)[end]:
-        raise Declined  # the walk is there, and its weight left the dtype: whoever searches for it says so
+        raise Declined  # the walk is there, and its weight left the dtype: the search raises the error
     weight = None
     if walk is not None:  # in the order of the walk, as a search adds it up: factors add in another one
         weights = given.graph().along(walk[:-1], walk[1:]) if weights is None else weights

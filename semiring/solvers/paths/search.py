@@ -1,4 +1,4 @@
-"""Rows of a closure for a few sources of a sparse graph, where ⊕ selects: label setting and label correcting."""
+"""Rows of a closure for some sources, if ⊕ selects: label setting, or label correcting if an edge improves a walk."""
 
 from __future__ import annotations
 
@@ -48,20 +48,19 @@ from ..cycles import improving
 from ..forms import narrowed, plain_form, told, widened
 from ..plan import Plan
 from ..task import Options, Task, compute
-from .limits import beyond, limit_of, trees_within
-from .trees import best_trees
-from .walks import no_tree, not_held
+from .trees import best_trees, trees_within
+from .walks import beyond, limit_of, no_tree, not_held
 
-FEWER = 4  # sources for each target from which searches go backwards
-SEVERAL = 16  # sources for which it repays to find out whether edges go both ways, which takes as long as five
-TOGETHER = 1 << 26  # bytes of rows of which some columns are kept
-STEPS = 50  # parts of the sources after which progress is reported
-BATCH = 128  # sources of one launch on a GPU
-WORTH = 1 << 28  # edges times sources from which a GPU is faster, the copies included
+SOURCES_PER_TARGET = 4  # from which searches go backwards from the targets
+SOURCES_FOR_BOTH_WAYS = 16  # for which it repays to find out whether edges go both ways, which takes as long as five
+BYTES_AT_ONCE = 1 << 26  # of rows, if only some columns are kept
+REPORTS = 50  # of progress
+SOURCES_PER_LAUNCH = 128  # on a GPU
+GPU_EDGES = 1 << 28  # edges times sources from which a GPU is faster, the copies included
 
 
 def offer(task: Task) -> Plan:
-    """Rows of a closure by searching from their sources."""
+    """Search from each source."""
     S = task.S
     refuse_sums(S)
     given = task.operands[0]
@@ -76,7 +75,8 @@ def offer(task: Task) -> Plan:
     if not on_gpu:
         form = on_the_host(matrix, form, len(starts), o.predecessors, bound is not None)
     search = Search(S, matrix, form)
-    turned = not on_gpu and ends is not None and len(starts) >= FEWER * len(ends) and S.commutative and form.bounded
+    fewer = ends is not None and len(starts) >= SOURCES_PER_TARGET * len(ends)
+    turned = fewer and not on_gpu and S.commutative and form.bounded
     low = search.form.low
     method, why = way_of(search.form, o.predecessors)
     if turned and ends is not None:
@@ -96,7 +96,7 @@ def offer(task: Task) -> Plan:
 
 
 def _of_targets(task: Task, run: Any, starts: np.ndarray, ends: np.ndarray, plan: Plan) -> Any:
-    """The columns of targets, where numbers in others may leave the dtype."""
+    """Return the columns of targets; numbers in other columns may leave the dtype."""
     try:
         return run(plan)
     except SemiringError as e:
@@ -112,19 +112,18 @@ def _of_targets(task: Task, run: Any, starts: np.ndarray, ends: np.ndarray, plan
 
 
 def refuse_sums(S: Semiring) -> None:
-    """An algebra in which a value belongs to no single walk."""
+    """Refuse an algebra in which no single walk is best."""
     verdict = S._law_report.flags["selective"]
     if not S.selective and verdict.holds:  # which was not shown, or was declared otherwise
-        raise LawError(f"{S.name}: {verdict}; as it is, no single walk is best: use factor(A, S).solve(B), or "
-                       "closure(A, S)")
+        raise LawError(f"{S.name}: {verdict}, so no single walk is best; use factor(A, S).solve(B) or closure(A, S)")
     if not S.selective:
         raise LawError(
-            f"{S.name}: ⊕ does not select, so that no single walk is best; use factor(A, S).solve(B), or closure(A, S)"
+            f"{S.name}: ⊕ does not select, so no single walk is best; use factor(A, S).solve(B) or closure(A, S)"
         )
 
 
 def way_of(form: Form, predecessors: bool = False) -> tuple[str, str]:
-    """What the search is called, and why it can be done."""
+    """Return the name of the search, and why it is possible."""
     if not form.bounded:
         return "label correcting", "an edge may be better than 1"
     if form.alike:
@@ -137,17 +136,17 @@ def way_of(form: Form, predecessors: bool = False) -> tuple[str, str]:
 
 
 def place_of(low: Lowering) -> str:
-    """Where the CPU searches."""
+    """Name the CPU and its threads that search."""
     return f"CPU, {thread_count()} threads" if low.compiled and low.kind != "objects" else "CPU, 1 thread"
 
 
 def ends_of(task: Task) -> np.ndarray | None:
-    """The positions of the targets of rows; None where whole rows are wanted.
+    """Return the positions of the targets of rows; None if whole rows are wanted.
 
     Raises
     ------
     SemiringError
-        When predecessors are wanted as well, which lead by way of other vertices.
+        If predecessors are wanted as well: they may be other vertices.
     """
     given, targets = task.given[0], task.arguments[1]
     if targets is None:
@@ -172,10 +171,10 @@ def _rows(
     o: Options, given: Operand, plan: Plan,
 ) -> Any:
     step = max(len(starts), 1)
-    if ends is not None:  # which columns alone are kept
-        step = max(TOGETHER // max(search.given.shape[0] * given.dtype.itemsize, 1), 1)
+    if ends is not None:  # only these columns are kept
+        step = max(BYTES_AT_ONCE // max(search.given.shape[0] * given.dtype.itemsize, 1), 1)
     if o.progress is not False:
-        step = min(step, max(-(-len(starts) // STEPS), 1))
+        step = min(step, max(-(-len(starts) // REPORTS), 1))
     parts: list[tuple[np.ndarray, np.ndarray | None]] = []
     with told(o.progress, f"{search.S.name} rows") as report:
         for begin in range(0, max(len(starts), 1), step):
@@ -194,7 +193,7 @@ def _together(parts: list[Any]) -> Any:
 def _columns(
     search: Search, starts: np.ndarray, ends: np.ndarray, limit: np.ndarray | None, given: Operand, plan: Plan
 ) -> Any:
-    """Some columns, by searches backwards from their vertices: where ⊗ commutes, rows of the transposed matrix."""
+    """Return some columns, by searches backwards from their vertices; ⊗ commutes, so they are rows of Aᵀ."""
     matrix = search.given
     turned = matrix.T
     form = on_the_host(turned, form_of(turned), len(ends), False, limit is not None)
@@ -205,7 +204,7 @@ def _columns(
 def some_rows(
     search: Search, starts: np.ndarray, limit: np.ndarray | None, on_gpu: bool, predecessors: bool
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Rows of a closure, and predecessors if wanted; what is beyond a limit is zero, and nothing comes before it."""
+    """Return rows of a closure, and predecessors if wanted; beyond a limit values are zero and predecessors −1."""
     P = None
     if on_gpu:
         form = search.form
@@ -224,15 +223,15 @@ def some_rows(
 
 @dataclass(frozen=True)
 class Form:
-    """How the search runs, and what is known of the weights."""
+    """How the search runs, and facts about the weights."""
 
     low: Lowering
     facts: Facts
-    bounded: bool  # no edge is better than 1, so that vertices settle best first
-    alike: bool = False  # all edges have one value, and are searched breadth first
-    together: bool = False  # several sources are searched from at once
-    buckets: bool = False  # or one after the other by labels in buckets, not with a heap
-    codes: tuple[Code, ...] = ()  # what is told how long the search took that could be compiled, and is not
+    bounded: bool  # no edge is better than 1: vertices settle best first
+    alike: bool = False  # all edges have the same value: breadth first
+    together: bool = False  # several sources at once, in sweeps over the edges
+    buckets: bool = False  # one source after the other, with labels in buckets instead of a heap
+    codes: tuple[Code, ...] = ()  # compiled code that the search could use and does not; it records the time
 
 
 class Search:
@@ -249,9 +248,9 @@ class Search:
     def rows(
         self, starts: np.ndarray, predecessors: bool, limit: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """The rows of the closure on the CPU, and predecessors if wanted; walks beyond a limit may be left out.
+        """Return rows of the closure on the CPU, and predecessors if wanted; walks beyond a limit may be left out.
 
-        Which of several equally good vertices comes before another does not depend on how the rows were found.
+        Ties between equally good predecessors are broken in the same way however the rows were found.
         """
         X = self._values(starts, predecessors, limit)
         if not predecessors:
@@ -264,7 +263,7 @@ class Search:
         low = self.form.low
         stored = None if limit is None else low.encode(limit, True)
         if stored is not None and low.decode(stored.copy())[0] != limit[0]:  # type: ignore[index]
-            stored = None  # it is larger than anything that the storage was chosen for
+            stored = None  # the storage cannot hold it, so no walk is beyond it
         if low.kind == "objects" or not low.compiled:
             values = self.stored.values if low.kind == "objects" else self.given.values
             bound = stored if low.kind == "objects" else limit
@@ -272,7 +271,7 @@ class Search:
                 found = [self._searched(int(s), values, predecessors, bound) for s in starts]
             return _stacked(found, low, self.given.shape[0])
         if self.form.alike:
-            known = self.given.prepared or self.given.of_graph or len(starts) >= SEVERAL
+            known = self.given.prepared or self.given.of_graph or len(starts) >= SOURCES_FOR_BOTH_WAYS
             both_ways = known and self.given.both_ways
             return low.decode(CpuLevelKernel.of(low).levels(self.stored, starts, stored, both_ways))
         if self.form.together and not predecessors:
@@ -293,7 +292,7 @@ class Search:
         return rows
 
     def _looked_at(self, starts: np.ndarray, unsure: np.ndarray, predecessors: bool) -> Iterator[tuple[int, Walks]]:
-        """The rows of some sources again, of which a cycle that they reach improves, unless that is rounding."""
+        """Search again from some sources that reach a cycle that improves, unless this is rounding."""
         low, S, values = self.form.low, self.S, self.given.values
         if not S.may_diverge:
             for i in unsure.tolist():
@@ -304,7 +303,7 @@ class Search:
         elif may_leave(S, values.dtype):
             values = python_integers(S, values.dtype, low.reason).encode(values, True)
         graph, first = self._graph(values), unsure[:1]
-        if first.size:  # where it is not a matter of rounding, the compiled search has found the cycle already
+        if first.size:  # unless it is rounding, the compiled search has found the cycle already
             _, P, failed = CpuSearchKernel.of(low).correct(self.stored, starts[first], True)
             cycle = None if P is None else cycle_of(P[0], int(failed[0]))
             if cycle is not None and truly_improves(graph, S, cycle):
@@ -340,7 +339,7 @@ class Search:
 
 
 def form_of(given: Sparse) -> Form:
-    """What the search over a graph runs on."""
+    """Return the form of a search over a graph, before it is decided where and how it runs."""
     S, values, facts = given.S, given.values, given.facts
     # Between two looks for a cycle at most 2 n edges join a walk; see search_template.py.
     low = plain_form(S, values.dtype, facts, 3 * given.n + 3)
@@ -350,9 +349,9 @@ def form_of(given: Sparse) -> Form:
 def on_the_host(
     given: Sparse, form: Form, sources: int, predecessors: bool = False, limited: bool = False
 ) -> Form:
-    """How so many searches run on the CPU: in which way, and whether compiled.
+    """Decide how searches from so many sources run on the CPU: in which way, and whether compiled.
 
-    Those that a limit ends are not made together: where one of them ends, others go on.
+    Searches that end at a limit are not made together, because each ends at another time.
     """
     machine = form.low.kind == "numba" and form.bounded
     alike = machine and given.alike
@@ -396,14 +395,14 @@ class Positions(NamedTuple):
 def positions(
     sources: Any, names: Sequence[Any] | None, n: int, what: str = "sources"
 ) -> tuple[bool, np.ndarray]:
-    """Whether one vertex was given, and the positions of the vertices.
+    """Return whether one vertex was given, and the positions of the vertices.
 
     Raises
     ------
     GraphError
-        For an unknown vertex, with a near one.
+        For an unknown vertex; the error suggests a similar one.
     SemiringError
-        For a set, which has no order in which answers could stand.
+        For a set, which gives answers no order.
     """
     if isinstance(sources, Positions):
         return False, sources.of
@@ -419,20 +418,20 @@ def positions(
 
 
 def refuse_sets(vertices: Any, what: str) -> None:
-    """Answers stand in the order of the vertices that were asked for, and sets have none."""
+    """Refuse a set of vertices: answers are in the order of the vertices."""
     if isinstance(vertices, (set, frozenset)):
-        raise SemiringError(f"{what} are a set, which has no order for the answers to stand in: give a list, such as "
-                            f"sorted({what})")
+        raise SemiringError(f"{what} are a set, which has no order: pass a list, such as sorted({what}); answers are "
+                            "in its order")
 
 
 def _on_gpu(given: Sparse, form: Form, count: int, o: Options) -> bool:
-    """Whether the GPU does it."""
+    """Whether the searches run on the GPU."""
     if o.device == "cpu":
         return False
     dtype = given.dtype
     machine = form.low.kind == "numba" and dtype.names is None
     if o.device is None:
-        large = count * given.nnz >= WORTH
+        large = count * given.nnz >= GPU_EDGES
         return large and machine and not o.predecessors and dtype.kind == "f" and gpu_name() is not None
     require_gpu(given.S, o.device, dtype)
     if o.predecessors or not machine:
@@ -444,7 +443,7 @@ def _on_gpu(given: Sparse, form: Form, count: int, o: Options) -> bool:
 def rows_on_gpu(
     S: Semiring, A: Rows, sources: np.ndarray, facts: Facts, bounded: bool
 ) -> tuple[np.ndarray, list[int]]:
-    """The rows of A* for the sources on the GPU, in batches, and which of them did not come to an end.
+    """Return the rows of A* for the sources, found on the GPU in batches, and which of them did not converge.
 
     Parameters
     ----------
@@ -461,7 +460,7 @@ def rows_on_gpu(
     Raises
     ------
     SemiringError
-        Where only the CPU can compute: sums that no integer of the GPU holds.
+        If only the CPU can compute them: no integer of the GPU can hold the sums.
     """
     import cupy
 
@@ -474,8 +473,8 @@ def rows_on_gpu(
         return X, unfinished
     low = lowering_for(S, A.values, facts, n, bounded)
     kernel = CudaFrontierKernel(low, A, low.encode(cupy.asarray(A.values), True), group_of(len(sources)))
-    for first in range(0, len(sources), BATCH):
-        part = sources[first : first + BATCH]
+    for first in range(0, len(sources), SOURCES_PER_LAUNCH):
+        part = sources[first : first + SOURCES_PER_LAUNCH]
         state = kernel.start(part)
         left = [] if frontier(state, kernel, n) else kernel.unfinished(state, len(part))
         labels = kernel.labels(state, len(part))

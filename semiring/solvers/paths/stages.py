@@ -34,22 +34,20 @@ from semiring.operands.sparse import Sparse
 from ..forms import part_of, told
 from ..plan import Plan
 from ..task import Options, Task, compute, first_offer, options
-from .limits import beyond, element_of
 from .search import positions
 from .trees import best_trees
+from .walks import beyond, element_of
 
 FIRST = 0.5  # what the first stage takes of the time, about
 
 
-def offer(task: Task) -> Plan | None:
+def offer(task: Task) -> Plan:
     """Values by a closure or by searches for the first algebra, and by searches for the second."""
-    if task.S.stages is None:
-        return None
     given, o = task.given[0], task.options
     n, (sources, limit, ends) = order_of_one(given.shape), task.arguments
     stages = Stages(given)
     starts = None if sources is None else positions(sources, given.names, n)[1]
-    found = first_offer(stages.task_of_first(starts, replace(o, progress=False)))
+    found = first_offer(stages.task_of_first(starts, o.without("progress")))
     lines = n if starts is None else len(starts)
     return Plan(
         operation="paths", algebra=task.S, shape=(lines, n),

@@ -1,4 +1,4 @@
-"""Trees of best walks for values that are there: where these are, by compiled code or by NumPy; or on objects."""
+"""Trees of best walks from their values: by compiled code, by NumPy, on a GPU, or on Python objects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import full
+from semiring.algebra.laws import equal, full
 from semiring.algebra.overflow import may_leave
 from semiring.algebra.rounding import least_or_greatest
 from semiring.algebra.semiring import Semiring
@@ -24,14 +24,13 @@ from semiring.kernels.lowering.objects import python_integers
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host, upload
+from semiring.operands.examine import known
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
 from ..forms import Encoded, plain_form
 from ..sparse.analysis import analysis_of, is_analysed
-from .walks import ALL, mend, no_tree, refuse_false_walks, refuse_lost
-
-LINE = 1e-8  # seconds in which compiled code makes trees where a walk is as good as its worst edge, for each pair
+from .walks import VALUES_AT_ONCE, beyond, mend, no_tree, refuse_false_walks, refuse_lost
 
 
 def best_trees(
@@ -74,10 +73,9 @@ def best_trees(
     roots = np.arange(n) if roots is None else roots
     if type(X) is not np.ndarray and is_on_gpu(X):
         return _checked_on_gpu(given, X, roots, backwards, wanted, within)
-    T = S.over(given.dtype)
+    bounded, T = given.bounded, S.over(given.dtype)
     _refuse_cycles(S, X[roots if every else np.arange(len(roots)), roots], T, within)
-    bounded = given.bounded
-    rows = _edges(given, X, bounded, backwards, every or np.array_equal(roots, np.arange(n)))
+    rows = _edges(given, T, X, bounded, backwards, every or np.array_equal(roots, np.arange(n)))
     P, left, lost = None, None, []  # the rows that are left to do
     if not backwards and isinstance(X, np.ndarray) and X.flags.c_contiguous:  # it may be what a search left, to the bit
         P, left = _from_a_search(form_for_trees(given), rows, X, roots, bounded, within)
@@ -100,22 +98,23 @@ def _from_values(
     purpose: str | None = None,
 ) -> tuple[Any, list[tuple[int, int]]]:
     """The trees of any values, and the lines and vertices where a walk is zero though the one before it is not."""
-    S, n, turned = given.S, given.shape[0], transpose(rows)
+    S, n, low, turned = given.S, given.shape[0], form_for_trees(given), transpose(rows)
     entering, leaving = (rows, turned) if backwards else (turned, rows)
+    lossless = loses_nothing(S, entering.values, n)
     compiled, makes = kernel_for(entering)
-    low = affordable(form_for_trees(given), float(len(roots)), float(len(rows.columns)) * len(roots), compiled)
+    low = affordable(low, float(len(roots)), float(len(rows.columns)) * len(roots), compiled)
     P: Any
     if low.kind == "objects" or not low.compiled:
         decoded = X[:] if isinstance(X, Encoded) else X
         P, lost, guessed = _by_numpy(low, S, entering, leaving, decoded, roots, bounded, backwards, purpose or compiled)
     else:
-        stored = entering
+        stored, x = entering, X
         if not low.is_identity:
             stored = Rows(entering.offsets, entering.columns, low.encode(entering.values, True), n)
+            x = _in_storage(low, X)
         order = analysis_of(given).order if isinstance(given, Sparse) and is_analysed(given) else None
         P, where, guesses = makes.of(low, exchange=backwards and not S.commutative).predecessors(
-            stored, leaving, _in_storage(low, X), roots, bounded, only_compares(low),
-            loses_nothing(S, entering.values, n), order,
+            stored, leaving, x, roots, bounded, only_compares(low), lossless, order
         )
         lost, guessed = [(i, int(where[i])) for i in (where >= 0).nonzero()[0].tolist()], guesses.nonzero()[0]
         if isinstance(P, EdgeNumbers):
@@ -151,27 +150,27 @@ def _checked_on_gpu(
 
 
 def form_for_trees(given: Operand) -> Lowering:
-    """The lowering by which trees of a matrix are made."""
+    """Return the lowering in which trees of a matrix are made."""
     return plain_form(given.S, given.dtype, given.facts, given.shape[0] + 1)
 
 
 def _in_storage(low: Lowering, X: np.ndarray | Encoded) -> np.ndarray:
-    """Values as a lowering stores them, to be read."""
+    """Return values as a lowering stores them, for reading only."""
     if isinstance(X, Encoded):
         return X.array if X.is_as_in(low) else _in_storage(low, X[:])
-    return X if low.is_identity else low.encode(X, True)
+    return low.encode(X, True)
 
 
 def _refuse_cycles(S: Semiring, own: np.ndarray, T: Any, within: bool) -> None:
-    """Raise where the values of the roots themselves are not one, unless what X lacks is beyond a limit (`within`)."""
-    if not within and not (own == (T.one if own.dtype.kind in "biuf" else full(own, T.one))).all():
+    """Raise an error if the value of a root to itself is not one, unless X lacks what is beyond a limit (`within`)."""
+    if not within and False in (own == (T.one if own.dtype.kind in "biuf" else full(own, T.one))):
         raise no_tree(S)
 
 
 def loses_nothing(S: Semiring, weights: np.ndarray, n: int) -> bool:
-    """Whether the product of any n edges, none better than one and none zero, is known not to be zero in their dtype.
+    """Whether a product of n edges, none better than one and none zero, is known not to be zero in their dtype.
 
-    It is no worse than the worst of them so many times. That is taken twice as often, which leaves room for roundings.
+    The product is no worse than the worst edge n times; 2 n times leaves room for rounding.
 
     Examples
     --------
@@ -179,10 +178,10 @@ def loses_nothing(S: Semiring, weights: np.ndarray, n: int) -> bool:
     >>> loses_nothing(sr.max_times, np.array([0.1, 1.0]), 100), loses_nothing(sr.max_times, np.array([0.1]), 200)
     (True, False)
     """
-    T, kind, direction = S.over(weights.dtype), weights.dtype.kind, least_or_greatest(S)
+    kind, direction = weights.dtype.kind, least_or_greatest(S)
     if kind not in "iuf" or direction == 0:
         return False
-    some = weights[weights != T.zero]
+    some = weights[weights != known(S, weights.dtype).zero]
     if not some.size:
         return True
     worst = (np.maximum if direction < 0 else np.minimum).reduce(some)
@@ -190,6 +189,7 @@ def loses_nothing(S: Semiring, weights: np.ndarray, n: int) -> bool:
         return 2 * n * abs(worst.item()) < largest_in(weights.dtype)
     if kind != "f":  # a product may leave the dtype in another way than by being zero
         return False
+    T = S.over(weights.dtype)
     with np.errstate(all="ignore"):
         for _ in range((2 * n).bit_length()):
             worst = T.mul(worst, worst)
@@ -197,14 +197,14 @@ def loses_nothing(S: Semiring, weights: np.ndarray, n: int) -> bool:
 
 
 def _led(P: Any) -> np.ndarray:
-    """Where a vertex stands before another in lines of trees."""
+    """Return where a tree has a vertex before another."""
     return np.asarray((P.numbers if isinstance(P, EdgeNumbers) else P) >= 0)
 
 
 def _from_a_search(
     low: Lowering, A: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool, cut: bool
 ) -> tuple[Any, np.ndarray]:
-    """Predecessors by compiled code where X is what a search leaves, and which rows are not; None if not compiled."""
+    """Return predecessors by compiled code, and the rows of X that no search left; None if it is not compiled."""
     low = affordable(low, float(X.size), float(len(A.columns)) * len(roots), "predecessors")
     if low.kind == "objects" or not low.compiled:
         return None, np.arange(len(roots))
@@ -215,7 +215,7 @@ def _from_a_search(
 
 
 def origins_of(given: Sparse, x: np.ndarray, starts: np.ndarray) -> np.ndarray | None:
-    """The start that the best walk to each vertex comes from, where no edge is better than one.
+    """Return the start that the best walk to each vertex comes from; no edge may be better than one.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def origins_of(given: Sparse, x: np.ndarray, starts: np.ndarray) -> np.ndarray |
     Returns
     -------
     ndarray of int32, shape (n,), or None
-        −1 where no walk leads. None where that is not compiled, or rounding leaves no tree along edges.
+        −1 if there is no walk. None if the code is not compiled, or rounding leaves no tree along edges.
     """
     A, n = given.rows, given.n
     low = form_for_trees(given)
@@ -248,7 +248,7 @@ def _by_numpy(
         whole = python_integers(S, values.dtype, low.reason)
         values, X, T = whole.encode(values, True), whole.encode(X, True), S.over(object)
     edges = trees.Edges(entering.offsets, entering.columns, values, (leaving.offsets, leaving.columns))
-    step = max(ALL // max(len(entering.offsets), 1), 1)
+    step = max(VALUES_AT_ONCE // max(len(entering.offsets), 1), 1)
     parts, lost, guessed = [np.empty((0, X.shape[1]), np.int32)], [], []
     with renting(low, purpose):
         for begin in range(0, len(roots), step):
@@ -260,21 +260,21 @@ def _by_numpy(
     return np.concatenate(parts), lost, np.array(guessed, np.int64)
 
 
-def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole: bool) -> Rows:
-    """The edges that best walks can have: of an array those that are no worse than every walk to their heads.
+def _edges(given: Operand, T: Any, X: np.ndarray, bounded: bool, backwards: bool, whole: bool) -> Rows:
+    """Return the edges that best walks can have; those of an array are filtered by the values.
 
-    `whole`: line i is that of vertex i, for all of them. A walk is no better than any of its edges where no edge is
-    better than one, and ⊗ rounds at most once: 1 + a − 1 may be more than a. And where ⊗ is a sum, an edge of a best
-    walk is itself the best walk between its ends.
+    An edge that is worse than every walk to its head is in no best walk. This needs that no edge is better than one and
+    that ⊗ rounds at most once: 1 + a − 1 may be more than a. If ⊗ is a sum, an edge of a best walk is also the best
+    walk between its ends; this needs all vertices as roots (`whole`).
     """
     S = given.S
     direction = least_or_greatest(S)
     if not isinstance(given, Dense) or direction == 0 or not bounded or not X.size or not rounds_once(S, given.dtype):
         return as_sparse(given).rows
-    A, zero = given.array, S.zero_in(given.dtype)
+    A = given.array
     no_worse = np.less_equal if direction < 0 else np.greater_equal
     worst = (np.maximum if direction < 0 else np.minimum).reduce(X, axis=0)
-    kept = (zero != A) & no_worse(A, worst[:, None] if backwards else worst)
+    kept = (T.zero != A) & no_worse(A, worst[:, None] if backwards else worst)
     if whole and S.is_tropical:
         kept &= no_worse(A, X.T if backwards else X)
     kept.reshape(-1)[:: len(A) + 1] = False
@@ -285,13 +285,13 @@ def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole:
 
 @lru_cache(64)
 def largest_in(dtype: np.dtype) -> float:
-    """The largest number of a dtype of numbers."""
+    """Return the largest number of a dtype."""
     return float((np.finfo if dtype.kind == "f" else np.iinfo)(dtype).max)
 
 
 @lru_cache(1024)
 def rounds_once(S: Semiring, dtype: np.dtype) -> bool:
-    """Whether ⊗ of elements of a dtype is exact, or one operation whose result is rounded."""
+    """Whether ⊗ of elements of a dtype is exact, or a single rounded operation."""
     mul = S.traced.raw_mul if S.traced is not None else None
     return dtype.kind != "f" or (mul is not None and any(map(mul.is_plain, ("add", "multiply", "minimum", "maximum"))))
 
@@ -299,7 +299,7 @@ def rounds_once(S: Semiring, dtype: np.dtype) -> bool:
 def trees_on_gpu(
     given: Dense | Sparse, X: Any, roots: np.ndarray, backwards: bool, monotone: bool
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """The vertex before each on a best walk from each root; the vertex after it on one to the root, if `backwards`.
+    """Find trees on the GPU; see `best_trees`.
 
     Parameters
     ----------
@@ -351,9 +351,9 @@ def trees_on_gpu(
 
 
 def _entering(given: Sparse, low: Any, backwards: bool) -> Any:
-    """The edges into each vertex on the GPU; those out of it, if `backwards`.
+    """Return the edges into each vertex, on the GPU; the edges out of it, if `backwards`.
 
-    The kernels take every entry for an edge, and a walk along one that is zero would look lost; so those are left out.
+    Entries that are zero are left out: the kernels take every entry for an edge, and report a walk along it as lost.
     """
     import cupy
 
@@ -366,9 +366,9 @@ def _entering(given: Sparse, low: Any, backwards: bool) -> Any:
 
 
 def cut_off_on_gpu(given: Operand, X: Any, tree: Any, limit: np.ndarray) -> Any:
-    """X without the walks that are worse than a limit, an array of one element; nothing comes before them in the tree.
+    """Return X with zero for walks that are worse than a limit, an array of one element.
 
-    `tree` is overwritten.
+    `tree` is overwritten, and has no predecessors there.
     """
     import cupy
 
@@ -382,3 +382,55 @@ def cut_off_on_gpu(given: Operand, X: Any, tree: Any, limit: np.ndarray) -> Any:
     return low.decode(x)
 
 
+def cut_off(given: Operand, values: Any, tree: Any, bound: np.ndarray) -> Any:
+    """Leave out walks that are worse than a limit: their values become zero, and they have no predecessors.
+
+    Parameters
+    ----------
+    given : Operand
+    values : array, shape (k, n)
+        May be overwritten.
+    tree : array of int32, shape (k, n), or EdgeNumbers
+        Is overwritten.
+    bound : ndarray, shape (1,)
+        What `limit_of` made of the limit.
+
+    Returns
+    -------
+    array, shape (k, n)
+        The values that are left.
+    """
+    if is_on_gpu(values):
+        return cut_off_on_gpu(given, values, tree, bound)
+    far = beyond(given.S, values, bound)
+    np.copyto(values, full(values[:1, :1], given.S.zero_in(values.dtype)), where=far)
+    np.copyto(tree.numbers if isinstance(tree, EdgeNumbers) else tree, -1, where=far)
+    return values
+
+
+def trees_within(given: Operand, X: np.ndarray, roots: np.ndarray) -> np.ndarray:
+    """Find trees as `best_trees` does, for rows without what is beyond a limit.
+
+    Only edges between vertices that some root reaches are looked at. Vertices stay in order, so ties break the same
+    way. No walk is lost: one whose value would be zero is beyond the limit.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> from semiring.operands.read import read
+    >>> G = read(sr.as_graph([(0, 1, 3.0), (1, 2, 4.0), (2, 3, 1.0)]), sr.min_plus)
+    >>> trees_within(G, np.array([[0.0, 3.0, np.inf, np.inf]]), np.array([0]))
+    array([[-1,  0, -1, -1]], dtype=int32)
+    """
+    reached = ~equal(X, full(X[:1, :1], given.S.zero_in(X.dtype)))
+    alone = ~reached[np.arange(len(roots)), roots]  # even the walk of no edge is beyond the limit
+    rows, vertices = np.flatnonzero(~alone), np.flatnonzero(reached.any(axis=0))
+    if len(rows) == len(roots) and len(vertices) == X.shape[1]:
+        return np.asarray(best_trees(given, X, roots, within=True))
+    found = np.full(X.shape, -1, np.int32)
+    if rows.size:
+        part = np.ix_(rows, vertices)
+        inside = best_trees(given.part(vertices), np.ascontiguousarray(X[part]),
+                            np.searchsorted(vertices, roots[rows]), within=True)
+        found[part] = np.where(inside >= 0, vertices[inside], -1)
+    return found

@@ -1,19 +1,21 @@
-"""Walks along trees, checked: those that a dtype cannot hold, that weigh something else, or that lead round a cycle."""
+"""Checks of best walks: a weight that the dtype cannot hold, a walk that repeats a cycle or exceeds a limit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from semiring.algebra.laws import full, show
-from semiring.algebra.rounding import fractions, over_fractions, rounds
+from semiring.algebra.rounding import fractions, least_or_greatest, over_fractions, rounds
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.labels import best_walks
 from semiring.algorithms.sparse.relaxation import CompressedRows
+from semiring.algorithms.trees import better
 from semiring.errors import LawError, SemiringError
-from semiring.graphs.texts import quoted
+from semiring.graphs.texts import clip_repr, infinities, quoted
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.machine.pieces import equal_shares
@@ -23,13 +25,13 @@ from semiring.operands.sparse import Sparse
 
 from ..forms import fits
 
-NEAR = 4  # roundings by which the weight of a walk may differ from the value of the best one, for each vertex
-ALL = 1 << 22  # values that are looked at together
-LOOKED = 1 << 14  # edges that are looked at together as fractions
+NEAR_ROUNDINGS = 4  # by which the weight of a walk may differ from the value of the best one, for each vertex
+VALUES_AT_ONCE = 1 << 22
+FRACTIONS_AT_ONCE = 1 << 14
 
 
 def no_tree(S: Semiring) -> LawError:
-    """That the best walks from a vertex make no tree, and what to ask for instead.
+    """Make the error for best walks that form no tree.
 
     Examples
     --------
@@ -38,23 +40,24 @@ def no_tree(S: Semiring) -> LawError:
     'max-plus: best walks go round a cycle'
     """
     return LawError(
-        f"{S.name}: best walks go round a cycle here before that stops improving, which no tree of walks can tell; "
-        "ask sr.path for one walk at a time, or sr.closure_rows for values alone"
+        f"{S.name}: best walks go round a cycle here several times, so they do not form a tree; ask sr.path for one "
+        "walk at a time, or sr.closure_rows for values alone"
     )
 
 
 def refuse_false_walks(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.ndarray, backwards: bool) -> None:
-    """Raise where a walk along a tree weighs something else than X says, because the best one goes round a cycle.
+    """Raise an error if the weight of a walk along a tree differs from X, because the best walk repeats a cycle.
 
-    Only where cycles may improve for some rounds, and then no more: elsewhere those that improve are refused. A vertex
-    before which that happens has a best edge from the cycle, or none from outside it.
+    This can happen only in algebras in which a cycle may improve a walk for some rounds and then stops. In all others
+    an improving cycle was refused before. The vertex after such a cycle has a best edge from the cycle, or none from
+    outside it.
     """
     S = given.S
     if not (S.has_reached_star or S.sums_cycles) or not S.selective or given.bounded:
         return
     sparse = as_sparse(given)
     rows = transpose(sparse.rows) if backwards else sparse.rows
-    T, step = S.over(rows.values.dtype), max(ALL // max(X.shape[1], 1), 1)
+    T, step = S.over(rows.values.dtype), max(VALUES_AT_ONCE // max(X.shape[1], 1), 1)
     for begin in range(0, len(roots), step):
         some = slice(begin, begin + step)
         weights, values = _weights_along(T, rows, P[some], roots[some], backwards), X[some]
@@ -64,18 +67,18 @@ def refuse_false_walks(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.n
 
 
 def mend(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.ndarray, backwards: bool) -> None:
-    """Make walks weigh what X says in lines with a guess, where edges are better than one and floats round.
+    """Search again the lines with a guessed edge in which the weight of a walk differs from X.
 
-    A cycle that is one but for rounding may look best from within, so that no edge into it does from outside; then the
-    edge by which it is entered is a guess. Lines in which that went wrong are searched, which keeps the edges that it
-    goes along. Elsewhere a walk goes along best edges alone, whose values are each other's products up to a rounding.
+    Edges are better than one here, and floats round. A cycle whose weight is one up to rounding may have best edges
+    from within only, and none from outside; then the edge that enters it is a guess. In all other lines walks consist
+    of best edges, and their weights are products of these up to rounding.
     """
     S, sparse = given.S, as_sparse(given)
     if not rounds(sparse.values) or (backwards and not S.commutative):
         return
     rows = sparse.rows if not backwards else transpose(sparse.rows)
     graph, T = CompressedRows(rows.offsets, rows.columns, rows.values), S.over(rows.values.dtype)
-    step = max(ALL // max(X.shape[1], 1), 1)
+    step = max(VALUES_AT_ONCE // max(X.shape[1], 1), 1)
     for begin in range(0, len(roots), step):
         some = slice(begin, begin + step)
         weights = _weights_along(T, rows, P[some], roots[some])
@@ -86,10 +89,10 @@ def mend(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.ndarray, backwa
 
 
 def _weights_along(T: Any, rows: Rows, P: np.ndarray, roots: np.ndarray, backwards: bool = False) -> np.ndarray:
-    """What the walks along trees weigh; zero where there is none. If `backwards`, walks lead to the roots.
+    """Return the weights of walks along trees; zero where there is none. If `backwards`, walks lead to the roots.
 
-    Of each vertex the walk from a vertex `before` it is known, of one edge at first. Then that to `before` is put
-    ahead of it, which doubles the edges, until all walks begin at their roots.
+    For each vertex the walk from a vertex `before` it is known, first of one edge. Each round prepends the walk to
+    `before`, which doubles the number of edges, until all walks begin at their roots.
     """
     weights = full(np.empty(P.shape, T.dtype), T.zero)
     weights[np.arange(len(roots)), roots] = T.one
@@ -116,7 +119,7 @@ def _are_near(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     finite = np.abs(weights[np.isfinite(weights)])
     size = np.maximum(np.maximum(np.abs(x), np.abs(y)), finite.max(initial=0.0))
     with np.errstate(invalid="ignore"):
-        near = np.isfinite(size) & (np.abs(x - y) <= NEAR * x.shape[1] * np.finfo(x.dtype).eps * size)
+        near = np.isfinite(size) & (np.abs(x - y) <= NEAR_ROUNDINGS * x.shape[1] * np.finfo(x.dtype).eps * size)
         return np.asarray((x == y) | near, bool)
 
 
@@ -148,7 +151,7 @@ def _is_held(value: Any, dtype: np.dtype, zero: Any) -> bool:
 
 
 def may_be_lost(given: Operand) -> bool:
-    """Whether a walk may have a weight that its dtype reads as zero: too large or too small a number."""
+    """Whether the weight of a walk may be too large or too small for the dtype, which then reads zero."""
     dtype = given.dtype
     if dtype.kind != "f":
         return dtype.names is not None or not fits(given, given.facts)
@@ -159,9 +162,9 @@ def refuse_lost(
     given: Operand, rows: Rows, X: Any, roots: np.ndarray, lost: list[tuple[int, int]], backwards: bool,
     missing: np.ndarray | None,
 ) -> None:
-    """Raise where a walk is lost because of its dtype, and is one that is wanted.
+    """Raise an error if a walk that is wanted is lost because the dtype cannot hold its weight.
 
-    `missing`: the walks that are wanted and were not found, whether or not there are any; None where all are wanted.
+    `missing`: where a walk is wanted and none was found, whether or not it exists; None if all are wanted.
     """
     for i, v in _lost(given, rows if backwards else transpose(rows), X, lost, backwards):
         root = int(roots[i])
@@ -179,9 +182,9 @@ def refuse_lost(
 def _lost(
     given: Operand, entering: Rows, X: Any, lost: list[tuple[int, int]], backwards: bool
 ) -> Iterator[tuple[int, int]]:
-    """Lines, and vertices at which a product is zero only because its dtype ends before the number that it is.
+    """Yield lines and vertices at which a product is zero only because the dtype cannot hold it.
 
-    Other numbers that differ from zero by the rounding of sums, as 0.4 + 0.6 − 1 may, are what rounding makes of them.
+    Numbers that become zero by the rounding of sums, as 0.4 + 0.6 − 1 may, are left as they are.
     """
     S, dtype = given.S, given.dtype
     exact = over_fractions(S)
@@ -191,7 +194,7 @@ def _lost(
     lines, vertices = np.array(lost).T
     counts = np.diff(entering.offsets)[vertices]
     before = np.concatenate([[0], np.cumsum(counts)])
-    parts = len(lost) if dtype.kind == "O" else 1 + int(before[-1]) // LOOKED
+    parts = len(lost) if dtype.kind == "O" else 1 + int(before[-1]) // FRACTIONS_AT_ONCE
     for first, last in equal_shares(before, parts):
         of = np.repeat(np.arange(first, last), counts[first:last])
         edges = np.arange(before[first], before[last]) - before[of] + entering.offsets[vertices[of]]
@@ -208,10 +211,85 @@ def _lost(
 
 
 def not_held(given: Operand, root: int, v: int, backwards: bool) -> SemiringError:
-    """That the weight of a walk is a number that its dtype has not."""
+    """Make the error for a walk whose weight the dtype cannot hold."""
     S, zero = given.S, given.S.over(given.dtype).zero
     a, b = (quoted(given.position(u)) for u in ([v, root] if backwards else [root, v]))
     return SemiringError(
         f"{S.name}: the best walk from {a} to {b} has a weight that {given.dtype} cannot hold: it would read "
         f"{show(zero)}, as if there were no walk. Convert the weights to a wider dtype, or scale them"
     )
+
+
+def limit_of(given: Operand, limit: Any) -> np.ndarray:
+    """Read the limit of walks in a graph, as an array of one element.
+
+    Raises
+    ------
+    LawError
+        If an edge is better than one: a walk beyond the limit may then become better again.
+    SemiringError
+        When the limit is not an element.
+    """
+    S = given.S
+    bound = element_of(S, limit, given.dtype)
+    if not given.bounded:
+        raise LawError(f"a limit needs that no edge is better than {show(S.over(given.dtype).one)} in {S.name}: "
+                       "otherwise a walk beyond it may become better again; filter the result by its weights instead")
+    return bound
+
+
+def beyond(S: Semiring, values: np.ndarray, bound: np.ndarray) -> np.ndarray:
+    """Which values are worse than a limit, an array of one element."""
+    direction = least_or_greatest(S)
+    if direction:
+        return np.asarray(values > bound[0] if direction < 0 else values < bound[0])
+    T = S.over(values.dtype)
+    return np.stack([better(T, row, full(row, bound[0]))[0] for row in values]) if len(values) else values == T.zero
+
+
+def element_of(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:
+    """A limit as an array of one element."""
+    try:
+        if np.iscomplexobj(limit) and dtype.kind != "c":
+            raise TypeError("a complex number")
+        if S.is_record and np.isscalar(limit) and not isinstance(limit, np.void):
+            raise TypeError(f"it has the components {', '.join(S.default_dtype.names or ())}")
+        bound = _as_array(S, limit, dtype)
+    except (TypeError, ValueError, KeyError, OverflowError) as e:
+        raise SemiringError(f"limit must be an element of {S.name}, and is {clip_repr(limit)}: {e}") from None
+    if bound.shape != (1,):
+        raise SemiringError(f"limit must be one element of {S.name}, and is {clip_repr(limit)}")
+    if not np.all(S.over(dtype).contains(bound)):
+        raise SemiringError(f"limit is {show(bound[0])}, outside the carrier of {S.name}")
+    return bound
+
+
+def _as_array(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:
+    """Read a limit as an array of one element; for integers the ends of the dtype stand for infinities.
+
+    Raises
+    ------
+    TypeError
+        For text, which NumPy would read as a number, or as a true value.
+    ValueError
+        For a number that an integer dtype would round: 5.5 would become 5.
+    """
+    infinite, names = infinities(S, dtype), dtype.names
+    if names:
+        parts = list(S.components_of(limit.tolist() if isinstance(limit, (np.void, np.ndarray)) else limit))
+        tables, kinds = [infinite.get(f, {}) for f in names], [dtype[f].kind for f in names]
+    else:
+        parts, tables, kinds = [limit], [infinite], [dtype.kind]
+    for k, (part, table, kind) in enumerate(zip(parts, tables, kinds, strict=True)):
+        if kind != "O" and np.asarray(part).dtype.kind in "US":
+            raise TypeError("text is not a number; leave out the quotes")
+        endless = isinstance(part, (float, np.floating)) and np.isinf(part)
+        parts[k] = next((i for i, x in table.items() if x == part), part) if endless else part
+    with np.errstate(over="ignore"):  # what is beyond the largest float is beyond all weights
+        bound = S.array([tuple(parts) if names else parts[0]], dtype)
+    fields: tuple[Any, ...] = names or (...,)
+    for f, part in zip(fields, parts, strict=True):
+        held = bound[f].reshape(-1)[:1]
+        if held.dtype.kind in "biu" and isinstance(part, Number) and part != held[0].item():
+            raise ValueError(f"it has no place in {held.dtype}")
+    return bound

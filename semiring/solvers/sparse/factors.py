@@ -27,7 +27,7 @@ from semiring.operands.sparse import COLUMN, OFFSET, Sparse
 from .. import costs
 from ..costs import SparsePlan
 from ..forms import told
-from ..paths import reductions
+from ..paths import measures
 from ..paths.factored import Factored
 from ..paths.search import answered, positions
 from ..task import options
@@ -333,7 +333,7 @@ class SparseFactors(Factored, Pairs, Saving):
             return self._by.expanded(reflexive, report)
 
     def reduce(self, what: str | Callable[[np.ndarray, np.ndarray], Any], **options: Any) -> Any:
-        """Something about all pairs without holding them; see `semiring.solvers.paths.reductions`.
+        """Something about all pairs without holding them; see `semiring.solvers.paths.measures`.
 
         Parameters
         ----------
@@ -367,7 +367,7 @@ class SparseFactors(Factored, Pairs, Saving):
         >>> float(F.reduce("mean")), F.reduce("eccentricities").tolist(), F.reduce("diameter")
         (2.5, [2.0, 3.0], 3.0)
         """
-        return reductions.reduce(self._by, what, **options)
+        return measures.reduce(self._by, what, **options)
 
     def _solution(self, right: Dense) -> Any:
         return self._by.solution(right)

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import semiring as sr
-from semiring.solvers.paths import eccentricity
+from semiring.solvers.paths import measures
 
 inf = np.inf
 
@@ -17,7 +17,7 @@ inf = np.inf
 @pytest.fixture
 def forced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds are used whatever they are predicted to take."""
-    monkeypatch.setattr(eccentricity, "_affordable_looks", lambda F: 10**6)
+    monkeypatch.setattr(measures, "_affordable_looks", lambda F: 10**6)
 
 
 def graph(n: int, degree: float, seed: int, symmetric: bool) -> sp.csr_array:
@@ -127,34 +127,34 @@ def test_few_rows_decide_on_a_road_network(monkeypatch: pytest.MonkeyPatch) -> N
     i, j = np.r_[ends, ends[:, ::-1]].T
     F = sr.factor(sp.csr_array((np.r_[lengths, lengths], (i, j)), (side * side, side * side)), sr.min_plus)
     looked: list[int] = []
-    look = eccentricity.Bounds.look
+    look = measures.Bounds.look
 
-    def counted(bounds: eccentricity.Bounds, places: np.ndarray) -> None:
+    def counted(bounds: measures.Bounds, places: np.ndarray) -> None:
         looked.append(len(places))
         look(bounds, places)
 
-    monkeypatch.setattr(eccentricity.Bounds, "look", counted)
+    monkeypatch.setattr(measures.Bounds, "look", counted)
     diameter, radius = sr.diameter(F), sr.radius(F)
     assert 0 < sum(looked) < 0.02 * side * side
     found = sr.eccentricities(F)
     assert 0 < sum(looked) < 0.2 * side * side
     assert (diameter, radius) == (found.max(), found.min())
-    monkeypatch.setattr(eccentricity, "_affordable_looks", lambda F: 0)
+    monkeypatch.setattr(measures, "_affordable_looks", lambda F: 0)
     np.testing.assert_array_equal(F.reduce("eccentricities"), found)
 
 
 def test_all_rows_are_taken_where_bounds_do_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eccentricity, "_affordable_looks", lambda F: eccentricity.FEWEST)
+    monkeypatch.setattr(measures, "_affordable_looks", lambda F: measures.FEWEST)
     looked: list[np.ndarray] = []
-    monkeypatch.setattr(eccentricity.Bounds, "look", lambda bounds, places: looked.append(places))
+    monkeypatch.setattr(measures.Bounds, "look", lambda bounds, places: looked.append(places))
     F = sr.factor(graph(90, 1.5, 0, False), sr.min_plus)
     np.testing.assert_array_equal(sr.eccentricities(F), expected(F))
-    assert len(looked) <= eccentricity.FEWEST
+    assert len(looked) <= measures.FEWEST
 
 
 def test_integers_beyond_those_of_floats_need_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eccentricity, "_affordable_looks", lambda F: 10**6)
-    monkeypatch.setattr(eccentricity, "Bounds", None)
+    monkeypatch.setattr(measures, "_affordable_looks", lambda F: 10**6)
+    monkeypatch.setattr(measures, "Bounds", None)
     A = graph(40, 2, 0, False) * 64
     A.data = A.data.astype("i8") + (1 << 55)
     compare(sr.factor(A.astype("i8"), sr.min_plus))

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.solvers.paths import fewest_edges
+from semiring.solvers.paths import paths
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import Task, first_offer
 
@@ -23,17 +23,18 @@ ALIKE = [("max_min", "f4", 2.5), ("max_min", "f8", inf), ("min_max", "i4", 7), (
 
 
 def by_elimination(task: Task) -> Plan:
-    """The plan of lengths for a graph of any size."""
-    task.options = replace(task.options, method="sparse")
+    """The plan of values, or of lengths, for a graph of any size."""
+    if task.options.method == "auto":
+        task.options = replace(task.options, method="sparse")
     return first_offer(task)
 
 
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lengths are asked for wherever they are right."""
-    monkeypatch.setattr(fewest_edges.costs, "SMALL", 1)
-    monkeypatch.setattr(fewest_edges, "LINE", 1e9)
-    monkeypatch.setattr(fewest_edges, "first_offer", by_elimination)
+    monkeypatch.setattr(paths.costs, "SMALL", 1)
+    monkeypatch.setattr(paths, "TREE_SECONDS", 1e9)
+    monkeypatch.setattr(paths, "first_offer", by_elimination)
 
 
 def method(A: Any, S: sr.Semiring, **options: Any) -> str:
@@ -59,7 +60,7 @@ def test_fewest_edges_are_the_paths_of_edges_that_weigh_the_same(
         A = sp.csr_array((np.full(len(i), weight, dtype), (i, j)), shape=(n, n))
         plan, found = sr.plan("paths", A, S), sr.paths(A, S)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(fewest_edges, "weighs_as_an_edge", lambda given: False)
+            patch.setattr(paths, "weighs_as_an_edge", lambda given: False)
             general, other = method(A, S), sr.paths(A, S)
         assert plan.method == "fewest edges, sparse elimination" and "edges" not in general
         assert plan.algebra is S and dtype in (plan.lowering.dtype.str[1:], plan.lowering.dtype.char)
@@ -86,8 +87,8 @@ def test_where_lengths_in_edges_say_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     assert "edges" not in method(sp.csr_array(A.shape), sr.max_min)
     zeros = ring(30, -inf)
     assert "edges" not in method(zeros, sr.max_min) and len(sr.paths(zeros, sr.max_min)) == 0
-    monkeypatch.setattr(fewest_edges, "LINE", 0.0)  # nothing to gain
-    monkeypatch.setattr(fewest_edges, "predicted", lambda plan: 0.0)
+    monkeypatch.setattr(paths, "TREE_SECONDS", 0.0)  # nothing to gain
+    monkeypatch.setattr(paths, "predicted", lambda plan: 0.0)
     assert "edges" not in method(A, sr.max_min)
 
 
@@ -102,10 +103,10 @@ def test_python_objects_stay_what_they_are() -> None:
 def test_values_are_found_where_there_is_no_room_for_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
     A = ring(300, True)
     assert "edges" in method(A, sr.boolean)
-    monkeypatch.setattr(fewest_edges, "LARGE", 0)
-    monkeypatch.setattr(fewest_edges, "available_bytes", lambda: None)  # the system does not say
+    monkeypatch.setattr(paths, "LARGE", 0)
+    monkeypatch.setattr(paths, "available_bytes", lambda: None)  # the system does not say
     assert "edges" in method(A, sr.boolean)
-    monkeypatch.setattr(fewest_edges, "available_bytes", lambda: 300**2)
+    monkeypatch.setattr(paths, "available_bytes", lambda: 300**2)
     assert "edges" not in method(A, sr.boolean)
 
 

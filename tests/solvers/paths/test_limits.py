@@ -16,8 +16,8 @@ import semiring as sr
 from semiring.algorithms.labels import Dense, settle
 from semiring.graphs.texts import with_infinities
 from semiring.operands.read import read
-from semiring.solvers.paths.limits import beyond, cut_off, limit_of, trees_within
-from semiring.solvers.paths.trees import best_trees
+from semiring.solvers.paths.trees import best_trees, cut_off, trees_within
+from semiring.solvers.paths.walks import beyond, limit_of
 
 inf = np.inf
 # Weights none of which is better than one, the algebra's zero first.

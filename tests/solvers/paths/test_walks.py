@@ -13,7 +13,7 @@ from semiring.solvers.paths import walks
 @pytest.mark.parametrize("looked", [1, 3, 1 << 14])
 def test_what_is_lost_is_told_whichever_line_it_is_in(looked: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many edges are looked at together."""
-    monkeypatch.setattr(walks, "LOOKED", looked)
+    monkeypatch.setattr(walks, "FRACTIONS_AT_ONCE", looked)
     i, j = np.array([0, 1, 3, 4, 6, 7, 8]), np.array([1, 2, 4, 5, 7, 8, 2])
     weights = np.array([0.5, 0.5, 1e-30, 1e-30, 1e-30, 1e-30, 0.25], "f4")
     for change, pair in ((1.0, "from 6 to 2"), (1e30, "from 3 to 5")):  # walks to 2 come first

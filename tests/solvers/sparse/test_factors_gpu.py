@@ -1,4 +1,4 @@
-"""Factors on a GPU that NumPy plays give what those on the host give: rows, parts, blocks, reductions, new weights."""
+"""Factors on a GPU that NumPy plays give what those on the host give: rows, parts, blocks, measures, new weights."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpu.host import Array
 from solvers.sparse.test_elimination_gpu import gpu, roads
 
 import semiring as sr
-from semiring.solvers.paths import reductions
+from semiring.solvers.paths import measures
 from semiring.solvers.sparse import on_gpus
 from semiring.solvers.sparse.substitution import stable_closure
 
@@ -64,7 +64,7 @@ def test_reductions(pair: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> N
             assert all((found == expected).all() for found, expected in pairs)
         for found, expected in zip(there.reduce("nearest", k=4), here.reduce("nearest", k=4), strict=True):
             assert (found == expected).all()
-        monkeypatch.setattr(reductions, "summaries", lambda _: None)  # by rows instead
+        monkeypatch.setattr(measures, "summaries", lambda _: None)  # by rows instead
         monkeypatch.setattr(on_gpus, "BLOCK_BYTES", 8 * 120 * 7)
     sizes: list[int] = []
 

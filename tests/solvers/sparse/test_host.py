@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from solvers.paths.test_reductions import grid
+from solvers.paths.test_measures import grid
 
 import semiring as sr
 from semiring.solvers.sparse import substitution

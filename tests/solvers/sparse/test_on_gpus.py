@@ -15,7 +15,7 @@ from solvers.sparse.test_factors_gpu import same
 
 import semiring as sr
 from semiring.operands.device import Device as DeviceArray
-from semiring.solvers.paths import reductions
+from semiring.solvers.paths import measures
 from semiring.solvers.sparse import on_gpus
 from semiring.solvers.sparse.substitution import stable_closure
 
@@ -87,7 +87,7 @@ def test_reductions(pair: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> N
             assert all((found == expected).all() for found, expected in pairs)
         for found, expected in zip(there.reduce("nearest", k=4), here.reduce("nearest", k=4), strict=True):
             assert (found == expected).all()
-        monkeypatch.setattr(reductions, "summaries", lambda _: None)  # by rows instead
+        monkeypatch.setattr(measures, "summaries", lambda _: None)  # by rows instead
         monkeypatch.setattr(on_gpus, "BLOCK_BYTES", 8 * 120 * 7)
     places: set[int] = set()
 

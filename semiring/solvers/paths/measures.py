@@ -1,29 +1,100 @@
-"""Something about all pairs of vertices from rows that come and go, so that no n × n matrix is ever held.
+"""Measures of all pairs of vertices, from rows of the closure that are computed and forgotten: no n × n matrix is held.
 
-Pairs without a path do not count, and no vertex is its own pair.
+Pairs without a path do not count, and a vertex is no pair with itself. Eccentricities, diameter and radius come from
+bounds by few rows, where that is predicted to be faster than all rows; see `semiring.algorithms.sparse.eccentricity`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
+from semiring.algorithms.sparse import eccentricity
+from semiring.algorithms.sparse.cycle_mean import least_mean, light_enough, on_cycles
+from semiring.algorithms.sparse.eccentricity import DIAMETER, EACH, RADIUS, Bounds, Measure, decided
+from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import LawError, SemiringError
-from semiring.graphs.texts import clip_repr
+from semiring.graphs.texts import clip_repr, shown
+from semiring.kernels.choose import choose
+from semiring.kernels.lowering.sums import widen
+from semiring.machine.threads import thread_count
+from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.devices import is_on_gpu, module_of, to_host
-from semiring.operands.operand import Operand
+from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.sparse import Sparse
 
-from .eccentricity import DIAMETER, EACH, RADIUS, Measure, by_factors
+from .. import costs
+from ..plan import Plan
+from ..task import Task
+from .search import Form, Search, form_of, on_the_host, some_rows
 
 if TYPE_CHECKING:
     from ..sparse.substitution import Reduction, Substitution
 
 EXTREMES = {"eccentricities": EACH, "diameter": DIAMETER, "radius": RADIUS}
+LOOK, ROW = 1e-3, 5e-9  # seconds that a look takes, and each of its rows for a vertex
+FEWEST = 4  # looks that bounds need at least, so that all rows are better where these take no longer
+SHARE = 0.5  # of the time that all rows are predicted to take, which bounds may: then all rows are taken
+EXACT = 1 << 53  # integers below are floats
 OPTIONS = {"histogram": "bins", "nearest": "k"}  # of those that have one
+
+
+def offer(task: Task) -> Plan:
+    """The best mean weight of a cycle, over algebras of sums under min or max, by policy iteration.
+
+    It is the eigenvalue of an irreducible matrix.
+    """
+    S = task.S
+    if not S.is_tropical:
+        raise LawError(
+            "the mean weight of a cycle needs sums under min or max, as in min_plus and max_plus; "
+            f"{S.name} is {S.notation}"
+        )
+    order_of_one(task.operands[0].shape)
+    given = as_sparse(on_host(task.operands[0]))
+    if given.dtype.kind == "O":
+        raise SemiringError(f"{given.what} holds Python objects, and the mean weight of a cycle is of numbers: convert "
+                            "it with .astype(…), to float64 or int64")
+    low = choose(S, given.dtype, given.facts, given.n, in_place=False, packed=False)
+    return Plan(
+        operation="cycle_mean", algebra=S, shape=given.shape, method="policy iteration", lowering=low,
+        place="CPU, 1 thread", work=float(given.nnz), memory=8 * given.nbytes, runner=partial(_cycle_mean, given),
+        reasons={"method": "and an exact search for a better cycle"},
+    )
+
+
+def _cycle_mean(given: Sparse, plan: Plan) -> tuple[Any, list[Any] | None]:
+    S, dtype = given.S, given.dtype
+    given = given.without_zeros()
+    heads, tails = given.indices, np.repeat(np.arange(given.n), np.diff(given.indptr))
+    values = widen(S, given.values, given.facts)
+    values = values if S.zero == np.inf else -values  # the least mean is looked for
+    edges = np.flatnonzero(on_cycles(given.n, tails, heads))
+    if not len(edges):
+        return _mean_in(dtype, S.zero), None
+    if values.dtype.kind == "f" and values[edges].min() != -np.inf:
+        edges = edges[light_enough(given.n, tails[edges], heads[edges], values[edges])]
+        edges = edges[on_cycles(given.n, tails[edges], heads[edges])]
+    values = values[edges]
+    if values.min() != -np.inf and 4.0 * given.n * float(np.abs(values).max()) == np.inf:
+        raise SemiringError(f"{given.what} has weights on cycles of which sums leave the range of floats, up to "
+                            f"{shown(np.abs(values).max())}: divide all weights by one number")
+    vertices, places = np.unique(tails[edges], return_inverse=True)
+    place = np.full(given.n, -1)
+    place[vertices] = np.arange(len(vertices))
+    start = np.concatenate([[0], np.cumsum(np.bincount(places.reshape(-1), minlength=len(vertices)))])
+    mean, cycle = least_mean(CompressedRows(start, place[heads[edges]], values))
+    weight = _mean_in(dtype, mean if S.zero == np.inf else -mean)
+    return weight, [given.position(v) for v in vertices[cycle].tolist()]
+
+
+def _mean_in(dtype: np.dtype, mean: Any) -> Any:
+    """A mean of weights of a dtype, as a float; of integers none stands for an infinity."""
+    return dtype.type(mean) if dtype.kind == "f" else np.float64(mean)
 
 
 def reduce(F: Substitution, what: str | Reduction, /, **options: Any) -> Any:
@@ -61,10 +132,11 @@ def extremes(F: Substitution, measure: Measure) -> Any:
     S, dtype = F.lowering.algebra, F.lowering.dtype
     ascending = ascends(S, dtype)
     found = by_factors(F, measure, ascending)
-    return shown(F.A, measure.of(_from_all_rows(F, ascending) if found is None else found, S.zero_in(dtype), ascending))
+    found = _from_all_rows(F, ascending) if found is None else found
+    return for_caller(F.A, measure.of(found, S.zero_in(dtype), ascending))
 
 
-def shown(given: Operand, found: Any) -> Any:
+def for_caller(given: Operand, found: Any) -> Any:
     """Eccentricities, or one of them, as the caller gets them."""
     return given.as_shown(found) if isinstance(found, np.ndarray) else given.number(given.dtype.type(found))
 
@@ -312,3 +384,100 @@ def without_own(vertices: np.ndarray, rows: Any, zero: Any) -> Any:
     xp = module_of(rows)
     rows[xp.arange(len(rows)), xp.asarray(vertices)] = zero
     return xp
+
+
+# Eccentricities by bounds
+
+
+def by_factors(F: Substitution, measure: Measure, ascending: bool) -> np.ndarray | None:
+    """Eccentricities from rows of factors; None where bounds do not decide sooner than all rows do."""
+    looks = _affordable_looks(F)
+    if looks < FEWEST or not applies(F.A):
+        return None
+    bounds = decided(Bounds(RowsOfFactors(F), ascending), measure.choice, looks)
+    return None if bounds is None else bounds.eccentricities(measure)
+
+
+def by_searches(given: Sparse, form: Form, measure: Measure, ascending: bool) -> np.ndarray:
+    """Eccentricities from searches, of a graph to which bounds apply: at the worst one from every vertex."""
+    bounds = decided(Bounds(RowsOfSearches(given, form), ascending), measure.choice)
+    assert bounds is not None  # every look leaves fewer vertices unknown
+    return bounds.eccentricities(measure)
+
+
+def _affordable_looks(F: Substitution) -> int:
+    """Looks that take no more than a share of the time of all rows."""
+    low, n = F.lowering, F.n
+    if low.on_gpu or low.kind == "objects" or F.closed is not None:
+        return 0
+    load = costs.estimate(low, F.analysis, F.analysis.nnz, True).load
+    return int(SHARE * load.seconds(n, costs.lowering_rates(low), 0) / (LOOK + eccentricity.TOGETHER * n * ROW))
+
+
+def applies(given: Sparse) -> bool:
+    """Whether numbers and products of them are floats, or exact as floats."""
+    S, facts = given.S, given.facts
+    assert S.traced is not None
+    if given.dtype.kind == "f":
+        return True
+    chosen = S.traced.raw_mul.is_plain("minimum", "maximum")
+    return (chosen or S.is_tropical) and int(facts.largest) * (1 if chosen else 2 * given.n) < EXACT
+
+
+class RowsOfFactors:
+    """See `Source`: in the order of elimination."""
+
+    def __init__(self, F: Substitution):
+        self._F, self.S, self.edges, self.threads = F, F.A.S, F.A.rows, F.fronts.threads
+        self.order, self.place = F.analysis.order, F.analysis.place
+
+    def first(self) -> np.ndarray:
+        """See `Source`."""
+        return np.linspace(0, self._F.n - 1, eccentricity.TOGETHER).astype(np.int64)
+
+    def rows(self, places: np.ndarray) -> np.ndarray:
+        """See `Source`."""
+        stored = self._F.lowering.empty((len(places), self._F.n))
+        self._F.fill(self.order[places], stored, ends=self.order)
+        return self._F.checked(stored)
+
+    def columns(self, places: np.ndarray) -> np.ndarray:
+        """See `Source`."""
+        F, low, dtype = self._F, self._F.lowering, self.edges.values.dtype
+        B = np.full((F.n, len(places)), self.S.zero_in(dtype), dtype)
+        B[self.order[places], np.arange(len(places))] = self.S.one_in(dtype)
+        stored = low.encode(B, True)
+        F.fronts.columns(stored)
+        return F.checked(np.ascontiguousarray(stored[self.order].T))
+
+
+class RowsOfSearches:
+    """See `Source`: in the order of the vertices. ⊗ commutes, so that columns are rows of the graph turned around."""
+
+    def __init__(self, given: Sparse, form: Form):
+        self._given, self._form, self.threads = given, form, thread_count()
+        self.S, self.edges, self.order = given.S, given.rows, np.arange(given.n)
+        self.place = self.order
+
+    @cached_property
+    def _forwards(self) -> Search:
+        return Search(self.S, self._given, on_the_host(self._given, self._form, eccentricity.TOGETHER))
+
+    @cached_property
+    def _backwards(self) -> Search:
+        turned = self._given.T
+        return Search(turned.S, turned, on_the_host(turned, form_of(turned), eccentricity.TOGETHER))
+
+    def first(self) -> np.ndarray:
+        """See `Source`: half of them are those with most edges, from where all is near."""
+        degree, half = np.diff(self.edges.offsets), eccentricity.TOGETHER // 2
+        most = np.argsort(-degree, kind="stable")[:half]
+        return np.unique(np.concatenate([most, np.linspace(0, len(degree) - 1, half).astype(np.int64)]))
+
+    def rows(self, places: np.ndarray) -> np.ndarray:
+        """See `Source`."""
+        return some_rows(self._forwards, places, None, False, False)[0]
+
+    def columns(self, places: np.ndarray) -> np.ndarray:
+        """See `Source`."""
+        return some_rows(self._backwards, places, None, False, False)[0]

@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 import semiring as sr
-from semiring.solvers.paths import reductions
-from semiring.solvers.paths.reductions import is_whole
+from semiring.solvers.paths import measures
+from semiring.solvers.paths.measures import is_whole
 from semiring.solvers.sparse import substitution
 
 inf = np.inf
@@ -209,9 +209,9 @@ def test_functions_return_a_value_for_each_row(function: Any) -> None:
 def test_what_functions_return_is_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(substitution, "CHUNK_ROWS", 2)
     F = sr.factor(sp.csr_array([[0, 1.0, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]), sr.min_plus)
-    mixed = reductions.by_vertex(F._by, lambda vertices, rows: vertices if 0 in vertices else vertices + 0.5)
+    mixed = measures.by_vertex(F._by, lambda vertices, rows: vertices if 0 in vertices else vertices + 0.5)
     assert mixed.dtype == np.float64 and sorted(np.floor(mixed).tolist()) == [0, 1, 2, 3]
-    assert reductions.by_vertex(F._by, lambda vertices, rows: [3] * len(vertices), dtype="i1").dtype == np.int8
+    assert measures.by_vertex(F._by, lambda vertices, rows: [3] * len(vertices), dtype="i1").dtype == np.int8
     blocks: list[list[int]] = []
     F._by.engine.each_block(F._by, lambda vertices, rows: blocks.append(vertices.tolist()))
     assert sorted(map(len, blocks)) == [2, 2]
@@ -219,15 +219,15 @@ def test_what_functions_return_is_put_together(monkeypatch: pytest.MonkeyPatch) 
 
 def test_which_algebras_order_their_elements() -> None:
     double = np.dtype("f8")
-    assert reductions.ascends(sr.min_plus, double) and not reductions.ascends(sr.max_min, double)
+    assert measures.ascends(sr.min_plus, double) and not measures.ascends(sr.max_min, double)
     with pytest.raises(sr.LawError, match="does not order"):
-        reductions.ascends(sr.plus_times, double)
+        measures.ascends(sr.plus_times, double)
     with pytest.raises(sr.SemiringError, match="not numbers"):
-        reductions.ascends(sr.shortest_count, np.dtype("f8,i8"))
+        measures.ascends(sr.shortest_count, np.dtype("f8,i8"))
 
 
 @pytest.mark.parametrize("dtype", ["f4", "i2", "u1"])
 def test_nothing_is_better_than_the_best(dtype: str) -> None:
-    least, most = (reductions.best_possible(np.dtype(dtype), ascending) for ascending in (True, False))
+    least, most = (measures.best_possible(np.dtype(dtype), ascending) for ascending in (True, False))
     numbers = np.array([0, 3, 100], dtype)
     assert (least <= numbers).all() and (numbers <= most).all()

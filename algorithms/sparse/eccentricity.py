@@ -21,30 +21,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from semiring.algebra.semiring import Semiring
+from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse.structure import is_symmetric
 from semiring.kernels.lowering.sums import as_floats, from_floats
 from semiring.machine.pieces import ranges, share
-from semiring.machine.threads import thread_count
-from semiring.operands.sparse import Sparse
-
-from .. import costs
-from .search import Form, Search, form_of, on_the_host, some_rows
-
-if TYPE_CHECKING:
-    from ..sparse.substitution import Substitution
 
 TOGETHER = 16  # rows that are looked at together; fewer take as long
-LOOK, ROW = 1e-3, 5e-9  # seconds that a look takes, and each of its rows for a vertex
-FEWEST = 4  # looks that bounds need at least, so that all rows are better where these take no longer
-SHARE = 0.5  # of the time that all rows are predicted to take, which bounds may: then all rows are taken
 PASSES = 2  # along edges after each look; each takes as long as a part of a search
 PIECE = 1 << 14  # vertices whose bounds are improved at once, and stay in cache
 APART = 16  # units in the last place by which two sums of the same weights may differ
-EXACT = 1 << 53  # integers below are floats
 
 Choice = Callable[["Bounds"], tuple[np.ndarray, np.ndarray]]
 
@@ -73,22 +63,6 @@ class Measure(NamedTuple):
         return (found.max() if self.worst == ascending else found.min()).item()
 
 
-def by_factors(F: Substitution, measure: Measure, ascending: bool) -> np.ndarray | None:
-    """Eccentricities from rows of factors; None where bounds do not decide sooner than all rows do."""
-    looks = _affordable_looks(F)
-    if looks < FEWEST or not applies(F.A):
-        return None
-    bounds = decided(Bounds(RowsOfFactors(F), ascending), measure.choice, looks)
-    return None if bounds is None else bounds.eccentricities(measure)
-
-
-def by_searches(given: Sparse, form: Form, measure: Measure, ascending: bool) -> np.ndarray:
-    """Eccentricities from searches, of a graph to which bounds apply: at the worst one from every vertex."""
-    bounds = decided(Bounds(RowsOfSearches(given, form), ascending), measure.choice)
-    assert bounds is not None  # every look leaves fewer vertices unknown
-    return bounds.eccentricities(measure)
-
-
 def decided(bounds: Bounds, choice: Choice, looks: int | None = None) -> Bounds | None:
     """Bounds after as many looks as decide; None where that takes more than so many."""
     bounds.look(bounds.source.first())
@@ -101,37 +75,21 @@ def decided(bounds: Bounds, choice: Choice, looks: int | None = None) -> Bounds 
     return None
 
 
-def _affordable_looks(F: Substitution) -> int:
-    """Looks that take no more than a share of the time of all rows."""
-    low, n = F.lowering, F.n
-    if low.on_gpu or low.kind == "objects" or F.closed is not None:
-        return 0
-    load = costs.estimate(low, F.analysis, F.analysis.nnz, True).load
-    return int(SHARE * load.seconds(n, costs.lowering_rates(low), 0) / (LOOK + TOGETHER * n * ROW))
-
-
-def applies(given: Sparse) -> bool:
-    """Whether numbers and products of them are floats, or exact as floats."""
-    S, facts = given.S, given.facts
-    assert S.traced is not None
-    if given.dtype.kind == "f":
-        return True
-    chosen = S.traced.raw_mul.is_plain("minimum", "maximum")
-    return (chosen or S.is_tropical) and int(facts.largest) * (1 if chosen else 2 * given.n) < EXACT
-
-
 class Source(Protocol):
     """Where rows of a closure come from.
 
     Attributes
     ----------
-    given : Sparse
+    S : Semiring
+    edges : Rows
+        The graph.
     order, place : int64 array
         The vertices in an order in which neighbours stand together, by which all others number them; its inverse.
     threads : int
     """
 
-    given: Sparse
+    S: Semiring
+    edges: Rows
     order: np.ndarray
     place: np.ndarray
     threads: int
@@ -144,64 +102,6 @@ class Source(Protocol):
 
     def columns(self, places: np.ndarray) -> np.ndarray:
         """The columns of some vertices, one in each row."""
-
-
-class RowsOfFactors:
-    """See `Source`: in the order of elimination."""
-
-    def __init__(self, F: Substitution):
-        self._F, self.given, self.threads = F, F.A, F.fronts.threads
-        self.order, self.place = F.analysis.order, F.analysis.place
-
-    def first(self) -> np.ndarray:
-        """See `Source`."""
-        return np.linspace(0, self.given.n - 1, TOGETHER).astype(np.int64)
-
-    def rows(self, places: np.ndarray) -> np.ndarray:
-        """See `Source`."""
-        stored = self._F.lowering.empty((len(places), self._F.n))
-        self._F.fill(self.order[places], stored, ends=self.order)
-        return self._F.checked(stored)
-
-    def columns(self, places: np.ndarray) -> np.ndarray:
-        """See `Source`."""
-        F, low, dtype = self._F, self._F.lowering, self.given.dtype
-        B = np.full((F.n, len(places)), self.given.S.zero_in(dtype), dtype)
-        B[self.order[places], np.arange(len(places))] = self.given.S.one_in(dtype)
-        stored = low.encode(B, True)
-        F.fronts.columns(stored)
-        return F.checked(np.ascontiguousarray(stored[self.order].T))
-
-
-class RowsOfSearches:
-    """See `Source`: in the order of the vertices. ⊗ commutes, so that columns are rows of the graph turned around."""
-
-    def __init__(self, given: Sparse, form: Form):
-        self.given, self._form, self.threads = given, form, thread_count()
-        self.order = self.place = np.arange(given.n)
-
-    @cached_property
-    def _forwards(self) -> Search:
-        return Search(self.given.S, self.given, on_the_host(self.given, self._form, TOGETHER))
-
-    @cached_property
-    def _backwards(self) -> Search:
-        turned = self.given.T
-        return Search(turned.S, turned, on_the_host(turned, form_of(turned), TOGETHER))
-
-    def first(self) -> np.ndarray:
-        """See `Source`: half of them are those with most edges, from where all is near."""
-        degree, half = np.diff(self.given.indptr), TOGETHER // 2
-        most = np.argsort(-degree, kind="stable")[:half]
-        return np.unique(np.concatenate([most, np.linspace(0, self.given.n - 1, half).astype(np.int64)]))
-
-    def rows(self, places: np.ndarray) -> np.ndarray:
-        """See `Source`."""
-        return some_rows(self._forwards, places, None, False, False)[0]
-
-    def columns(self, places: np.ndarray) -> np.ndarray:
-        """See `Source`."""
-        return some_rows(self._backwards, places, None, False, False)[0]
 
 
 class Bounds:
@@ -229,21 +129,22 @@ class Bounds:
     """
 
     def __init__(self, source: Source, ascending: bool):
-        given, S = source.given, source.given.S
-        dtype: np.dtype = given.dtype if given.dtype.kind == "f" else np.dtype(float)
+        S, edges = source.S, source.edges
+        given = edges.values.dtype
+        dtype: np.dtype = given if given.kind == "f" else np.dtype(float)
         self.source, self._S, self._T = source, S, S.over(dtype)
         self._sign = 1 if ascending else -1
-        self._zero = S.zero_in(given.dtype)
+        self._zero = S.zero_in(given)
         self._nothing = dtype.type(self._sign * self._T.zero)
-        values = self._floats(given.values)
+        values = self._floats(edges.values)
         self._worst_edge = self._sign * (self._sign * values).max(initial=self._sign * self._T.one)
-        self._symmetric = S.commutative and is_symmetric(given.rows)
-        self.least, self.most = np.full(given.n, -np.inf, dtype), np.full(given.n, self._nothing, dtype)
-        self.alone = (np.diff(given.indptr) == 0)[source.order]
+        self._symmetric = S.commutative and is_symmetric(edges)
+        self.least, self.most = np.full(edges.width, -np.inf, dtype), np.full(edges.width, self._nothing, dtype)
+        self.alone = (np.diff(edges.offsets) == 0)[source.order]
         self.known, self.ends = self.alone.copy(), np.zeros(0, np.int64)
         assert S.traced is not None
-        exact = given.dtype.kind != "f" or S.traced.raw_mul.is_plain("minimum", "maximum")
-        self.slack = 0.0 if exact else APART * float(np.finfo(given.dtype).eps)
+        exact = given.kind != "f" or S.traced.raw_mul.is_plain("minimum", "maximum")
+        self.slack = 0.0 if exact else APART * float(np.finfo(given).eps)
 
     def _floats(self, array: np.ndarray) -> np.ndarray:
         """Elements as floats."""
@@ -257,7 +158,7 @@ class Bounds:
 
     def eccentricities(self, measure: Measure) -> np.ndarray:
         """The lower bounds as elements: of all vertices by number, or of those whose rows were looked at."""
-        dtype = self.source.given.dtype
+        dtype = self.source.edges.values.dtype
         found = np.where(self.alone, self._T.zero, self._sign * self.least).astype(self._T.dtype)
         found = found[self.source.place] if measure.worst is None else found[self.known]
         if dtype.kind == "f":
@@ -271,7 +172,7 @@ class Bounds:
 
     def look(self, places: np.ndarray) -> None:
         """Compute the rows of some vertices, and improve all bounds by them."""
-        own, n, threads = np.arange(len(places)), self.source.given.n, self.source.threads
+        own, n, threads = np.arange(len(places)), self.source.edges.width, self.source.threads
         rows = self._floats(self.source.rows(places))
         rows[own, places] = self._T.zero
         columns = rows
@@ -335,13 +236,13 @@ class Bounds:
 
         Vertices without such an edge are none of the sources.
         """
-        given, place = self.source.given, self.source.place
-        weights = self._floats(given.values)
-        tails = np.repeat(np.arange(given.n), np.diff(given.indptr))
-        kept = (given.rows.columns != tails) & (weights != self._T.zero)
+        edges, place = self.source.edges, self.source.place
+        weights = self._floats(edges.values)
+        tails = np.repeat(np.arange(edges.width), np.diff(edges.offsets))
+        kept = (edges.columns != tails) & (weights != self._T.zero)
         tails = tails[kept]
         begin = np.flatnonzero(np.diff(tails, prepend=-1))
-        return weights[kept], place[tails[begin]], place[given.rows.columns[kept]], begin
+        return weights[kept], place[tails[begin]], place[edges.columns[kept]], begin
 
     def _reached(self, badness: np.ndarray, other: float) -> np.ndarray:
         """The same, with another number where there is no walk."""
