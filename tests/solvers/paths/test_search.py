@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 import strategies
 from bridge import ours
+from engines import compiled
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
@@ -213,7 +214,7 @@ def test_results_do_not_depend_on_the_threads() -> None:
 
 
 @pytest.mark.usefixtures("machine_code")
-@pytest.mark.parametrize(("S", "weight"), [(sr.min_plus, 0.125), (sr.viterbi, 0.5), (sr.max_min, 3.0)])
+@pytest.mark.parametrize(("S", "weight"), compiled([(sr.min_plus, 0.125), (sr.viterbi, 0.5), (sr.max_min, 3.0)], 0))
 def test_edges_of_one_weight_are_searched_breadth_first(S: sr.Semiring, weight: float) -> None:
     A = without_duplicates(random_graph(300, 900, 1, 0.25))
     A.data[:] = weight

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from engines import by_both, compiled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,7 +56,7 @@ def test_what_is_the_lesser_and_what_the_greater() -> None:
     assert least_or_greatest(sr.shortest_hops) == least_or_greatest(sr.plus_times) == 0
 
 
-@pytest.mark.parametrize("name", ["max_min", "min_max"])
+@pytest.mark.parametrize("name", compiled([["max_min"], ["min_max"]], 0))
 def test_where_values_only_compare_trees_are_those_of_the_general_way(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,10 +227,9 @@ def tree_by_the_rule(A: np.ndarray, T: Any, x: np.ndarray, root: int, bounded: b
     return [before.get(v, -1) for v in range(n)]
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("kind", TIES, ids=lambda kind: f"{kind[0]}-{kind[1]}-{len(kind[2])}")
+@pytest.mark.parametrize(("kind", "compile"), by_both(([kind] for kind in TIES), 0, 1, 2, 6))
 def test_ties_break_alike_whatever_searches(
-    kind: tuple[str, str, list[Any], int], compiled: bool, monkeypatch: pytest.MonkeyPatch
+    kind: tuple[str, str, list[Any], int], compile: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Heaps, buckets, levels, corrected labels, NumPy and objects: one tree, one path, and one nearest place."""
     name, spelt, weights, most = kind
@@ -237,7 +237,7 @@ def test_ties_break_alike_whatever_searches(
     dtype = S.dtypes[0] if spelt == "home" else np.dtype(spelt)
     T, zero = S.over(dtype), S.zero_in(dtype)
     for module in (trees, search, searches):
-        monkeypatch.setattr(module, "affordable", lambda low, *_: low if compiled else low.interpreted)
+        monkeypatch.setattr(module, "affordable", lambda low, *_: low if compile == "always" else low.interpreted)
 
     @settings(max_examples=40)
     @given(st.data(), st.integers(1, most), st.booleans())
