@@ -127,8 +127,8 @@ class Factors(Factored):
         if rings.cancels(low):
             self._eliminate(progress, lambda: rings.solves_columns(as_dense(given), low, self._substitute))
         elif low.on_gpu and (low.inverts or low.dual) and options.check:
-            self._eliminate(progress, lambda: fields.is_right_to_solve(
-                self.plan.lowering, as_dense(given).stored(self.plan.lowering, False), self._substitute))
+            self._eliminate(progress, lambda: fields.is_trusted(
+                as_dense(given).stored(self.plan.lowering, False), self.plan.lowering, self._substitute))
         elif self._decomposition is None:
             self._factors = self._eliminated(progress)
             low = self.plan.lowering

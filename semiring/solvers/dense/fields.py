@@ -286,9 +286,10 @@ def holds(n: int, low: Lowering, A: Callable[[slice], np.ndarray], X: Callable[[
 
 
 def _combinations(n: int) -> np.ndarray:
-    """A few vectors, from which an error in a column can hardly hide."""
+    """A few vectors that an error in a column changes almost surely; the first is positive, so that nothing cancels."""
     random = np.random.default_rng(n)
     found: np.ndarray = random.choice([-1.0, 1.0], (n, SAMPLES)) * random.uniform(0.5, 1.0, (n, SAMPLES))
+    found[:, 0] = abs(found[:, 0])
     return found
 
 
@@ -321,83 +322,50 @@ def corrected(given: Dense, answer: Any, sound: bool = True) -> Any:
     return found if isinstance(answer, np.ndarray) else upload(found)
 
 
-def is_right_to_solve(low: Lowering, A: Any, apply: Callable[[Any], None]) -> bool:
-    """`is_trusted` of factors of a dense matrix on a GPU.
+def is_trusted(given: Any, low: Lowering, apply: Callable[[Any], Any]) -> bool:
+    """Return whether factors solve known equations within rounding, and errors of entries of A leave some digits.
 
     Parameters
     ----------
-    low : Lowering
-    A : array, shape (n, n)
-        In storage.
-    apply : callable
-        X ← A* X in storage, by the factors.
-    """
-    import cupy
-
-    n, a = len(A), numbers(low, A)
-    if not n:
-        return True
-
-    def solved(V: Any) -> Any:
-        X = cupy.zeros(V.shape, low.storage)
-        numbers(low, X)[...] = V
-        apply(X)
-        return numbers(low, X).copy()
-
-    V = upload(_combinations(n)).astype(a.dtype)
-    Y = solved(V)
-    size = abs(a) @ abs(Y) + abs(Y)
-    explained = (n + 8) * float(np.finfo(a.dtype).eps) * (size + abs(V))
-    if not bool((abs(Y - a @ Y - V) <= explained).all()):
-        return False
-    M = cupy.eye(n, dtype=a.dtype) - a
-    spread = solved((abs(M) @ abs(Y)) * cupy.sign(V.real))
-    amplified = float((abs(spread).max(0) / abs(Y).max(0)).max())
-    return bool(library.doubt(amplified, n, a.dtype, precision(low)) < 1)
-
-
-def is_trusted(rows: Rows, low: Lowering, apply: Callable[[np.ndarray], Any]) -> bool:
-    """Whether factors of a sparse matrix solve what is known within rounding, and errors of entries leave some digits.
-
-    Parameters
-    ----------
-    rows : Rows
+    given : Rows, or array on a GPU, shape (n, n)
         A, in storage.
     low : Lowering
     apply : callable
         X ← A* X in storage, by the factors.
     """
-    from scipy.sparse import csr_array
-
-    n = len(rows.offsets) - 1
+    n = given.shape[0]
     if not n:
         return True
-    values = numbers(low, rows.values)
-    A, rounding = csr_array((values, rows.columns, rows.offsets), shape=(n, n)), float(np.finfo(values.dtype).eps)
-    random = np.random.default_rng(n)
+    if isinstance(given, Rows):
+        from scipy.sparse import csr_array
 
-    def solved(V: np.ndarray) -> np.ndarray:
-        X = np.zeros(V.shape, low.storage)
+        A: Any = csr_array((numbers(low, given.values), given.columns, given.offsets), shape=(n, n))
+    else:
+        A = numbers(low, given)
+    rounding, scale = float(np.finfo(A.dtype).eps), library.room(n)
+
+    def solved(V: Any) -> Any:
+        X = low.empty(V.shape)
+        X[...] = 0
         numbers(low, X)[...] = V
         apply(X)
-        return np.array(numbers(low, X))
+        return numbers(low, X).copy()
 
     with np.errstate(all="ignore"):
-        V = random.uniform(0.5, 1.0, (n, SAMPLES))
-        V[:, 1:] *= random.choice([-1.0, 1.0], (n, SAMPLES - 1))
+        V = _combinations(n)
+        V = upload(V.astype(A.dtype)) if low.on_gpu else V
         Y = solved(V)
-        if not library.are_finite(Y):
-            return True  # numbers overflow, which is for others to say
+        if not low.on_gpu and not library.are_finite(Y):
+            return True  # numbers overflow, which others refuse
         size, passed = abs(Y), abs(A) @ abs(Y)
-        left = Y - A @ Y - V
-        if not (abs(left) <= (n + 8) * rounding * (size + passed + abs(V))).all():
+        if not (abs(Y - A @ Y - V) <= (n + 8) * rounding * (size + passed + abs(V))).all():
             return False
-        # Relative errors of the entries of 1 − A, of either sign, as they come out.
-        own, scale = A.diagonal()[:, None], library.room(n)
-        change = (abs(1 - own) - abs(own)) * (size * scale)
-        spread = solved((passed * scale + change) * random.choice([-1.0, 1.0], size.shape))
-        amplified = (abs(spread).max(0) / (size * scale).max(0)).max()
-        return bool(library.doubt(amplified, n, values.dtype, precision(low)) < 1)
+        # Relative errors of the entries of 1 − A, of either sign, as they appear in the answer.
+        own = A.diagonal()[:, None]
+        change = (abs(1 - own) - abs(own)) * (size * scale)  # from |A| to |1 − A|
+        spread = solved((passed * scale + change) * (V / abs(V)))
+        amplified = float((abs(spread).max(0) / (size * scale).max(0)).max())
+    return bool(library.doubt(amplified, n, A.dtype, precision(low)) < 1)
 
 
 def endless(low: Lowering, X: Any) -> Any:
