@@ -1,4 +1,4 @@
-"""Closures that do not exist: finding the vertex and the cycle, and telling them from rounding."""
+"""Refuse closures that do not exist: find the vertex and the cycle, and distinguish them from rounding."""
 
 from __future__ import annotations
 
@@ -29,24 +29,25 @@ from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
 Index = tuple[int, ...]  # of a matrix in a stack
-NEARLY = 1 / 100  # the part of a weight up to which rounding may have made a cycle improve
-LONG = 12  # vertices of a cycle that a message lists
-NEGLIGIBLE = 1e-6  # share of a vertex in what 1 − A makes 0, beside the largest
-TRIED = 16  # vertices of a singular matrix through which a cycle is looked for
-GONE = "without overwrite=True one is told from the other"
+TOLERABLE = 1 / 100  # share of a weight up to which a message suggests a tolerance
+LISTED_VERTICES = 12  # of a cycle, in a message
+NEGLIGIBLE_SHARE = 1e-6  # of a vertex in a null vector of 1 − A, relative to the largest share
+UNCHANGED = "The input is unchanged unless overwrite=True"
+SEARCHED_VERTICES = 16  # of a singular matrix, through which a cycle is searched
+GONE = "rerun without overwrite=True to tell an improving cycle from rounding"
 
 
 class Verdict(NamedTuple):
-    """What the diagonal of a closure, or of factors, says: whether 1 ⊕ a ≠ 1 anywhere, and why.
+    """The verdict on the diagonal of a closure, or of factors: whether 1 ⊕ a ≠ 1 anywhere, and why.
 
     Attributes
     ----------
     error : NoClosureError or None
-        There is an improving cycle, so that there is no closure.
+        If an improving cycle rules out a closure.
     rounded : sequence of tuple
-        Places where rounding alone made a cycle look better than one.
+        Places at which rounding alone makes a cycle look better than one.
     unstable : bool
-        Whether rounding errors grew so far that the closure has to be computed in another way.
+        Whether rounding errors grew so far that the closure must be computed in another way.
     """
 
     error: NoClosureError | None = None
@@ -58,12 +59,12 @@ FINE = Verdict()
 
 
 def may_diverge(low: Lowering) -> bool:
-    """Whether there can be an improving cycle; on packed bits, and where one is the best element, none can."""
+    """Return whether there can be an improving cycle; there is none in packed bits, or if one is the best element."""
     return low.algebra.may_diverge and low.kind != "packed"
 
 
 def may_fail(low: Lowering) -> bool:
-    """Whether there may be no closure: an improving cycle, or a star that is undefined."""
+    """Return whether the closure may not exist, because a cycle improves or a star is undefined."""
     return may_diverge(low) or (low.kind != "packed" and not low.algebra.has_unit_stars)
 
 
@@ -71,21 +72,20 @@ def look_for_cycles(
     low: Lowering, work: np.ndarray, array: np.ndarray | None, facts: Facts, names: Sequence[Any] | None,
     exists: np.ndarray | None = None,
 ) -> Verdict:
-    """Whether a closure, or factors, have an improving cycle (in min-plus a negative one): on the diagonal, 1 ⊕ a ≠ 1.
+    """Judge whether a closure, or factors, have an improving cycle (in min-plus a negative one): 1 ⊕ a ≠ 1.
 
-    A cycle improves if its weight is better than one by more than the rounding of its edges explains: floats are known
-    to two machine epsilons of their size, whole numbers are exact; see `semiring.algebra.rounding`. A cycle of weight
-    one that rounding made look better does not improve, but elimination lets rounding errors double at every pivot of
-    such cycles.
+    A cycle improves if its weight is better than one by more than the rounding errors of its edges: floats are known
+    to within two machine epsilons, whole numbers are exact; see `semiring.algebra.rounding`. A cycle of weight one that
+    only looks better does not improve, but in elimination rounding errors may double at every pivot of such cycles.
 
     Parameters
     ----------
     work : ndarray
         The closure, or factors, in storage.
     array : ndarray or None
-        The matrix, if it is still there to look for a cycle in.
+        The matrix, if it was not overwritten, to search for a cycle.
     exists : ndarray of bool, optional
-        Is told which matrices of a stack have an improving cycle, instead of an error of the first.
+        Receives False for each matrix of a stack with an improving cycle; otherwise the first is an error.
     """
     if low.on_gpu and not improves_on_gpu(low, work):
         return FINE
@@ -95,7 +95,7 @@ def look_for_cycles(
                  doubt=GONE if array is None else None)
 
 
-# The refusal, if a cycle through one of some vertices, of a matrix or of one of a stack, improves beyond rounding.
+# The error, if a cycle through one of the vertices of a matrix, or of one of a stack, improves beyond rounding.
 Search = Callable[[list[int], Index | None], NoClosureError | None]
 
 
@@ -103,15 +103,15 @@ def judge(
     low: Lowering, diagonal: np.ndarray, search: Search | None, facts: Facts, names: Sequence[Any] | None,
     exists: np.ndarray | None = None, doubt: str | None = None,
 ) -> Verdict:
-    """`look_for_cycles` by the diagonals alone, in storage and on the host.
+    """Judge as `look_for_cycles` does, by the diagonals alone, in storage and on the host.
 
     Parameters
     ----------
     search : callable or None
-        Looks for improving cycles in the matrix, if it is still there.
+        Searches the matrix for improving cycles, if it was not overwritten.
     doubt : str, optional
-        What shows whether a cycle improves, or rounding errors grew. Given where the closure cannot be computed in
-        another way: then it is refused.
+        What would show whether a cycle improves, or rounding errors grew. It is given if the closure cannot be
+        computed in another way, and is part of the refusal.
     """
     S = low.algebra
     flat = diagonal.reshape(-1)
@@ -146,13 +146,13 @@ def judge(
 def search_elements(
     S: Semiring, array: Any, facts: Facts, names: Sequence[Any] | None, vertices: list[int], index: Index | None
 ) -> NoClosureError | None:
-    """A `Search` in an array, or in a matrix of a stack."""
+    """Search an array, or a matrix of a stack; see `Search`."""
     graph = labels.Dense(widen(S, to_host(array if index is None else array[index]), facts))
     return improving_through(S, graph, vertices, facts, names, array.dtype, index)
 
 
 def settle(low: Lowering, work: Any, verdict: Verdict) -> None:
-    """Raise where there is an improving cycle; where only rounding made one look so, write 1.
+    """Raise the error of an improving cycle; write 1 where only rounding makes one look so.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def settle(low: Lowering, work: Any, verdict: Verdict) -> None:
 
 
 def look_at_fronts(low: Lowering, fronts: FrontEngine, A: Sparse) -> Verdict:
-    """`look_for_cycles` in the factors of a sparse matrix: on the diagonal of a pivot block, 1 ⊕ a ≠ 1.
+    """Judge as `look_for_cycles` does, by the pivots of a sparse matrix.
 
     `rounded` holds the numbers of pivots.
     """
@@ -183,7 +183,7 @@ def look_at_fronts(low: Lowering, fronts: FrontEngine, A: Sparse) -> Verdict:
 
 
 def improves_on_gpu(low: Any, work: Any) -> bool:
-    """Whether 1 ⊕ a ≠ 1 anywhere on the diagonals; what comes back is one number."""
+    """Return whether 1 ⊕ a ≠ 1 anywhere on the diagonals; one number is copied from the GPU."""
     from semiring.kernels.cuda.dense.exchange import IMPROVED, exchange, report
 
     if not work.size:
@@ -197,7 +197,7 @@ def improving_through(
     S: Semiring, graph: Any, vertices: list[int], facts: Facts, names: Sequence[Any] | None, dtype: np.dtype,
     index: Index | None,
 ) -> NoClosureError | None:
-    """The refusal, if a cycle through one of the vertices improves by more than rounding."""
+    """Return the error of a cycle through one of the vertices that improves by more than rounding, or None."""
     for sources in sources_of(S, facts, vertices):
         cycle, weight = improving_cycle(graph, S, sources)
         if cycle is not None:
@@ -207,16 +207,16 @@ def improving_through(
 
 
 def sources_of(S: Semiring, facts: Facts, vertices: list[int]) -> list[list[int]]:
-    """From which vertices together an improving cycle is looked for.
+    """Return the sets of vertices from which improving cycles are searched together.
 
-    Beyond an infinitely good edge nothing improves any more, so that one source could hide the cycle of another.
+    Beyond an infinitely good edge nothing improves, so one source could hide the cycle of another.
     """
     endless = (facts.low_limit and S.zero != -np.inf) or (facts.high_limit and S.zero != np.inf)
     return [[v] for v in vertices] if endless else [vertices]
 
 
 def is_slack(low: Lowering, values: np.ndarray, facts: Facts, n: int) -> np.ndarray:
-    """Whether the distance from one is no more than n roundings of sums (or products) could make; numbers only."""
+    """Return where n roundings of sums, or of products, explain the difference from one; for numbers only."""
     if low.storage.kind != "f":
         return np.zeros(len(values), bool)
     sums = low.algebra.traced is not None and low.algebra.traced.raw_mul.is_plain("add")
@@ -228,16 +228,16 @@ def improving(
     S: Semiring, names: Sequence[Any] | None, vertex: int, cycle: list[int] | None, weight: Any, index: Index | None,
     *, doubt: str = "", edges: np.ndarray | None = None, tol: float = 0,
 ) -> NoClosureError:
-    """The refusal.
+    """Return the error of an improving cycle, or of a vertex through which one goes.
 
     Parameters
     ----------
     doubt : str
-        Where a cycle is not known: what would show whether one improves, or rounding errors grew.
+        If no cycle is known: what would show whether one improves, or rounding errors grew.
     edges : ndarray, optional
         The weights of the cycle's edges, if they are numbers that may be rounded.
     tol : float
-        By how much edges were made worse already.
+        By how much the edges were made worse.
     """
     called = _called(names)
     if cycle is None:
@@ -247,15 +247,30 @@ def improving(
         worse = f", also with each edge worse by tol={tol:g}" if tol else ""
         found = (f"the cycle {_route(list(map(called, cycle)))}{_within(index)} of weight {_unlike_one(S, weight)} is "
                  f"improving{worse}: each further round is better")
+    advice = "" if edges is None else _more_tolerance(S, edges, weight)
+    return _refusal(S, f"{found}. Remove or mend one of its edges{advice}{_without_star(S)}", names, vertex, cycle,
+                    weight, index)
+
+
+def _refusal(
+    S: Semiring, found: str, names: Sequence[Any] | None, vertex: int | None, cycle: list[int] | None, weight: Any,
+    index: Index | None,
+) -> NoClosureError:
+    called = _called(names)
     return NoClosureError(
-        f"the closure over {S.name} does not exist: {found}. Remove or mend one of its edges"
-        + ("" if edges is None else _more_tolerance(S, edges, weight)) + _without_star(S),
-        vertex=called(vertex), cycle=None if cycle is None else list(map(called, cycle)), weight=weight, index=index,
+        f"the closure over {S.name} does not exist: {found}", vertex=None if vertex is None else called(vertex),
+        cycle=None if cycle is None else list(map(called, cycle)), weight=weight, index=index,
     )
 
 
+def restated(error: NoClosureError, text: str, **changed: Any) -> NoClosureError:
+    """Return a refusal in other words; its vertex, cycle, weight or index may change."""
+    about = {name: getattr(error, name) for name in ("vertex", "cycle", "weight", "index")}
+    return NoClosureError(text, **{**about, **changed})
+
+
 def _unlike_one(S: Semiring, weight: Any) -> str:
-    """The weight of a cycle with as many digits as show how it differs from one.
+    """The weight of a cycle, with enough digits to show how it differs from one.
 
     >>> import semiring as sr
     >>> _unlike_one(sr.max_times, 1.00000281234), _unlike_one(sr.min_plus, -3.0)
@@ -274,19 +289,19 @@ def _digits(number: Any, one: Any) -> str:
 
 
 def _more_tolerance(S: Semiring, edges: np.ndarray, weight: Any) -> str:
-    """How well edges may be known for a cycle not to improve; empty where that is a large part of them."""
+    """Which tolerance would explain a cycle; empty if it is large relative to the weights."""
     if not knows_tolerance(S) or not np.isfinite(weight):
         return ""
     with np.errstate(all="ignore"):
         if is_relative(S):
             much = scale = float(max(weight, 1 / weight)) ** (1 / len(edges)) - 1
-            small = much <= NEARLY
+            small = much <= TOLERABLE
         else:
             much, scale = abs(float(weight)) / len(edges), float(np.abs(edges.astype("f8")).max())
-            small = much <= NEARLY * scale
+            small = much <= TOLERABLE * scale
     if not small:
         return ""
-    return f", or if weights are rounded, say how well they are known: here tol={_rounded_up(much)} or more"
+    return f", or if weights are rounded, state how accurate they are: here tol={_rounded_up(much)} or more"
 
 
 def _rounded_up(number: float) -> str:
@@ -299,16 +314,16 @@ def undefined_star(
     S: Semiring, graph: labels.Graph | None, names: Sequence[Any] | None, vertex: int,
     before: np.ndarray | None = None, index: Index | None = None,
 ) -> NoClosureError:
-    """The refusal where eliminating a vertex needs a star that does not exist.
+    """Return the error of a vertex whose elimination needs a star that does not exist.
 
     Parameters
     ----------
     graph : Graph or None
-        The matrix, if it is still there to look for a cycle in.
+        The matrix, if it was not overwritten, to search for a cycle.
     names : sequence or None
     vertex : int
     before : ndarray of int, optional
-        The vertices that were eliminated before it, by which the cycles lead that its star sums.
+        The vertices that were eliminated before it: its star sums the cycles through these.
     index : tuple of int, optional
         Which matrix of a stack it is.
     """
@@ -320,30 +335,32 @@ def undefined_star(
     if cycle is None:
         found += " (a cycle through it has no limit, or its weight leaves the dtype's range)"
     else:
-        route = f"the cycle {_route(list(map(called, cycle)))}"
-        route += "" if weight is None else f" of weight {_cut(show(weight))}"
-        found += f": going round {route} has no limit" if alone else (
-            f": the walks round it, such as {route}, have no limit together, or a weight leaves the dtype's range")
-    return NoClosureError(
-        f"the closure over {S.name} does not exist: {found}{_without_star(S)}. The input is unchanged unless "
-        "overwrite=True",
-        vertex=called(vertex), cycle=None if cycle is None else list(map(called, cycle)), weight=weight, index=index,
-    )
+        found += _without_limit(called, cycle, weight, alone, "it")
+        found += "" if alone else ", or a weight leaves the dtype's range"
+    return _refusal(S, f"{found}{_without_star(S)}. {UNCHANGED}", names, vertex, cycle, weight, index)
+
+
+def _without_limit(called: Callable[[int], Any], cycle: list[int], weight: Any, alone: bool, vertex: str) -> str:
+    """Which cycle has no limit, alone or together with others round a vertex."""
+    route = f"the cycle {_route(list(map(called, cycle)))}"
+    route += "" if weight is None else f" of weight {_cut(show(weight))}"
+    return f": going round {route} has no limit" if alone else (
+        f": the walks round {vertex}, such as {route}, have no limit together")
 
 
 def singular(
     S: Semiring, graph: labels.Graph | None, names: Sequence[Any] | None, condition: float, dtype: np.dtype,
     index: Index | None = None,
 ) -> NoClosureError:
-    """The refusal where 1 − A has no inverse, or rounding hides whether it has.
+    """Return the error of a matrix for which 1 − A has no inverse, or rounding hides whether it has one.
 
     Parameters
     ----------
     graph : Graph or None
-        The matrix, to look for the vertices at which it fails.
+        The matrix, to find the vertices at which it fails.
     names : sequence or None
     condition : float
-        How much errors are amplified; ∞ where the matrix is singular as it stands.
+        How much errors are amplified; ∞ for a matrix that is exactly singular.
     dtype : dtype
         Of the matrix.
     index : tuple of int, optional
@@ -355,33 +372,28 @@ def singular(
         found += f" within the rounding of {dtype}, its condition number being about {condition:.1e}"
     if graph is not None and graph.n:
         null = np.abs(_almost_null(graph))
-        vertex, taking_part = int((null >= null.max() / 2).argmax()), np.flatnonzero(null > NEGLIGIBLE * null.max())
+        taking_part = np.flatnonzero(null > NEGLIGIBLE_SHARE * null.max())
+        vertex = int((null >= null.max() / 2).argmax())
         cycle, weight, alone = _endless_cycle(S, graph, vertex, taking_part)
-        if cycle is None:  # where shares cancel, cycles lead through vertices that have none
-            most = np.argsort(-null[taking_part], kind="stable")[:TRIED]
+        if cycle is None:  # if shares cancel, cycles lead through vertices that have none
+            most = np.argsort(-null[taking_part], kind="stable")[:SEARCHED_VERTICES]
             cycles = (_endless_cycle(S, graph, int(v), np.arange(graph.n)) for v in taking_part[most])
             cycle, weight, alone = next((c for c in cycles if c[0] is not None), (None, None, False))
         if cycle is None:
-            found += f": nothing tells how much passes through vertex {called(vertex)!r}"
+            found += f": no equation determines how much passes through vertex {called(vertex)!r}"
         else:
-            at = cycle.index(max(cycle))  # which is eliminated last
+            at = cycle.index(max(cycle))  # the vertex that is eliminated last
             cycle = [*cycle[at:-1], *cycle[: at + 1]]
-            vertex, route = cycle[0], f"the cycle {_route(list(map(called, cycle)))}"
-            route += "" if weight is None else f" of weight {show(weight)}"
-            found += f": going round {route} has no limit" if alone else (
-                f": the walks round vertex {called(vertex)!r}, such as {route}, have no limit together")
-    return NoClosureError(
-        f"the closure over {S.name} does not exist: {found}. Remove or mend an edge; of a Markov chain leave out the "
-        "states that are never left. The input is unchanged unless overwrite=True",
-        vertex=None if vertex is None else called(vertex), cycle=None if cycle is None else list(map(called, cycle)),
-        weight=weight, index=index,
-    )
+            vertex = cycle[0]
+            found += _without_limit(called, cycle, weight, alone, f"vertex {called(vertex)!r}")
+    advice = "Remove or mend an edge; from a Markov chain leave out the states that are never left"
+    return _refusal(S, f"{found}. {advice}. {UNCHANGED}", names, vertex, cycle, weight, index)
 
 
 def _almost_null(graph: labels.Graph) -> np.ndarray:
-    """The share of each vertex in what 1 − A makes all but 0, from the left and from the right.
+    """The share of each vertex in the vectors that 1 − A maps nearly to 0, from the left and from the right.
 
-    By inverse iteration on a matrix that differs a little on its diagonal.
+    It is found by inverse iteration on a matrix with a slightly different diagonal.
     """
     n, values = graph.n, graph.values
     if values.dtype.names:
@@ -411,7 +423,7 @@ def _almost_null(graph: labels.Graph) -> np.ndarray:
 
 
 def star_undefined(given: Operand, e: UndefinedStar, *, gone: bool) -> NoClosureError:
-    """`undefined_star` for a pivot of a dense schedule, which eliminates vertices as they are numbered.
+    """Return the error of a pivot of a dense schedule, which eliminates vertices in their order.
 
     `gone` says that the elements were overwritten.
     """
@@ -421,22 +433,16 @@ def star_undefined(given: Operand, e: UndefinedStar, *, gone: bool) -> NoClosure
 
 
 def turned(error: NoClosureError) -> NoClosureError:
-    """The same refusal of the transposed matrix: the cycle the other way round."""
+    """Return the same error for the transposed matrix, with the cycle reversed."""
     if error.cycle is None:
         return error
     cycle = error.cycle[::-1]
-    return NoClosureError(
-        str(error).replace(_route(error.cycle), _route(cycle)), vertex=error.vertex, cycle=cycle, weight=error.weight,
-        index=error.index,
-    )
+    return restated(error, str(error).replace(_route(error.cycle), _route(cycle)), cycle=cycle)
 
 
 def of_stack(error: NoClosureError, index: Index) -> NoClosureError:
-    """The refusal of one matrix, as that of a matrix of a stack."""
-    return NoClosureError(
-        f"in{_within(index).removeprefix(' of')}: {error}", vertex=error.vertex, cycle=error.cycle, weight=error.weight,
-        index=index,
-    )
+    """Return the error of one matrix as that of a matrix of a stack."""
+    return restated(error, f"in{_within(index).removeprefix(' of')}: {error}", index=index)
 
 
 def _endless_cycle(
@@ -449,7 +455,7 @@ def _endless_cycle(
     for cycle in cycles_through(graph, T.zero, vertex, between):
         try:
             weight = cycle_weight(graph, S, cycle)
-        except SemiringError:  # it leaves the dtype, and cannot be told
+        except SemiringError:  # it leaves the dtype
             weight = None
         some = np.empty(1, graph.values.dtype)
         if weight is not None:
@@ -462,11 +468,11 @@ def _endless_cycle(
 
 
 def _without_star(S: Semiring) -> str:
-    """What to do where no star was declared, and the sum of the powers was not found."""
+    """What to do if no star was declared, and the sum of the powers was not found."""
     if S.declares_star:
         return ""
     steps = f"{stars.STEPS} steps of bounded size" if S.is_object else f"{stars.POWERS} steps"
-    return f"; the sum 1 ⊕ a ⊕ a² ⊕ … was not reached within {steps}: if it has a limit, declare that with star="
+    return f"; the sum 1 ⊕ a ⊕ a² ⊕ … was not reached within {steps}: if it has a limit, declare it with star="
 
 
 def _cut(text: str) -> str:
@@ -475,7 +481,7 @@ def _cut(text: str) -> str:
 
 
 def _called(names: Sequence[Any] | None) -> Callable[[int], Any]:
-    """What a vertex is called."""
+    """The name of each vertex."""
     return (lambda v: v) if names is None else (lambda v: names[v])
 
 
@@ -485,5 +491,5 @@ def _within(index: Index | None) -> str:
 
 
 def _route(called: list[Any]) -> str:
-    """The vertices of a cycle; of a long one the first and the last."""
-    return " → ".join(map(shown, called if len(called) <= LONG else [*called[:6], "…", *called[-5:]]))
+    """The vertices of a cycle; the first and the last ones of a long cycle."""
+    return " → ".join(map(shown, called if len(called) <= LISTED_VERTICES else [*called[:6], "…", *called[-5:]]))

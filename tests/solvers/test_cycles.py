@@ -572,7 +572,7 @@ def test_a_large_matrix_that_is_overwritten_says_what_it_cannot_tell(monkeypatch
     height = np.random.default_rng(0).normal(size=60)
     A = height[:, None] - height
     assert (sr.closure(A, sr.min_plus).diagonal() == 0).all()
-    with pytest.raises(sr.NoClosureError, match=r"or rounding errors grew: without overwrite=True"):
+    with pytest.raises(sr.NoClosureError, match=r"or rounding errors grew: rerun without overwrite=True"):
         sr.closure(A, sr.min_plus, overwrite=True)
 
 

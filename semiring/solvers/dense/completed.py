@@ -23,7 +23,7 @@ from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
-from ..cycles import improving
+from ..cycles import improving, restated
 from ..forms import as_python
 from ..paths.search import answered, ends_of, positions
 from ..paths.searches import spelt, wide_graph
@@ -62,11 +62,8 @@ def by_stars(task: Task, error: NoClosureError | None) -> Any:
         return compute(Task("closure_rows", S, (_factored(over[0]),), task.options, task.arguments))
     if task.verb == "path":
         return _path(task, lambda graph, ends, start, end: _value(graph.changed(S=S), *ends))
-    raise NoClosureError(
-        f"{error}; sr.closure(A, S) sums it by the star that was declared, and sr.path(A, S, source, target) finds a "
-        "walk that weighs as much, where there is one", vertex=error.vertex, cycle=error.cycle, weight=error.weight,
-        index=error.index,
-    )
+    raise restated(error, f"{error}; sr.closure(A, S) sums it by the declared star, and sr.path(A, S, source, target) "
+                   "finds a walk of that weight, if there is one")
 
 
 def by_powers(task: Task, error: NoClosureError) -> Any:
@@ -246,7 +243,5 @@ def _reached(tails: np.ndarray, heads: np.ndarray, n: int, start: int) -> np.nda
 def _endless(S: Semiring, names: Any, cycle: list[int], weight: Any, start: int, end: int) -> NoClosureError:
     source, target = (shown(v if names is None else names[v]) for v in (start, end))
     error = improving(S, names, cycle[0] if cycle else start, cycle or None, weight, None)
-    return NoClosureError(
-        f"no walk from {source} to {target} is best: {error}; sr.closure_rows(A, S, {source}) has the sum over all "
-        "walks, by the star that was declared", vertex=error.vertex, cycle=error.cycle, weight=error.weight,
-    )
+    return restated(error, f"no walk from {source} to {target} is best: {error}; sr.closure_rows(A, S, {source}) sums "
+                    "all walks by the declared star")

@@ -1,8 +1,8 @@
-"""Closures over algebras in which sums cancel, which are not known for a field: compared with what they are to solve.
+"""Check closures over algebras in which sums cancel but that are not known to be fields: X must solve X = V ⊕ A X.
 
-Where the star takes differences or quotients a pivot may be nothing but rounding, or have no star though those of
-another order have. So answers are compared, X = V ⊕ A X. Where one is wrong, the vertices are eliminated in a few other
-orders, and if none is right the closure is refused.
+If the star takes differences or quotients, a pivot may be nothing but rounding, or have no star although the pivots of
+another order do. So answers are checked. If one is wrong, the vertices are eliminated in a few other orders, and if
+none of these is right the closure is refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from semiring.algebra.expression import postorder
 from semiring.algebra.proofs import is_field
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.errors import NoClosureError, SemiringError
+from semiring.errors import NoClosureError
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
@@ -25,12 +25,12 @@ from semiring.operands.operand import Operand
 from ..cycles import Index, star_undefined
 from ..task import DEFAULTS, Task, compute
 
-WHOLE = 64  # order up to which all of 1 ⊕ A X is compared with X; of larger matrices some columns
-COLUMNS = 4  # of them
-HALF = 2.0**-26  # of the digits of a float
-ORDERS = 4  # that are tried
-# Operations of a star that only tells elements from each other.
-TELLING = frozenset(
+CHECKED_ORDER = 64  # up to which all of 1 ⊕ A X is compared with X; of larger matrices some columns
+CHECKED_COLUMNS = 4  # of larger matrices
+HALF_DIGITS = 2.0**-26  # relative error of a float that is known to half of its digits
+ORDERS = 4  # other orders of the vertices that are tried
+# Operations of a star that only compares elements.
+COMPARING = frozenset(
     "input constant where equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not "
     "isfinite isnan isinf".split()
 )
@@ -38,7 +38,7 @@ TELLING = frozenset(
 
 @lru_cache(1024)
 def cancels(low: Lowering) -> bool:
-    """Whether sums may cancel, and a star is computed: of numbers and records of them, not known for a field."""
+    """Return whether sums may cancel and stars are computed, and the algebra is not known to be a field."""
     S, ops = low.algebra, low.algebra.traced
     if ops is None or S.idempotent or S.has_unit_stars:
         return False
@@ -48,11 +48,11 @@ def cancels(low: Lowering) -> bool:
         return False
     if low.inverts or low.dual or low.log_sum or low.on_gpu:
         return False
-    return any(e.op not in TELLING for e in postorder(ops.star.outputs))
+    return any(e.op not in COMPARING for e in postorder(ops.star.outputs))
 
 
 def solves(S: Semiring, A: Any, X: np.ndarray, V: np.ndarray) -> bool:
-    """Whether X = V ⊕ A X: integers to the last one, floats to half of their digits beside the largest of a column.
+    """Return whether X = V ⊕ A X: integers exactly, floats to half of the digits of the largest in a column.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ def solves(S: Semiring, A: Any, X: np.ndarray, V: np.ndarray) -> bool:
 
 
 def _close(x: np.ndarray, y: np.ndarray) -> bool:
-    if x.dtype.kind == "O":  # numbers of Python's: fractions are exact, and floats as good as theirs
-        return all(p == q or abs(p - q) <= HALF * max(abs(p), abs(q)) for p, q in zip(x.flat, y.flat, strict=True))
+    if x.dtype.kind == "O":  # Python's own: fractions are exact
+        return all(p == q or abs(p - q) <= HALF_DIGITS * max(abs(p), abs(q)) for p, q in zip(x.flat, y.flat, strict=True))
     if x.dtype.kind not in "fc":
         return bool((x == y).all())
     size = np.maximum(abs(x), abs(y))
@@ -92,33 +92,33 @@ def _close(x: np.ndarray, y: np.ndarray) -> bool:
 
 def solves_columns(given: Dense, low: Lowering, apply: Callable[[np.ndarray], Any]) -> bool:
     """Return whether factors, which make A* X of X in storage, are right for columns of A; for all if they are few."""
-    V = given.array if given.shape[-1] <= WHOLE else given.array[:, :COLUMNS]
+    V = given.array if given.shape[-1] <= CHECKED_ORDER else given.array[:, :CHECKED_COLUMNS]
     X = low.encode(V, True)
     apply(X)
     return solves(given.S, given, np.asarray(low.decode(X)), V)
 
 
 def is_right(given: Dense, X: np.ndarray) -> bool:
-    """Whether X is A*, as far as `solves` tells: all of it, or of large matrices some columns."""
+    """Return whether X is A*: all of it solves, or some columns of a large matrix."""
     S, n = given.S, len(X)
-    if n <= WHOLE:
+    if n <= CHECKED_ORDER:
         return solves(S, given, X, S.eye(n, X.dtype))
     if not np.all(S.over(X.dtype).contains(X)):
         return False
-    V = np.ascontiguousarray(given.array[:, np.linspace(0, n - 1, COLUMNS).astype(int)])
+    V = np.ascontiguousarray(given.array[:, np.linspace(0, n - 1, CHECKED_COLUMNS).astype(int)])
     Y = compute(Task("matmul", S, (Dense(X, S), Dense(V, S)), DEFAULTS, (None,)))
     return solves(S, given, np.asarray(Y), V)
 
 
-Close = Callable[[Operand], np.ndarray]  # A* by eliminating the vertices as they are numbered, if all have stars
+Close = Callable[[Operand], np.ndarray]  # A* by eliminating the vertices in their order
 
 
 def mended(
     given: Operand, low: Lowering, X: np.ndarray, sound: np.ndarray, exists: np.ndarray | None, close: Close
 ) -> np.ndarray:
-    """A* in storage where the schedule was right, and where another order of the vertices is.
+    """Return A* in storage: as the schedule made it if that is right, or by another order of the vertices.
 
-    Parameters as of `semiring.solvers.dense.fields.mended`, and what closes a matrix.
+    The parameters are those of `semiring.solvers.dense.fields.mended`, and a function that closes a matrix.
 
     Raises
     ------
@@ -136,27 +136,8 @@ def mended(
         elif not sound[place]:
             raise _undefined(given, place or None, close)
         else:
-            no_overflow(given, low.decode(X[place].copy()), place)
-            raise wrong(given, place or None)
+            raise wrong(given, place or None, low.decode(X[place].copy()))
     return X
-
-
-def no_overflow(given: Operand, X: np.ndarray, place: Index = ()) -> None:
-    """No pivot lacked a star, so an entry that is infinite, or NaN, left the dtype's range.
-
-    Raises
-    ------
-    SemiringError
-    """
-    parts = [X[f] for f in X.dtype.names] if X.dtype.names else [X]
-    for part in parts:
-        out = np.argwhere(~np.isfinite(part)) if part.dtype.kind in "fc" else ()
-        if len(out):
-            at = ", ".join(map(str, (*place, *out[0].tolist()[:2])))
-            raise SemiringError(
-                f"{given.S.name}: the result has no value at [{at}]: numbers leave the range of {part.dtype}. Convert "
-                "the data to a wider dtype, or scale them"
-            )
 
 
 def _matrix(given: Operand, place: Index) -> Dense:
@@ -165,7 +146,7 @@ def _matrix(given: Operand, place: Index) -> Dense:
 
 
 def _in_other_orders(given: Dense, close: Close) -> np.ndarray | None:
-    """A* by eliminating the vertices in other orders; None where none is right."""
+    """A* by eliminating the vertices in other orders; None if none is right."""
     n = given.shape[-1]
     random = np.random.default_rng(n)
     for order in (np.arange(n)[::-1], *(random.permutation(n) for _ in range(ORDERS - 1))):
@@ -181,7 +162,7 @@ def _in_other_orders(given: Dense, close: Close) -> np.ndarray | None:
 
 
 def _by_gauss(A: np.ndarray) -> np.ndarray | None:
-    """(1 − A)⁻¹ of numbers of Python's, with exchange of rows; None where there is none."""
+    """(1 − A)⁻¹ of Python's numbers, with exchange of rows; None if there is none."""
     n = len(A)
     M = np.concatenate([np.eye(n, dtype=int).astype(object) - A, np.eye(n, dtype=int).astype(object)], axis=1)
     for k in range(n):
@@ -197,7 +178,7 @@ def _by_gauss(A: np.ndarray) -> np.ndarray | None:
 
 
 def _undefined(given: Operand, index: Index | None, close: Close) -> NoClosureError:
-    """The refusal of the order in which the vertices are numbered."""
+    """The error of a pivot without a star, in the order of the vertices."""
     try:
         close(_matrix(given, index or ()))
     except UndefinedStar as e:
@@ -206,11 +187,18 @@ def _undefined(given: Operand, index: Index | None, close: Close) -> NoClosureEr
     return wrong(given, index)
 
 
-def wrong(given: Operand, index: Index | None = None) -> NoClosureError:
-    """The refusal of what no order made right."""
+def wrong(given: Operand, index: Index | None = None, X: np.ndarray | None = None) -> NoClosureError:
+    """Return the error of a matrix for which no order is right; X is what the first one gave."""
     which = "" if index is None else f" of matrix {index} of the stack"
+    may = ["There may be no closure", f"the rounding of {given.dtype} hides it"]
+    parts = [] if X is None else [X[f] for f in X.dtype.names] if X.dtype.names else [X]
+    for part in parts:
+        lost = np.argwhere(~np.isfinite(part)) if part.dtype.kind in "fc" else ()
+        if len(lost):
+            at = ", ".join(map(str, (*(index or ()), *lost[0].tolist()[:2])))
+            may.append(f"numbers leave the range of {part.dtype} (the result has no value at [{at}])")
     return NoClosureError(
-        f"the closure over {given.S.name}{which} is not known: sums cancel, and what elimination makes of A does not "
-        f"solve X = 1 ⊕ A X, in {ORDERS + 1} orders of the vertices. There may be no closure, or the rounding of "
-        f"{given.dtype} hides it; sr.plus_times exchanges rows, if your algebra can be expressed by it", index=index,
+        f"the closure over {given.S.name}{which} is not known: sums cancel, and X as elimination finds it does not "
+        f"solve X = 1 ⊕ A X, in {ORDERS + 1} orders of the vertices. {', or '.join(may)}. sr.plus_times exchanges "
+        "rows: use it if your algebra can be expressed by it", index=index,
     )

@@ -236,7 +236,7 @@ class Substitution:
 
     def _solves(self) -> bool:
         """Whether a few columns of A* solve what they are to solve."""
-        V = np.ascontiguousarray(self.A.array()[:, : rings.COLUMNS])
+        V = np.ascontiguousarray(self.A.array()[:, : rings.CHECKED_COLUMNS])
         X = self.engine.put(self.lowering, V)
         self.fronts.columns(X)
         return rings.solves(self.A.S, self.A, np.asarray(to_host(self.lowering.decode(X))), V)

@@ -87,7 +87,7 @@ def test_a_refusal_has_the_weight_of_the_edges_as_given_and_says_what_tolerance_
             text = str(caught.value)
             assert caught.value.weight == weight and f"{shown_} is improving" in text, way
             assert ("each edge worse by tol=" in text) == bool(tol), way
-            enough = re.search(r"how well they are known: here tol=(\S+) or more", text)
+            enough = re.search(r"how accurate they are: here tol=(\S+) or more", text)
             assert enough and enough[1] == "1.4e-06", way
     for way, call in everything(A, S, 1.4e-6).items():
         assert np.isfinite(np.asarray(call(), float)).all(), way
