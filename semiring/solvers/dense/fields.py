@@ -345,8 +345,7 @@ def is_trusted(given: Any, low: Lowering, apply: Callable[[Any], Any]) -> bool:
     rounding, scale = float(np.finfo(A.dtype).eps), library.room(n)
 
     def solved(V: Any) -> Any:
-        X = low.empty(V.shape)
-        X[...] = 0
+        X = np.zeros_like(low.empty(V.shape))
         numbers(low, X)[...] = V
         apply(X)
         return numbers(low, X).copy()
