@@ -82,7 +82,8 @@ def solves(S: Semiring, A: Any, X: np.ndarray, V: np.ndarray) -> bool:
 
 def _close(x: np.ndarray, y: np.ndarray) -> bool:
     if x.dtype.kind == "O":  # Python's own: fractions are exact
-        return all(p == q or abs(p - q) <= HALF_DIGITS * max(abs(p), abs(q)) for p, q in zip(x.flat, y.flat, strict=True))
+        pairs = zip(x.flat, y.flat, strict=True)
+        return all(p == q or abs(p - q) <= HALF_DIGITS * max(abs(p), abs(q)) for p, q in pairs)
     if x.dtype.kind not in "fc":
         return bool((x == y).all())
     size = np.maximum(abs(x), abs(y))
