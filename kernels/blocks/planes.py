@@ -22,5 +22,9 @@ class Planes:
         self.planes = list(planes)
         self.shape = self.planes[0].shape
 
+    def copy(self) -> Planes:
+        """The same in words of its own."""
+        return Planes([plane.copy() for plane in self.planes])
+
     def __getitem__(self, key: tuple[slice, slice]) -> Planes:
         return Planes([plane[key] for plane in self.planes])

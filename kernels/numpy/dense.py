@@ -130,14 +130,44 @@ def operations(lowering: Lowering) -> Operations:
 
 
 class ArrayBlocks:
-    """What all engines of NumPy arrays do alike."""
+    """What all engines of NumPy arrays do alike; matrices are stacks of one. An engine adds `_product`."""
 
+    tile: int
     _add_one: Callable[[np.ndarray], np.ndarray]  # 1 ⊕ each element of a vector
+    _product: Callable[[np.ndarray, np.ndarray, np.ndarray, bool], None]  # C ⊕ A ⊗ B, or A ⊗ B, of stacks
 
     @property
     def unchecked(self) -> Self:
         """Itself: nothing on the host waits."""
         return self
+
+    def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C ← C ⊕ A ⊗ B; C overlaps neither A nor B."""
+        self._product(C[None], A[None], B[None], True)
+
+    def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C ← A ⊗ B; what C held is not read. C overlaps neither A nor B."""
+        self._product(C[None], A[None], B[None], False)
+
+    def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s, in one call; A and B may repeat a matrix by a zero stride."""
+        self._product(C, A, B, True)
+
+    def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C[s] ← A[s] ⊗ B[s] for every s, in one call; A and B may repeat a matrix by a zero stride."""
+        self._product(C, A, B, False)
+
+    def left(self, D: np.ndarray, R: np.ndarray) -> None:
+        """R ← D ⊗ R in place; D is square and does not overlap R."""
+        self.multiply(R, D, R.copy())
+
+    def right(self, C: np.ndarray, D: np.ndarray) -> None:
+        """C ← C ⊗ D in place; D is square and does not overlap C."""
+        self.multiply(C, C.copy(), D)
+
+    def closes_whole(self, n: int) -> bool:
+        """Whether `close` is the best way to close a whole matrix of this order."""
+        return n <= self.tile
 
     def add_one(self, A: np.ndarray) -> None:
         """A ← 1 ⊕ A."""
@@ -192,22 +222,6 @@ class ArrayKernel(ArrayBlocks):
     def _operations(self) -> Operations:
         return operations(self._lowering)
 
-    def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C ← C ⊕ A ⊗ B. C overlaps neither A nor B."""
-        self.multiply_add_stack(C[None], A[None], B[None])
-
-    def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C ← A ⊗ B; what C held is not read. C overlaps neither A nor B."""
-        self.multiply_stack(C[None], A[None], B[None])
-
-    def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C[s] ← A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
-        self._product(C, A, B, False)
-
-    def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
-        self._product(C, A, B, True)
-
     def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
         (batch, m, n), k = C.shape, A.shape[2]
         if A.shape != (batch, m, k) or B.shape != (batch, k, n):
@@ -232,14 +246,6 @@ class ArrayKernel(ArrayBlocks):
             for k in range(depth):
                 accumulate(strip, left[:, :, k, None], B[:, k, None, :])
         self._code.spent += perf_counter() - began  # by hand: `renting` would be two steps more in every small call
-
-    def left(self, D: np.ndarray, R: np.ndarray) -> None:
-        """R ← D ⊗ R in place; D is square and does not overlap R."""
-        self.multiply(R, D, R.copy())
-
-    def right(self, C: np.ndarray, D: np.ndarray) -> None:
-        """C ← C ⊗ D in place; D is square and does not overlap C."""
-        self.multiply(C, C.copy(), D)
 
     def close(self, D: np.ndarray) -> int:
         """D ← D* in place; returns −1, or the first pivot without a star, and then leaves D as it was."""
@@ -291,10 +297,6 @@ class ArrayKernel(ArrayBlocks):
         for k in range(A.shape[1]):
             self._operations.accumulate(out, A[:, k], D[k])
         return out
-
-    def closes_whole(self, n: int) -> bool:
-        """Whether `close` is the best way to close a whole matrix of this order."""
-        return n <= self.tile
 
 
 def seconds(lowering: Lowering, rounds: float, terms: float) -> float:

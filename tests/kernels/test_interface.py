@@ -17,6 +17,7 @@ from semiring.kernels.cpu.dense.engine import DenseKernel
 from semiring.kernels.cpu.dense.logsum import LogSumKernel
 from semiring.kernels.cpu.dense.objects import ObjectKernel
 from semiring.kernels.cpu.history.plain import PlainKernel
+from semiring.kernels.cpu.history.rows_of_bits import BitRowsKernel
 from semiring.kernels.cuda.bits.engine import BooleanKernel as DeviceBooleanKernel
 from semiring.kernels.cuda.dense.engine import CudaKernel
 from semiring.kernels.interface import BitKernel, ElementKernel, HostKernel, Kernel, StackKernel
@@ -40,6 +41,7 @@ ENGINES: dict[type, tuple[type, ...]] = {
     DeviceBooleanKernel: (BitKernel,),
     Recording: (Kernel,),
     PlainKernel: (HostKernel,),
+    BitRowsKernel: (HostKernel, BitKernel),
 }
 PAIRS = [(engine, protocol) for engine, protocols in ENGINES.items() for protocol in protocols]
 
@@ -96,7 +98,7 @@ def test_every_engine_is_here() -> None:
             if isinstance(node, ast.ClassDef) and file.name != "interface.py":
                 names = {ast.unparse(s.targets[0]) for s in node.body if isinstance(s, ast.Assign)}
                 bases = {ast.unparse(base) for base in node.bases}
-                if "align" in names or bases & {"DenseKernel", "BlasKernel", "BitsKernel"}:
+                if "align" in names or bases & {"DenseKernel", "BlasKernel", "BitsKernel", "BooleanKernel"}:
                     found.add(node.name)
     assert found == {engine.__name__ for engine in ENGINES}
 

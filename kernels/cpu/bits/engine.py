@@ -112,17 +112,10 @@ def transposed(source: AnyRows, threads: int | None = None) -> AnyRows:
     return result
 
 
-def multiply_add(C: PackedRows, A: PackedRows, B: PackedRows, threads: int | None = None) -> None:
-    """C ← C ⊕ A ⊗ B by four-Russians tables; C overlaps neither A nor B."""
-    _multiply(C, A, B, True, thread_count(threads))
-
-
-def multiply(C: PackedRows, A: PackedRows, B: PackedRows, threads: int | None = None) -> None:
-    """C ← A ⊗ B by four-Russians tables; C overlaps neither A nor B."""
-    _multiply(C, A, B, False, thread_count(threads))
-
-
-def _multiply(C: PackedRows, A: PackedRows, B: PackedRows, accumulate: bool, threads: int) -> None:
+def multiply(
+    C: PackedRows, A: PackedRows, B: PackedRows, threads: int | None = None, *, accumulate: bool = False
+) -> None:
+    """C ← A ⊗ B, or C ⊕ A ⊗ B, by four-Russians tables; C overlaps neither A nor B."""
     (rows, columns), pivots = C.shape, A.shape[1]
     if A.shape[0] != rows or B.shape != (pivots, columns):
         raise SemiringError(f"shapes do not fit: {C.shape} ← {A.shape} ⊗ {B.shape}")
@@ -132,7 +125,7 @@ def _multiply(C: PackedRows, A: PackedRows, B: PackedRows, accumulate: bool, thr
         if not accumulate:
             C.words[:, :words] = 0
         return
-    c, a, b = _address(C), _address(A), _address(B)
+    threads, c, a, b = thread_count(threads), _address(C), _address(A), _address(B)
     c_stride, a_stride, b_stride = _stride(C), _stride(A), _stride(B)
 
     def work(top: int, bottom: int, left: int, right: int) -> None:
@@ -198,15 +191,6 @@ def _close_by_tables(address: int, stride: int, n: int, reflexive: bool, threads
         set_diagonal(address, stride, n)
 
 
-def closure_by_components(R: PackedRows, reflexive: bool = True, threads: int | None = None) -> None:
-    """R ← R* (or R⁺) in place, by strongly connected components and bit sets united along the condensation.
-
-    Takes O(n² / 64) steps, and n / 64 more for each edge of the condensation's transitive reduction; room for one
-    more matrix.
-    """
-    _close_by_components(R, _check_square(R), reflexive, None, thread_count(threads))
-
-
 def transitive_closure(R: PackedRows, reflexive: bool = True, threads: int | None = None) -> None:
     """R ← R* (or R⁺) in place, by whichever closure is faster.
 
@@ -214,19 +198,20 @@ def transitive_closure(R: PackedRows, reflexive: bool = True, threads: int | Non
     once their transitive reduction is, so the bit sets are given about half the time that four-Russians needs for the
     condensation, and what is not done by then is left to it.
     """
-    _close(R, reflexive, thread_count(threads))
-
-
-def _close(R: PackedRows, reflexive: bool, threads: int) -> None:
-    n = _check_square(R)
-    if n <= SMALL:
-        _close_by_tables(_address(R), _stride(R), n, reflexive, threads)
+    if len(R.words) <= SMALL:
+        four_russians_closure(R, reflexive, threads)
     else:
-        _close_by_components(R, n, reflexive, UNIONS_A_LOOKUP, threads)
+        closure_by_components(R, reflexive, threads, UNIONS_A_LOOKUP)
 
 
-def _close_by_components(R: PackedRows, n: int, reflexive: bool, patience: float | None, threads: int) -> None:
-    """R ← R* (or R⁺) by way of components c, d of vertices u, v. R and one further matrix take turns at each step.
+def closure_by_components(
+    R: PackedRows, reflexive: bool = True, threads: int | None = None, patience: float | None = None
+) -> None:
+    """R ← R* (or R⁺) in place, by strongly connected components and bit sets united along the condensation.
+
+    Takes O(n² / 64) steps, and n / 64 more for each edge of the condensation's transitive reduction; room for one
+    more matrix. For the `patience` see `rows_of_components`. Components are c and d, vertices u and v. R and one
+    further matrix take turns at each step.
 
     ::
 
@@ -237,11 +222,12 @@ def _close_by_components(R: PackedRows, n: int, reflexive: bool, patience: float
         T[c, v] ← R[d, c], v ∈ d      c reaches v
         R[u, v] ← T[c, v], u ∈ c      u reaches v
     """
+    n, threads = _check_square(R), thread_count(threads)
     vectors = -(-n // PANEL)
     stride = VECTOR * vectors
     if not _stride(R) == R.words.shape[1] == stride:  # rows are taken as whole, adjacent vectors
         owned = R.copy()
-        _close_by_components(owned, n, reflexive, patience, threads)
+        closure_by_components(owned, reflexive, threads, patience)
         width = -(-n // WORD)
         R.words[:, :width] = owned.words[:, :width]
         return
@@ -318,20 +304,20 @@ class BooleanKernel(BitsKernel):
 
     def multiply_add(self, C: PackedRows, A: PackedRows, B: PackedRows) -> None:
         """C ← C ⊕ A ⊗ B; C overlaps neither A nor B."""
-        _multiply(C, A, B, True, self.threads)
+        multiply(C, A, B, self.threads, accumulate=True)
 
     def multiply(self, C: PackedRows, A: PackedRows, B: PackedRows) -> None:
         """C ← A ⊗ B; C overlaps neither A nor B."""
-        _multiply(C, A, B, False, self.threads)
+        multiply(C, A, B, self.threads)
 
     def close(self, D: PackedRows) -> int:
         """D ← D*, the identity included; −1, since every star is defined."""
-        _close(D, True, self.threads)
+        transitive_closure(D, True, self.threads)
         return -1
 
     def close_plus(self, D: PackedRows) -> int:
         """D ← D⁺ = D ⊗ D*: what Warshall's algorithm leaves; −1."""
-        _close(D, False, self.threads)
+        transitive_closure(D, False, self.threads)
         return -1
 
     def diagonal(self, A: PackedRows, D: PackedRows) -> np.ndarray:

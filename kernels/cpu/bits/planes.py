@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from semiring.kernels.blocks.bits import WORD, PackedRows
 from semiring.kernels.blocks.planes import Planes
 from semiring.kernels.cpu.compile import raw
 from semiring.machine.pieces import ranges, share
-from semiring.machine.threads import scratch, thread_count
+from semiring.machine.threads import scratch
 
 from .engine import BooleanKernel
 from .vectors import compiled, load, store, transpose_tile
@@ -126,28 +126,13 @@ def _flip(complement: bool) -> np.uint64:
     return np.uint64(np.iinfo(np.uint64).max if complement else 0)
 
 
-class PlanesKernel:
+class PlanesKernel(BooleanKernel):
     """The kernel interface over planes: what the packed Boolean engine does, for each; see
     `semiring.kernels.interface`."""
 
-    align = BooleanKernel.align
-    tile = BooleanKernel.tile
-
     def __init__(self) -> None:
-        self.threads = thread_count(None)
-        self._boolean = BooleanKernel()
-        self._alone = BooleanKernel()
-        self._alone.threads = 1
-
-    @property
-    def place(self) -> str:
-        """The place of the computation, in words."""
-        return f"CPU, {self.threads} threads" if self.threads != 1 else "CPU, 1 thread"
-
-    @property
-    def unchecked(self) -> Self:
-        """Itself: nothing on the host waits."""
-        return self
+        super().__init__()
+        self._boolean, self._alone = BooleanKernel(), BooleanKernel(1)
 
     def _each(self, operation: Callable[[BooleanKernel], Callable[..., Any]], *operands: Planes) -> list[Any]:
         """Call an operation for every plane, planes side by side where there are enough for all threads."""
@@ -162,52 +147,40 @@ class PlanesKernel:
         share(work, [(p,) for p in range(len(pieces))], self.threads)
         return found
 
-    def multiply_add(self, C: Planes, A: Planes, B: Planes) -> None:
+    def multiply_add(self, C: Any, A: Any, B: Any) -> None:
         """C ← C ⊕ A ⊗ B; C overlaps neither A nor B."""
         self._each(lambda kernel: kernel.multiply_add, C, A, B)
 
-    def multiply(self, C: Planes, A: Planes, B: Planes) -> None:
+    def multiply(self, C: Any, A: Any, B: Any) -> None:
         """C ← A ⊗ B; C overlaps neither A nor B."""
         self._each(lambda kernel: kernel.multiply, C, A, B)
 
-    def left(self, D: Planes, R: Planes) -> None:
-        """R ← D ⊗ R."""
-        self._each(lambda kernel: kernel.left, D, R)
-
-    def right(self, C: Planes, D: Planes) -> None:
-        """C ← C ⊗ D."""
-        self._each(lambda kernel: kernel.right, C, D)
-
-    def close(self, D: Planes) -> int:
+    def close(self, D: Any) -> int:
         """D ← D*; −1, since every star is defined."""
         self._each(lambda kernel: kernel.close, D)
         return -1
 
-    def closes_whole(self, n: int) -> bool:
-        """Whether `close` is the best way to close a whole matrix of this order."""
-        return True
-
-    def add_one(self, A: Planes) -> None:
+    def add_one(self, A: Any) -> None:
         """A ← 1 ⊕ A."""
         self._each(lambda kernel: kernel.add_one, A)
 
-    def like(self, A: Planes) -> Planes:
+    def like(self, A: Any) -> Any:
         """Planes of the same shape."""
         return Planes(self._each(lambda kernel: kernel.like, A))
 
-    def equal(self, A: Planes, B: Planes) -> bool:
+    def equal(self, A: Any, B: Any) -> bool:
         """Whether both hold the same bits."""
         return all(self._each(lambda kernel: kernel.equal, A, B))
 
-    def assign(self, A: Planes, B: Planes) -> None:
+    def assign(self, A: Any, B: Any) -> None:
         """A ← B."""
         self._each(lambda kernel: kernel.assign, A, B)
 
-    def diagonal(self, A: Planes, D: Planes) -> np.ndarray:
+    def diagonal(self, A: Any, D: Any) -> np.ndarray:
         """For each plane whether any k has a_ik and d_ki, shape (planes, n)."""
         return np.array(self._each(lambda kernel: kernel.diagonal, A, D))
 
-    def set_diagonal(self, A: Planes, values: np.ndarray) -> None:
+    def set_diagonal(self, A: Any, values: np.ndarray) -> None:
         """a_ii ← the values of each plane."""
         for plane, ones in zip(A.planes, values, strict=True):
             self._boolean.set_diagonal(plane, ones)

@@ -26,6 +26,6 @@ class BlasKernel(DenseKernel):
         strips = -(-length // most)
         return max(-(-length // max(strips, 1)), 1)
 
-    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: int) -> None:
-        if not library.product(C, A, B, bool(accumulate)):
+    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
+        if not library.product(C, A, B, accumulate):
             super()._product(C, A, B, accumulate)

@@ -67,7 +67,7 @@ def tiling(sizes: Geometry, batch: int, m: int, n: int, k: int, thread_count: in
     return Tiling(height, width, tasks, max(helpers, 0), sizes.product_bytes(height, width))
 
 
-class CpuKernel:
+class CpuKernel(ArrayBlocks):
     """The operations on blocks that the schedules are written in, for one program.
 
     Blocks are NumPy arrays of `dtype` (for records: any aligned structure with the same components in the same order),
@@ -112,22 +112,6 @@ class CpuKernel:
     def array_walk(self) -> ArrayWalk:
         """The same by NumPy."""
         return ArrayWalk(self.operations, words_of(self.program.components))
-
-    def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C ← C ⊕ A ⊗ B. C overlaps neither A nor B."""
-        self._product(C[None], A[None], B[None], 1)
-
-    def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C ← A ⊗ B; what C held is not read. C overlaps neither A nor B."""
-        self._product(C[None], A[None], B[None], 0)
-
-    def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s, in one call; A and B may repeat a matrix by a zero stride."""
-        self._product(C, A, B, 1)
-
-    def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C[s] ← A[s] ⊗ B[s] for every s, in one call; A and B may repeat a matrix by a zero stride."""
-        self._product(C, A, B, 0)
 
     def left(self, D: np.ndarray, R: np.ndarray) -> None:
         """R ← D ⊗ R in place; D is square and does not overlap R."""
@@ -195,7 +179,7 @@ class CpuKernel:
         self.operations.module.diagonal(self._first(out[None, :, None]), self._first(A[None]), self._first(D[None]), 1)
         return out
 
-    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: int) -> None:
+    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
         (batch, m, n), k = C.shape, A.shape[2]
         if A.shape != (batch, m, k) or B.shape != (batch, k, n):
             check_shapes(C, A, B)  # refuses them; a call to find that they fit would take a microsecond
@@ -206,7 +190,7 @@ class CpuKernel:
             return
         C, A, B = self._words(C), self._words(A), self._words(B)
         product, by = self.walk.module.product, self.operations
-        cut, functions = (plan.height, plan.width, accumulate, plan.tasks), (by.multiply, by.constants)
+        cut, functions = (plan.height, plan.width, int(accumulate), plan.tasks), (by.multiply, by.constants)
         if plan.helpers:
             self._run(
                 lambda counter, scratch: product(C, A, B, *cut, counter, scratch, *functions, 1),
@@ -246,18 +230,14 @@ class CpuKernel:
         threads.pool.run(share, helpers)
 
 
-class DenseKernel(ArrayBlocks, CpuKernel):
+class DenseKernel(CpuKernel):
     """The kernel interface over NumPy arrays in a lowering's storage; see `semiring.kernels.interface`."""
 
     align = 16
 
     def __init__(self, lowering: Lowering):
-        CpuKernel.__init__(self, program(lowering))
+        super().__init__(program(lowering))
         self._add_one = lowering.add_one
-
-    def closes_whole(self, n: int) -> bool:
-        """Whether `close` is the best way to close a whole matrix of this order."""
-        return n <= self.tile
 
 
 def code(lowering: Lowering) -> list[Function]:

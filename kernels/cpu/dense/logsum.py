@@ -36,8 +36,8 @@ class LogSumKernel(BlasKernel):
         self._log_sums = LogSumProduct(lowering.log_sum, replace(HOST, each=self._each))
         self._compiled = DenseKernel(lowering)
 
-    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: int) -> None:
-        self._log_sums(C, A, B, bool(accumulate), self._by_terms)
+    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
+        self._log_sums(C, A, B, accumulate, self._by_terms)
 
     def _each(self, work: Strip, strips: Iterable[tuple[slice, slice]]) -> None:
         """Strips on all threads: beside a fast product powers and logarithms by one would take most of the time."""

@@ -18,6 +18,7 @@ class ObjectKernel(ArrayBlocks):
     tile = 1 << 30
     align = 1
     threads = 1
+    place = "CPU, 1 thread"  #: the place of the computation, in words
 
     def __init__(self, lowering: Lowering):
         self._S, self._add_one = lowering.algebra.over(object), lowering.add_one
@@ -27,11 +28,6 @@ class ObjectKernel(ArrayBlocks):
     def _scalar(self) -> dict[str, Any]:
         return self._S.scalar
 
-    @property
-    def place(self) -> str:
-        """The place of the computation, in words."""
-        return f"CPU, {self.threads} threads" if self.threads != 1 else "CPU, 1 thread"
-
     def add(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """x ⊕ y, element by element."""
         return np.asarray(self._S.add(x, y))
@@ -40,41 +36,15 @@ class ObjectKernel(ArrayBlocks):
         """An array of zeros."""
         return full(np.empty(shape, object), self._S.zero)
 
-    def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C ← C ⊕ A ⊗ B."""
-        add, mul, zero = self._scalar["add"], self._scalar["mul"], self._S.zero
-        absorbs = self._S.semiring.absorbs
-        for i in range(A.shape[0]):
-            for k in range(A.shape[1]):
-                a = A[i, k]
-                if a is not zero or not absorbs:
-                    for j in range(B.shape[1]):
-                        C[i, j] = add(C[i, j], mul(a, B[k, j]))
-
-    def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C ← A ⊗ B."""
-        for i in range(C.shape[0]):
-            for j in range(C.shape[1]):
-                C[i, j] = self._S.zero
-        self.multiply_add(C, A, B)
-
-    def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s."""
+    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
+        add, mul, zero, absorbs = self._scalar["add"], self._scalar["mul"], self._S.zero, self._S.semiring.absorbs
+        for place in np.ndindex(C.shape) if not accumulate else ():
+            C[place] = zero
         for c, a, b in zip(C, A, B, strict=True):
-            self.multiply_add(c, a, b)
-
-    def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C[s] ← A[s] ⊗ B[s] for every s."""
-        for c, a, b in zip(C, A, B, strict=True):
-            self.multiply(c, a, b)
-
-    def left(self, D: np.ndarray, R: np.ndarray) -> None:
-        """R ← D ⊗ R."""
-        self.multiply(R, D, R.copy())
-
-    def right(self, C: np.ndarray, D: np.ndarray) -> None:
-        """C ← C ⊗ D."""
-        self.multiply(C, C.copy(), D)
+            for i, k in np.ndindex(a.shape):
+                if a[i, k] is not zero or not absorbs:
+                    for j in range(b.shape[1]):
+                        c[i, j] = add(c[i, j], mul(a[i, k], b[k, j]))
 
     def close(self, D: np.ndarray) -> int:
         """D ← D*; −1, or the first pivot without a star."""
@@ -107,10 +77,6 @@ class ObjectKernel(ArrayBlocks):
             self.multiply(cell, A[i : i + 1], D[:, i : i + 1])
             out[i] = cell[0, 0]
         return out
-
-    def closes_whole(self, n: int) -> bool:
-        """Whether `close` is the best way to close a whole matrix of this order."""
-        return True
 
     def equal(self, A: np.ndarray, B: np.ndarray) -> bool:
         """Whether all elements are equal."""

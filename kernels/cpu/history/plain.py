@@ -57,26 +57,6 @@ class PlainKernel(ArrayBlocks):
         """D ← D* in place; −1, or the first pivot whose star does not exist."""
         return self._eliminate(D, 0, len(D))
 
-    def closes_whole(self, n: int) -> bool:
-        """Whether `close` is the best way to close a whole matrix of this order."""
-        return n <= self.tile
-
-    def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C ← C ⊕ A ⊗ B; C overlaps neither A nor B."""
-        self._product(C, A, B, 1)
-
-    def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C ← A ⊗ B; C overlaps neither A nor B."""
-        self._product(C, A, B, 0)
-
-    def left(self, D: np.ndarray, R: np.ndarray) -> None:
-        """R ← D ⊗ R in place; D does not overlap R."""
-        self.multiply(R, D, R.copy())
-
-    def right(self, C: np.ndarray, D: np.ndarray) -> None:
-        """C ← C ⊗ D in place; D does not overlap C."""
-        self.multiply(C, C.copy(), D)
-
     def diagonal(self, A: np.ndarray, D: np.ndarray) -> np.ndarray:
         """The vector of ⊕ over k of A[i, k] ⊗ D[k, i]."""
         out = np.empty(len(A), A.dtype)
@@ -89,13 +69,14 @@ class PlainKernel(ArrayBlocks):
         self.module.eliminate(*_rows(A), len(A), first, last, failed.ctypes.data, 1)
         return int(failed[0])
 
-    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: int) -> None:
-        check_shapes(C[None], A[None], B[None])
-        given = (*_rows(C), *_rows(A), *_rows(B), *C.shape, A.shape[1], accumulate)
-        if self.entries:
-            self.module.by_entries(*given, 1)
-        else:
-            self.module.by_rows(*given, TILE, WIDTH, 1)
+    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
+        check_shapes(C, A, B)
+        for c, a, b in zip(C, A, B, strict=True):
+            given = (*_rows(c), *_rows(a), *_rows(b), *c.shape, a.shape[1], int(accumulate))
+            if self.entries:
+                self.module.by_entries(*given, 1)
+            else:
+                self.module.by_rows(*given, TILE, WIDTH, 1)
 
 
 def _rows(A: np.ndarray) -> tuple[int, int]:

@@ -158,7 +158,7 @@ def test_products(m: int, k: int, n: int, density: float, seed: int) -> None:
     assert whole.to_dense()[~inside].all()
     owned, again = packed(C, PackedMatrix), packed(C, PackedMatrix)
     bits.multiply_add(owned, a, b)
-    engine.multiply_add(again, packed(A), packed(B))
+    engine.multiply(again, packed(A), packed(B), accumulate=True)
     assert owned == again == view
 
 

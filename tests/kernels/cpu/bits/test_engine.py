@@ -91,7 +91,7 @@ def test_product(m, k, n, seed, density):
     rng = np.random.default_rng(seed)
     A, B, C = (random_matrix(rng, *shape, density) for shape in ((m, k), (k, n), (m, n)))
     left, right, result = (PackedMatrix.from_dense(array) for array in (A, B, C))
-    engine.multiply_add(result, left, right)
+    engine.multiply(result, left, right, accumulate=True)
     check(result, C | product(A, B))
     engine.multiply(result, left, right)
     check(result, product(A, B))
@@ -131,7 +131,7 @@ def test_large_product_on_threads(shape, threads):
     rng = np.random.default_rng(6)
     A, B, C = (random_matrix(rng, *part, 2 / np.sqrt(k)) for part in ((m, k), (k, n), (m, n)))
     result = PackedMatrix.from_dense(C)
-    engine.multiply_add(result, PackedMatrix.from_dense(A), PackedMatrix.from_dense(B), threads)
+    engine.multiply(result, PackedMatrix.from_dense(A), PackedMatrix.from_dense(B), threads, accumulate=True)
     check(result, C | product(A, B))
 
 
@@ -139,7 +139,7 @@ def test_product_of_views_touches_nothing_else():
     rng = np.random.default_rng(8)
     dense = random_matrix(rng, 700, 700, 0.05)
     matrix = PackedMatrix.from_dense(dense)
-    engine.multiply_add(matrix[5:600, 128:], matrix[100:695, 64:128], matrix[300:364, 128:].copy())
+    engine.multiply(matrix[5:600, 128:], matrix[100:695, 64:128], matrix[300:364, 128:].copy(), accumulate=True)
     dense[5:600, 128:] |= product(dense[100:695, 64:128], dense[300:364, 128:])
     check(matrix, dense)
 
