@@ -23,7 +23,7 @@ from .pattern import Index
 
 CHUNK = 64  # right-hand sides that are solved together
 LANES = 16  # columns of a front are rounded up to such a multiple
-BIG = 320  # order of a front that is eliminated by the dense engine
+DENSE_ORDER = 320  # order of a front that is eliminated by the dense engine
 TOUCH = 17  # terms that take as long as to gather, fill and store one element of a right-hand side
 SETUP = 0.38e-3  # seconds for a call, whatever the size
 ALONE = 0.2e-3  # and for one whose searches are made one by one
@@ -144,7 +144,7 @@ def work_of(analysis: Analysis) -> Work:
     a = analysis
     s, u = a.pivots.astype(float), a.reach.astype(float)
     fronts = s * (s + u) ** 2
-    big = s + u >= BIG
+    big = s + u >= DENSE_ORDER
     return Work(
         small=float(fronts[~big].sum()), large=float(fronts[big].sum()), down=float((s * u).sum()),
         touched=int((s + u).sum()), up=float(_paths(a.first, a.pointer, a.parent, a.owner, np.arange(a.n))),

@@ -22,9 +22,9 @@ from semiring.kernels.cpu.compile.plain import compiled
 from .pattern import Index, inverse
 from .traversal import topological_order
 
-BLOCK = 4096  # targets of a block, at most: 512 bytes a row
-LEAST = 512  # and at least: a cache line
-ROOM = 128 << 20  # bytes that a block's rows should not exceed
+BLOCK_TARGETS = 4096  # targets of a block, at most: 512 bytes a row
+LINE_TARGETS = 512  # and at least: a cache line
+BLOCK_BYTES = 128 << 20  # bytes that a block's rows should not exceed
 
 
 def transitive_reduction(start: Index, heads: Index) -> NDArray[np.bool_] | None:
@@ -56,7 +56,7 @@ def transitive_reduction(start: Index, heads: Index) -> NDArray[np.bool_] | None
     sequence = np.argsort(tails * max(n, 1) + place[heads])
     after = np.concatenate([[0], np.cumsum(np.diff(start)[order])])
     ordered, kept = place[heads[sequence]], np.ones(len(heads), bool)
-    width = min(max(ROOM * 8 // max(n, 1) // LEAST * LEAST, LEAST), BLOCK)
+    width = min(max(BLOCK_BYTES * 8 // max(n, 1) // LINE_TARGETS * LINE_TARGETS, LINE_TARGETS), BLOCK_TARGETS)
     reached = np.empty((n, width // 8), np.uint8)
     for first in range(0, n, width):
         drop_replaced(after, ordered, kept, first, min(first + width, n), reached)

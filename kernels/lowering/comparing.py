@@ -14,7 +14,7 @@ from semiring.algebra.expression import Traced, constant, postorder, rounded, su
 from .base import AnyLowering, Lowering
 from .parts import converted, each_part, like
 
-FEW = 8  # of so many elements less than one is below zero, where those are looked for and changed alone
+NEGATIVE_SHARE = 1 / 8  # of all elements, below which the negative ones alone are changed
 
 
 def single_for_half(single: Lowering, dtype: np.dtype) -> Lowering:
@@ -65,7 +65,7 @@ def ordered_integers(plain: Lowering) -> Lowering:
         if part.min(initial=0) >= 0:  # they are in order as they are
             return
         below = part < 0
-        if np.count_nonzero(below) * FEW < below.size:
+        if np.count_nonzero(below) < NEGATIVE_SHARE * below.size:
             np.bitwise_xor(part, low_bits, out=part, where=below)
         else:
             np.bitwise_xor(part, (part >> (integer.itemsize * 8 - 1)) & low_bits, out=part)

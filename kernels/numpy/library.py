@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-MOST = 1 << 32  # multiply-adds of one call, of half a second at most: between two calls an interrupt is heard
+CALL_TERMS = 1 << 32  # multiply-adds of one call, of half a second at most: between two calls an interrupt is heard
 SPREAD = 1e4  # of the largest entry to the least, from which vertices are scaled before rows are exchanged
 UNDERRATED = 4  # times that an estimate of a norm may be too small
 PANEL = 32  # columns that are tried first: most matrices whose rows have to be exchanged show it there
@@ -66,14 +66,14 @@ def multiply(c: np.ndarray, a: np.ndarray, b: np.ndarray, accumulate: bool = Fal
 
 
 def _spans(batch: int, terms: int) -> list[slice]:
-    """A stack in runs of at most `MOST` terms, or single matrices."""
-    step = max(MOST // max(terms, 1), 1)
+    """A stack in runs of at most `CALL_TERMS` terms, or single matrices."""
+    step = max(CALL_TERMS // max(terms, 1), 1)
     return [slice(first, first + step) for first in range(0, batch, step)]
 
 
 def _multiply(c: np.ndarray, a: np.ndarray, b: np.ndarray, accumulate: bool) -> None:
     longest = max(*a.shape[1:], b.shape[2])
-    if len(c) == 1 and c.size * a.shape[2] > MOST and longest > STEP:
+    if len(c) == 1 and c.size * a.shape[2] > CALL_TERMS and longest > STEP:
         for part in halves(c, a, b, accumulate, STEP):
             _multiply(*part)
     elif accumulate:

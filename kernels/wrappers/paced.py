@@ -12,7 +12,7 @@ from semiring.kernels.interface import Kernel, StackKernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.library import halves
 
-SHORT = 10_000_000  # terms that are never cut
+UNCUT_TERMS = 10_000_000  # terms that are never cut
 STEP = 64  # halves are a multiple of so many rows, columns or steps of k
 
 
@@ -48,7 +48,7 @@ class Paced:
     def close_stack(self, D: np.ndarray) -> np.ndarray:
         """As the kernel does, some matrices at a time."""
         batch, n = D.shape[0], D.shape[1]
-        if batch * n**3 <= SHORT:
+        if batch * n**3 <= UNCUT_TERMS:
             return self._kernel.close_stack(D)
         self._kernel.close_stack(D[:0])  # compiles before anything is timed
         failed = np.empty(batch, np.int64)
@@ -58,7 +58,7 @@ class Paced:
 
     def product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
         """C ⊕ A ⊗ B if `accumulate`, else A ⊗ B, for stacks of matrices."""
-        if C.size * A.shape[2] > SHORT:
+        if C.size * A.shape[2] > UNCUT_TERMS:
             self._whole(C[:0], A[:0], B[:0], accumulate)  # compiles before anything is timed
             self._in_pieces(C, A, B, accumulate)
         else:
@@ -66,7 +66,7 @@ class Paced:
 
     def _in_pieces(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
         terms = C.size * A.shape[2]
-        if terms > max(SHORT, self._products.most) and (len(C) > 1 or max(*A.shape, C.shape[2]) > STEP):
+        if terms > max(UNCUT_TERMS, self._products.most) and (len(C) > 1 or max(*A.shape, C.shape[2]) > STEP):
             for part in halves(C, A, B, accumulate, STEP):
                 self._in_pieces(*part)
             return
@@ -82,4 +82,4 @@ def paced(kernel: Kernel[Any], lowering: Lowering, terms: float) -> Kernel[Any]:
     """The engine for so many terms in all: in pieces where it is compiled and they may take long."""
     by_library = lowering.blas or lowering.log_sum  # which are cut by themselves, always in the same way
     compiled = lowering.kind == "numba" and lowering.compiled and not by_library
-    return cast("Kernel[Any]", Paced(cast("StackKernel[Any]", kernel))) if compiled and terms > SHORT else kernel
+    return cast("Kernel[Any]", Paced(cast("StackKernel[Any]", kernel))) if compiled and terms > UNCUT_TERMS else kernel

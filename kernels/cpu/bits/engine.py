@@ -51,7 +51,7 @@ MULTIPLY = 8 * VECTOR * 2 * CHUNK + TABLE_BYTES
 CLOSE = 8 * VECTOR * PANEL + TABLE_BYTES
 PIECE = 1 << 23  # words of 64 pivots that a piece of a product looks up for a vector: some hundredths of a second
 BUFFER_ROWS = 64  # rows converted at once where the entries are not adjacent bytes
-SMALL = 768  # vertices up to which the four-Russians closure is the faster one whatever the edges are
+TABLES_ORDER = 768  # vertices up to which the four-Russians closure is the faster one whatever the edges are
 UNIONS_A_LOOKUP = 0.6  # vectors united in half the time of a look-up, half the look-ups being of empty words
 
 
@@ -194,11 +194,11 @@ def _close_by_tables(address: int, stride: int, n: int, reflexive: bool, threads
 def transitive_closure(R: PackedRows, reflexive: bool = True, threads: int | None = None) -> None:
     """R ← R* (or R⁺) in place, by whichever closure is faster.
 
-    Up to `SMALL` vertices four-Russians; above, components: which condensations are slow that way is known only
+    Up to `TABLES_ORDER` vertices four-Russians; above, components: which condensations are slow that way is known only
     once their transitive reduction is, so the bit sets are given about half the time that four-Russians needs for the
     condensation, and what is not done by then is left to it.
     """
-    if len(R.words) <= SMALL:
+    if len(R.words) <= TABLES_ORDER:
         four_russians_closure(R, reflexive, threads)
     else:
         closure_by_components(R, reflexive, threads, UNIONS_A_LOOKUP)

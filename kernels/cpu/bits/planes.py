@@ -18,7 +18,7 @@ from .vectors import compiled, load, store, transpose_tile
 
 fetch: Any = raw.fetch  # a type checker would ask the callers for the typing context
 put: Any = raw.put
-ENOUGH = 1 << 16  # elements that repay handing a part of the work to another thread
+PARALLEL_ELEMENTS = 1 << 16  # elements that repay handing a part of the work to another thread
 
 
 @compiled
@@ -99,7 +99,7 @@ def split(array: np.ndarray, count: int, complement: bool) -> Planes:
     def work(first: int, last: int) -> None:
         split_rows(addresses, stride, entries, size, columns, first, last, flip, scratch(8 * WORD)[1])
 
-    share(work, ranges(rows, array.size // ENOUGH), None)
+    share(work, ranges(rows, array.size // PARALLEL_ELEMENTS), None)
     return result
 
 
@@ -114,7 +114,7 @@ def join(planes: Planes, dtype: np.dtype, complement: bool) -> np.ndarray:
     def work(first: int, last: int) -> None:
         join_rows(addresses, stride, entries, size, columns, first, last, flip, higher, scratch(8 * WORD)[1])
 
-    share(work, ranges(rows, result.size // ENOUGH), None)
+    share(work, ranges(rows, result.size // PARALLEL_ELEMENTS), None)
     return result
 
 

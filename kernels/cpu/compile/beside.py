@@ -27,7 +27,7 @@ from .price import always
 Steps = Sequence[Callable[[], object]]
 Work = tuple[Callable[..., Steps], tuple[Any, ...]]
 
-MOST = 3  # other processes: they share what takes ten seconds, and each takes half a second to start
+MOST_HELPERS = 3  # other processes: they share what takes ten seconds, and each takes half a second to start
 OTHER = (
     "import os, pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
     f"from {__name__} import help_along; help_along(sys.stdin.buffer); "
@@ -98,7 +98,7 @@ def begin(steps_of: Callable[..., Steps], *arguments: Any) -> list[subprocess.Po
     *arguments
         Of `steps_of`, which the other processes call with them.
     """
-    number = min(MOST, thread_count() - 1)
+    number = min(MOST_HELPERS, thread_count() - 1)
     if number < 1 or cache_directory() is None or not _is_python(sys.executable):
         return []
     try:

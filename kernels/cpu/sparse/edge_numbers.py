@@ -17,7 +17,7 @@ from semiring.machine.threads import thread_count
 
 VERTEX = np.dtype(np.int32)
 NUMBER = np.dtype(np.int8)  # of an edge: distinguishes up to 127
-MOST = int(np.iinfo(NUMBER).max)
+MOST_EDGES = int(np.iinfo(NUMBER).max)
 LOOK = 1.5e-9  # seconds in which NumPy finds a vertex from a number
 STRIP = 1 << 16  # numbers that NumPy looks at together
 NONE = -1

@@ -36,7 +36,7 @@ BATCH = 4  # vertices whose weights are written together, in every row of the an
 KEEP_BYTES = 32 << 20  # bytes that the memory of a solve may have to be kept for the next
 LARGE_ORDER = 320  # order of a front that the dense engine closes, with all threads
 LARGE_PIVOTS = 64  # and the pivots that it must have
-SHORT = 1 << 28  # terms of solutions that are done at once: some hundredths of a second, or one if ⊗ takes long
+UNCUT_TERMS = 1 << 28  # terms of solutions that are done at once: some hundredths of a second, or one if ⊗ takes long
 REPORTS = 50  # parts of the elimination that are reported, if anybody wants to know
 
 
@@ -460,7 +460,7 @@ class Fronts:
         """
         chunks, terms, most = -(-count // width), int(self._panel_at[-1]) * width, thread_count or self.threads
         ranges: Iterable[tuple[int, int]] = [(0, chunks)]
-        if chunks * terms > SHORT:
+        if chunks * terms > UNCUT_TERMS:
             work(0, 0, 0)  # compiles before anything is timed
             ranges = self._pace.rounds(np.arange(chunks + 1), terms, least=most)
         for first, last in ranges:

@@ -20,8 +20,8 @@ from semiring.machine.threads import thread_count
 
 __all__ = ["BROKEN", "COLUMN", "FINE", "OFFSET", "SORTED", "UNSORTED", "product_work"]
 
-MOST = int(np.iinfo(COLUMN).max)  # rows and columns of a matrix
-MANY = 1 << 20  # rows and entries that repay looking at them on several threads
+MOST_COLUMNS = int(np.iinfo(COLUMN).max)  # rows and columns of a matrix
+PARALLEL_ENTRIES = 1 << 20  # rows and entries that repay looking at them on several threads
 PART = 1 << 16  # indices that are looked at, and then narrowed, while they are in the cache
 WORK = 1 << 15  # steps that repay handing a part of the work to another thread
 TYPICAL = "inspect", "scatter", "union_of_rows"  # what most work with compressed rows needs
@@ -39,7 +39,7 @@ def state_of(offsets: np.ndarray, columns: np.ndarray, width: int) -> int:
         if offsets[0] != 0 or offsets[-1] > entries:
             return BROKEN
         first_offset, first_column, found = offsets.ctypes.data, columns.ctypes.data, [FINE]
-        if rows + entries < MANY:
+        if rows + entries < PARALLEL_ENTRIES:
             return int(inspect(first_offset, first_column, rows, width, entries))
 
         def look(first: int, last: int) -> None:
@@ -82,9 +82,9 @@ def narrowed(indices: np.ndarray) -> np.ndarray | None:
     def copy(first: int, last: int) -> None:
         part = indices[first:last]
         if part.dtype == np.int64:  # without their signs those below 0 are large: one pass, not two
-            inside.append(int(part.view(np.uint64).max()) <= MOST)
+            inside.append(int(part.view(np.uint64).max()) <= MOST_COLUMNS)
         else:
-            inside.append(int(part.min()) >= 0 and int(part.max()) <= MOST)
+            inside.append(int(part.min()) >= 0 and int(part.max()) <= MOST_COLUMNS)
         columns[first:last] = part
 
     share(copy, ranges(len(indices), len(indices) // PART + 1), None)
@@ -105,7 +105,8 @@ def alike(values: np.ndarray) -> bool:
     size = values.itemsize
     if not equal(values[:256]):
         return False
-    if len(values) < max(MANY, 8) or size > 8 or values.dtype.kind not in "biuf" or not values.flags.c_contiguous:
+    words = values.dtype.kind in "biuf" and size <= 8 and values.flags.c_contiguous
+    if len(values) < max(PARALLEL_ENTRIES, 8) or not words:
         return equal(values)
     count, first = values.nbytes // 8, values[: 8 // size]
     if not CODE.repays(count * by_numpy.LOOK):

@@ -26,7 +26,7 @@ from .search import INDEX, PASSES, CpuSearchKernel
 LANES = 256  # bytes of the labels of a vertex that stand side by side
 NARROWEST = 8  # sources that are searched from together, though threads could share them
 ORDERED = 4  # groups of sources from which on renumbering the vertices repays
-MOST = 64  # times that the edges may be relaxed; by then settling vertices would have taken no longer
+MOST_PASSES = 64  # times that the edges may be relaxed; by then settling vertices would have taken no longer
 
 
 class CpuSweepKernel(CpuSearchKernel):
@@ -45,7 +45,7 @@ class CpuSweepKernel(CpuSearchKernel):
             places, edges = self._renumbered(A)
         starts = places[sources].astype(np.int64)
         targets = np.argsort(starts, kind="stable")  # sources near each other are searched from together
-        starts, most, sweep = starts[targets], MOST * len(A.columns), self.module.sweep.made()
+        starts, most, sweep = starts[targets], MOST_PASSES * len(A.columns), self.module.sweep.made()
         shared = [a.ctypes.data for a in (places, targets, starts, edges.offsets, edges.columns, edges.values)]
 
         def rows(first: int, last: int) -> None:

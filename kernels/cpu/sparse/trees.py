@@ -23,7 +23,7 @@ from semiring.kernels.cpu.dense.operations import exchanged
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import scratch
 
-from .edge_numbers import MOST, NUMBER, EdgeNumbers
+from .edge_numbers import MOST_EDGES, NUMBER, EdgeNumbers
 from .kernel import RowsKernel, aligned, comparing
 from .search import INDEX
 
@@ -40,7 +40,7 @@ BITS = 64 << 20  # bytes of what is known of edges: a bit for each line
 class TreeKernel(RowsKernel):
     """Predecessors for one semiring in one storage type, as numbers of edges; see `RowsKernel`.
 
-    No vertex may have more than `MOST` edges. The program is that of `program_of`.
+    No vertex may have more than `MOST_EDGES` edges. The program is that of `program_of`.
     """
 
     template, needs = Path(__file__).with_name("trees_template.py"), ("grow",)
@@ -181,5 +181,5 @@ def is_monotone(lowering: Lowering) -> bool:
 def kernel_for(entering: Rows) -> tuple[str, type[TreeKernel]]:
     """What compiled code is for that makes trees along such edges, and which kernel that is."""
     offsets = entering.offsets
-    hubs = int(np.maximum.reduce(offsets[1:] - offsets[:-1], initial=0)) > MOST
+    hubs = int(np.maximum.reduce(offsets[1:] - offsets[:-1], initial=0)) > MOST_EDGES
     return ("trees of hubs", HubTreeKernel) if hubs else ("trees", TreeKernel)

@@ -18,7 +18,7 @@ from semiring.kernels.cuda.dense.product import NO_GAP, Gap
 
 from .words import Bits, Geometry, clear, copy, module_of, scratch, some, transpose, words_function
 
-SHORT = 32_768  # columns of A up to which counters may begin at 0; see bits.cuh
+COUNTED_COLUMNS = 32_768  # columns of A up to which counters may begin at 0; see bits.cuh
 MAPPED = 16  # numbers of 8 bytes in a tensor map, one argument of a kernel
 
 
@@ -151,7 +151,7 @@ def _multiply_in_place(
         C.rows, 2 * C.pairs, *gap, -(-A.columns // 1024), down, across, *known, int(accumulate),
     )
     for _ in range(times):
-        _wgmma(CT is not None, A.columns <= SHORT)(grid, 1, *arguments)
+        _wgmma(CT is not None, A.columns <= COUNTED_COLUMNS)(grid, 1, *arguments)
 
 
 def _multiply_by_tiles(C: Bits, A: Bits, T: Bits, accumulate: bool, CT: Bits | None, kernel: str) -> None:

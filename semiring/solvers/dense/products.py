@@ -36,7 +36,7 @@ from semiring.kernels.lowering.parts import chunks
 from semiring.kernels.numpy import logsum
 from semiring.kernels.numpy.dense import STRIP, operations
 from semiring.kernels.numpy.rows import by_rank
-from semiring.kernels.wrappers.paced import SHORT, paced
+from semiring.kernels.wrappers.paced import UNCUT_TERMS, paced
 from semiring.machine.threads import thread_count
 from semiring.operands.convert import as_dense, as_packed, on_host
 from semiring.operands.devices import is_on_gpu, require_gpu, to_host, upload
@@ -178,7 +178,7 @@ def multiplied(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = No
     result = low.empty(full) if c is None else low.encode(c, True)
     terms = float(prod(full)) * a.shape[-1]
     if len(full) == 2:
-        k = paced(build_kernel(low), low, terms) if terms > SHORT else build_kernel(low)
+        k = paced(build_kernel(low), low, terms) if terms > UNCUT_TERMS else build_kernel(low)
         (k.multiply if c is None else k.multiply_add)(result, a, b)
         return result
     many = cast("StackKernel[Any]", paced(build_kernel(low), low, terms))

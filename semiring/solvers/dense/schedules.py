@@ -28,7 +28,7 @@ from semiring.kernels.interface import BitKernel, Kernel, Report, StackKernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import logsum
 from semiring.kernels.wrappers.counting import Counting
-from semiring.kernels.wrappers.paced import SHORT, paced
+from semiring.kernels.wrappers.paced import UNCUT_TERMS, paced
 from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.devices import to_host, upload
 from semiring.operands.examine import stacked
@@ -410,7 +410,7 @@ def reporting(
     kernel: Kernel[Any] = build_kernel(plan.lowering)
     if not check:
         kernel = kernel.unchecked
-    if plan.work > SHORT and plan.lowering.kind == "numba":
+    if plan.work > UNCUT_TERMS and plan.lowering.kind == "numba":
         kernel = paced(kernel, plan.lowering, plan.work)
     if progress is False:
         return nullcontext(kernel)

@@ -24,7 +24,7 @@ from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.kernels.build import repays, sums_numbers
 from semiring.kernels.cpu.compile.price import when
-from semiring.kernels.cpu.sparse.edge_numbers import MOST, NUMBER, EdgeNumbers
+from semiring.kernels.cpu.sparse.edge_numbers import MOST_EDGES, NUMBER, EdgeNumbers
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.parts import each_part, like
 from semiring.machine.memory import available_bytes
@@ -125,7 +125,7 @@ def hop_bytes(given: Operand, low: Lowering) -> int:
     if not isinstance(given, Sparse) or low.kind != "numba" or when() == "never":
         return VERTEX_BYTES
     offsets = given.rows.offsets
-    if int(np.maximum.reduce(offsets[1:] - offsets[:-1], initial=0)) > MOST:
+    if int(np.maximum.reduce(offsets[1:] - offsets[:-1], initial=0)) > MOST_EDGES:
         return VERTEX_BYTES
     return NUMBER.itemsize if given.bounded else NUMBER.itemsize + VERTEX_BYTES
 

@@ -13,7 +13,7 @@ from sparse_patterns import patterns, rows, touched
 
 from semiring.algorithms.sparse.analysis import Analysis, analyse
 from semiring.algorithms.sparse.costs import (
-    BIG,
+    DENSE_ORDER,
     LANES,
     SETUP,
     analysis_seconds,
@@ -100,10 +100,11 @@ def clique(n: int) -> Analysis:
 
 
 def test_terms_of_one_front() -> None:
-    small, large = work_of(clique(BIG - 1)), work_of(clique(BIG))
-    assert (small.small, small.large) == ((BIG - 1) ** 3, 0) and (large.small, large.large) == (0, BIG**3)
-    assert small.terms(7, answer=False) == (BIG - 1) ** 3
-    assert small.terms(7, answer=True) == (BIG - 1) ** 3 + 7 * small.down + small.up
+    small, large = work_of(clique(DENSE_ORDER - 1)), work_of(clique(DENSE_ORDER))
+    assert (small.small, small.large) == ((DENSE_ORDER - 1) ** 3, 0)
+    assert (large.small, large.large) == (0, DENSE_ORDER**3)
+    assert small.terms(7, answer=False) == (DENSE_ORDER - 1) ** 3
+    assert small.terms(7, answer=True) == (DENSE_ORDER - 1) ** 3 + 7 * small.down + small.up
     assert small.down == 0, "there is no further vertex"
     nothing = work_of(analyse(np.zeros(1, int), np.array([], int)))
     assert nothing.terms(0, answer=True) == nothing.stored == nothing.fill == 0

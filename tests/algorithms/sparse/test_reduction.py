@@ -33,8 +33,8 @@ def test_an_edge_stays_unless_a_longer_path_replaces_it(given_pattern: tuple, ra
     R = walks(n, edges)
     expected = [not (R[u] & R[:, v]).any() for u, v in edges]
     with pytest.MonkeyPatch.context() as patch:  # several blocks
-        patch.setattr(reduction, "BLOCK", width)
-        patch.setattr(reduction, "LEAST", 8)
+        patch.setattr(reduction, "BLOCK_TARGETS", width)
+        patch.setattr(reduction, "LINE_TARGETS", 8)
         assert list(reduction.transitive_reduction(*rows(n, edges))) == expected
 
 
@@ -47,7 +47,7 @@ def test_a_graph_with_a_cycle_has_none(given_pattern: tuple) -> None:
 
 
 def test_many_vertices_take_narrow_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reduction, "ROOM", 1000)
+    monkeypatch.setattr(reduction, "BLOCK_BYTES", 1000)
     n = 3000
     chain = [(i, i + 1) for i in range(n - 1)]
     skips = [(i, i + 700) for i in range(0, n - 700, 7)]

@@ -30,7 +30,7 @@ def test_pieces_make_the_whole(
     A, B, C = drawn(batch, m, k), drawn(batch, k, n), drawn(batch, m, n)
     expected = A @ B + (C if accumulate else 0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(library, "MOST", most)
+        patch.setattr(library, "CALL_TERMS", most)
         patch.setattr(library, "STEP", 2)
         assert library.product(*(x.view(COMPLEX) if records else x for x in (C, A, B)), accumulate)
     assert np.array_equal(C, expected)

@@ -42,7 +42,7 @@ def test_results_do_not_depend_on_where_a_product_is_cut(
     whole, cut = C.copy(), C.copy()
     (DenseKernel.multiply_add_stack if accumulate else DenseKernel.multiply_stack)(DenseKernel(LOW), whole, A, B)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paced, "SHORT", 0)
+        patch.setattr(paced, "UNCUT_TERMS", 0)
         patch.setattr(paced, "STEP", 4)
         kernel, sizes = Paced(DenseKernel(LOW)), []
         patch.setattr(type(kernel._products), "most", property(lambda self: most))
@@ -92,7 +92,7 @@ def test_compiling_does_not_count_as_work(rate: float, closures: bool) -> None:
     assert sum(engine.calls) == (batch * 64**3 if closures else side**3) and engine.calls[0] == 0
     assert pace.most == pytest.approx(rate * ROUND, rel=1e-3), engine.calls
     sizes = sorted(engine.calls)[len(engine.calls) // 2 :]  # more than half are as large as they may be
-    assert sizes[0] >= min(rate * ROUND, side**3) / 20 or sizes[0] > paced.SHORT / 3
+    assert sizes[0] >= min(rate * ROUND, side**3) / 20 or sizes[0] > paced.UNCUT_TERMS / 3
 
 
 @settings(max_examples=30)
@@ -103,7 +103,7 @@ def test_stacks_are_closed_in_rounds(batch: int, n: int, seed: int) -> None:
     whole, cut = D.copy(), D.copy()
     expected = DenseKernel(LOW).close_stack(whole)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paced, "SHORT", 0)
+        patch.setattr(paced, "UNCUT_TERMS", 0)
         kernel = Paced(DenseKernel(LOW))
         patch.setattr(type(kernel._closures), "most", property(lambda self: 2 * n**3))
         assert np.array_equal(kernel.close_stack(cut), expected)

@@ -114,7 +114,7 @@ def test_rounds_change_no_bit(count: int, monkeypatch: pytest.MonkeyPatch) -> No
     for seconds in (rounds.ROUND, 1e-9):  # of all at once, and of a chunk for each thread
         monkeypatch.setattr(rounds, "ROUND", seconds)
         monkeypatch.setattr(module, "WIDTH", 8)
-        monkeypatch.setattr(module, "SHORT", 0)
+        monkeypatch.setattr(module, "UNCUT_TERMS", 0)
         F, seen = factored(A, "levels", count=count), []
         monkeypatch.setattr(F._pace, "learn", lambda steps, seconds, seen=seen: seen.append(steps))
         rows, plus, B = np.empty((250, 250)), np.empty((250, 250)), A.copy()

@@ -175,7 +175,7 @@ def test_little_work_is_one_piece() -> None:
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_many_rows_are_looked_at_by_all_threads(threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_NUM_THREADS", threads)
-    monkeypatch.setattr(structure, "MANY", 0)
+    monkeypatch.setattr(structure, "PARALLEL_ENTRIES", 0)
     monkeypatch.setattr(structure.CODE, "bought", True)
     rows = 60_000
     offsets, columns = np.arange(rows + 1) * 2, np.tile(np.array([3, 5], np.int32), rows)
@@ -233,13 +233,13 @@ def test_numbers_that_are_alike(
     expected = len(set(values.tolist())) < 2
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEMIRING_NUM_THREADS", str(threads))
-        for many in (0, structure.MANY):
-            patch.setattr(structure, "MANY", many)
+        for many in (0, structure.PARALLEL_ENTRIES):
+            patch.setattr(structure, "PARALLEL_ENTRIES", many)
             assert alike(given_) is expected
 
 
 def test_nan_is_like_nothing_and_a_zero_with_a_sign_may_be_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(structure, "MANY", 0)
+    monkeypatch.setattr(structure, "PARALLEL_ENTRIES", 0)
     values = np.zeros(999)
     values[500] = np.nan
     assert not alike(values) and not alike(np.full(999, np.nan)) and not alike(np.full(1, np.nan))

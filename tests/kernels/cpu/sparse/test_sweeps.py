@@ -95,7 +95,7 @@ def test_what_takes_too_long_is_settled(monkeypatch: pytest.MonkeyPatch) -> None
     expected = kernel().settle(A, every)
     monkeypatch.setattr(CpuSweepKernel, "settle", settle)
     assert np.array_equal(kernel().sweep(A, every), expected) and settled == []
-    monkeypatch.setattr(module, "MOST", 1)
+    monkeypatch.setattr(module, "MOST_PASSES", 1)
     assert np.array_equal(kernel().sweep(A, every), expected)
     assert sorted(settled) == every.tolist(), "for no group are the edges relaxed once only"
 
