@@ -343,12 +343,12 @@ def arrays_in(value: Any, first: Operators | None) -> Any:
         return value.to_numpy()[places_of_labels(first.names, value.index.tolist())]
     if not isinstance(value, Operators):
         return value
-    if first is None or first.names is None or value.names is None:
-        return with_infinities(value.array, value.semiring)
-    order = alignment(first.names, value.names)
+    elements = with_infinities(value.array, value.semiring)
+    named = first is not None and first.names is not None and value.names is not None
+    order = alignment(first.names, value.names) if named else None
     if order is None:
-        return with_infinities(value.array, value.semiring)
-    turned = with_infinities(value.array, value.semiring)[np.ix_(order, order)]
+        return elements
+    turned = elements[np.ix_(order, order)]
     turned.flags.writeable = False
     return turned
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.facts import Facts
+from semiring.operands.convert import as_dense
 from semiring.operands.operand import Operand, order_of, order_of_one
+from semiring.operands.read import read
 
 
 @given(st.lists(st.integers(0, 5), max_size=4))
@@ -70,3 +75,50 @@ def test_answers_in_the_dtype_in_which_the_elements_came_in() -> None:
     back = given_.in_callers_dtype(answer)
     assert back.dtype == np.dtype(">f8") and back.tolist() == answer.tolist()
     assert given_.in_callers_dtype(back) is back
+
+
+GIVEN = np.array([[np.inf, 2.0, 5.0], [1.0, np.inf, np.inf], [0.0, 3.0, np.inf]])
+NAMED = ["x", "y", "z"]
+MADE: dict[str, Any] = {
+    "array": lambda: GIVEN.copy(),
+    "Matrix": lambda: sr.Matrix(GIVEN.copy(), sr.min_plus, NAMED),
+    "sparse": lambda: sp.csr_array((GIVEN[np.inf > GIVEN], np.nonzero(np.inf > GIVEN)), (3, 3)),
+    "Graph": lambda: sr.as_graph([(NAMED[i], NAMED[j], GIVEN[i, j]) for i, j in zip(*np.nonzero(np.inf > GIVEN),
+                                                                                  strict=True)], names=NAMED),
+}
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_the_algebra_of_operands(make: str) -> None:
+    """Transposed, plain, identity, part, other elements and graph: as NumPy has them, and the operand stays."""
+    A: Any = read(MADE[make](), sr.min_plus)
+    before, kind = as_dense(A).array.copy(), type(A.wrap(GIVEN))
+    assert (as_dense(A.T).array == GIVEN.T).all() and type(A.T.wrap(GIVEN)) is np.ndarray
+    assert (as_dense(A.plain).array == GIVEN).all() and type(A.plain.wrap(GIVEN)) is np.ndarray
+    assert A.plain.names == A.names and not A.plain.of_graph
+    assert (as_dense(A.eye()).array == sr.min_plus.eye(3)).all() and type(A.eye().wrap(GIVEN)) is kind
+    other = A.with_elements(A.elements + 1)
+    assert (as_dense(other).array == GIVEN + 1).all() and type(other.wrap(GIVEN)) is kind
+    assert A.graph().n == 3 and A.graph().along([0, 2], [1, 0]).tolist() == [2.0, 0.0]
+    for vertices in ([0, 2], [2, 0, 1], []):
+        found = A.part(np.array(vertices, np.int64))
+        assert (as_dense(found).array == GIVEN[np.ix_(vertices, vertices)]).all()
+        assert found.names == [v if A.names is None else NAMED[v] for v in vertices]
+    assert not A.with_elements(A.elements - 9).bounded and A.bounded
+    assert (as_dense(A).array == before).all()
+
+
+def test_elements_of_a_narrower_dtype_are_the_answer() -> None:
+    A = read(np.array([[3, 4], [5, 6]], ">i4"), sr.min_plus)
+    floats = A.with_elements(A.elements.astype("f8"))
+    assert A.callers_dtype == ">i4" and A.with_elements(A.elements + 1).callers_dtype == ">i4"
+    assert floats.wrap(np.zeros((2, 2))).dtype == "f8"
+
+
+def test_the_algebra_of_packed_bits_and_of_a_stack() -> None:
+    bits: Any = read(sr.pack([(0, 1), (1, 2)]), sr.boolean)
+    assert (bits.T.matrix.to_dense() == bits.matrix.to_dense().T).all() and bits.eye().matrix[2, 2]
+    assert bits.graph().along([0, 1], [1, 2]).all()
+    stack: Any = read(np.stack([GIVEN, GIVEN + 1]), sr.min_plus)
+    assert (stack.T.array == stack.array.swapaxes(1, 2)).all() and (stack.eye().array == sr.min_plus.eye(3)).all()
+    assert stack.graph((1,)).along([0], [1]).tolist() == [3.0]
