@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from engines import by_both
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -79,14 +80,13 @@ LIMITED: list[tuple[str, list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize(("name", "weights"), LIMITED)
+@pytest.mark.parametrize(("name", "weights", "compile"), by_both(LIMITED, 0, 1, 2, 3))
 def test_searches_up_to_a_limit_find_what_is_left_of_all(
-    name: str, weights: list[Any], compiled: bool, monkeypatch: pytest.MonkeyPatch
+    name: str, weights: list[Any], compile: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Weights, next hops and predecessors, and in parts for those who watch."""
     S = sr.catalogue[name]
-    monkeypatch.setattr(search, "affordable", lambda low, *_: low if compiled else low.interpreted)
+    monkeypatch.setattr(search, "affordable", lambda low, *_: low if compile == "always" else low.interpreted)
 
     @settings(max_examples=25)
     @given(st.integers(0, 10**6), st.integers(2, 5), st.floats(0, 1), st.booleans())
