@@ -76,9 +76,12 @@ def measured(n: int, parts: list[int], turns: int, folder: Path) -> None:
                 column.append(value)
         clock, processor, clock_out, processor_out, clock_commits, processor_commits = map(median, columns)
         plan = sr.plan("closure", **files, memory=memory)
+        # Any order of n³ multiply-adds moves so many bytes: H. Jia-Wei, H. T. Kung, I/O complexity: the red-blue pebble
+        # game (1981); D. Irony, S. Toledo, A. Tiskin, Communication lower bounds for matrix multiplication (2004).
+        bound = 2 * n**3 / (plan.memory / A.itemsize) ** 0.5 * A.itemsize
         print(f"n = {n}, memory 1/{part}, tiles of {plan.tile}: {clock / clock_out:.2f} of the speed in memory "
               f"({clock_out:.1f} s for {clock:.1f} s), {processor / processor_out:.2f} by the processor's time; "
-              f"moves {(plan.read + plan.written) / plan.bound:.2f} times 2 n³ / √M; a commit every 10 s costs "
+              f"moves {(plan.read + plan.written) / bound:.2f} times 2 n³ / √M; a commit every 10 s costs "
               f"{100 * (clock_commits / clock_out - 1):.1f} % ({100 * (processor_commits / processor_out - 1):.1f} % "
               f"of the processor's time); {peak(folder, memory)}", flush=True)
 

@@ -61,8 +61,9 @@ def wait(requests: list[Any]) -> None:
         requests.clear()
 
 
-def agreed(world: Any, function: Callable[[], T]) -> T:
-    """Return a function's result on this process, unless it raises an error on any process.
+@contextmanager
+def agreeing(world: Any) -> Iterator[None]:
+    """A context whose end all processes reach together, with an error on all if there is one on any.
 
     Raises
     ------
@@ -71,12 +72,18 @@ def agreed(world: Any, function: Callable[[], T]) -> T:
     """
     error: Exception | None = None
     try:
-        value = function()
+        yield
     except Exception as e:
         error = e
     raised = next((e for e in world.allgather(error) if e is not None), None)
     if raised is not None:
         raise Agreed(raised)
+
+
+def agreed(world: Any, function: Callable[[], T]) -> T:
+    """Return a function's result on this process, unless it raises an error on any process; see `agreeing`."""
+    with agreeing(world):
+        value = function()
     return value
 
 

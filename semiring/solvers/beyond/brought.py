@@ -27,11 +27,11 @@ from semiring.operands.devices import gpu_count
 from semiring.operands.examine import examine
 from semiring.operands.operand import order_of_one
 from semiring.operands.read import operand
-from semiring.operands.stored import Loosened, Stored, look_through
+from semiring.operands.stored import Stored, look_through
 from semiring.scale.connection import Rows
 from semiring.scale.grid import Grid
 from semiring.scale.rank_gpus import Gpu, gpu_of, require_room
-from semiring.scale.ranks import agreed
+from semiring.scale.ranks import agreed, agreeing
 from semiring.scale.scratch import FORMAT, fingerprint, refuse_other, unfinished
 from semiring.scale.stores import Source
 
@@ -94,58 +94,34 @@ def of_first(world: Any, function: Callable[[], T]) -> T:
 
 def one_algebra(world: Any, A: Any, S: Any) -> Semiring:
     """Return the algebra of rank 0 on every process; an algebra that another process names must be the same."""
-
-    def own() -> Semiring | None:
-        return algebra_for("closure", (A,), S) if S is not None or world.rank == 0 else None
-
-    def sent() -> bytes:
+    with agreeing(world):
+        mine = algebra_for("closure", (A,), S) if S is not None or world.rank == 0 else None
         try:
-            return pickle.dumps(mine) if world.rank == 0 else b""
+            data = pickle.dumps(mine) if world.rank == 0 else b""
         except pickle.PicklingError as e:
             raise SemiringError(str(e)) from None
-
-    mine = agreed(world, own)
-    data = world.bcast(agreed(world, sent))
-    found: Semiring = agreed(world, lambda: mine or pickle.loads(data) if world.rank == 0 else pickle.loads(data))
-
-    def same() -> None:
+    data = world.bcast(data)
+    with agreeing(world):
+        found: Semiring = mine if mine is not None and world.rank == 0 else pickle.loads(data)
         if mine is not None and mine is not found:
             raise SemiringError(f"rank {world.rank} asks for the closure over {mine.name}, and rank 0 over "
                                 f"{found.name}")
-
-    agreed(world, same)
     return found
 
 
 def read(world: Any, A: Any, S: Semiring, saved: dict[str, Any] | None) -> Given:
     """Read what this process passes, and agree on the matrix."""
-
-    def taken() -> tuple[str, Dense | None]:
-        if A is None:
-            return "nothing", None
-        given = operand(A.part if isinstance(A, Rows) else A, S, "A")
-        if given.kind == "device":
-            raise SemiringError("on= takes a matrix in the host's memory or in a file, and A is on a GPU: pass A.get()")
-        given = as_dense(given)
-        if not isinstance(A, Rows):
-            order_of_one(given.shape)
-        return "rows" if isinstance(A, Rows) else "stored" if isinstance(given, Stored) else "whole", given
-
-    way, given = agreed(world, taken)
+    way, given = agreed(world, lambda: _passed(A, S))
     ways = world.allgather(way)
-
-    def fit() -> None:
+    with agreeing(world):
         if ways != ["whole", *["nothing"] * (world.size - 1)] and ways not in ([w] * world.size for w in SHARED):
             passed = ", ".join(f"rank {r} {WAYS[w]}" for r, w in enumerate(ways[:4]))
             raise SemiringError(f"{passed}{', …' if world.size > 4 else ''}: pass the matrix on rank 0 and None on "
                                 "others, or its rows on each by connection.rows(part), or the same path on each")
-
-    agreed(world, fit)
     about = world.allgather(None if given is None else (given.shape, given.dtype, given.callers_dtype))
     shape, dtype, callers = about[0]
     heights = [s[0] for s, *_ in about] if ways[0] == "rows" else [0] * world.size
-
-    def alike() -> None:
+    with agreeing(world):
         for r, one in enumerate(about):
             if one is not None and (one[0][1] != shape[1] or one[1] != dtype or one[2] != callers):
                 raise SemiringError(f"rank {r} passes {one[0][0]} × {one[0][1]} elements of {one[2]}, and rank 0 "
@@ -156,8 +132,6 @@ def read(world: Any, A: Any, S: Semiring, saved: dict[str, Any] | None) -> Given
         if ways[0] == "rows" and sum(heights) != shape[1]:
             raise SemiringError(f"the processes pass {sum(heights)} rows of {shape[1]} columns: a matrix that has a "
                                 "closure is square")
-
-    agreed(world, alike)
     n = int(shape[1])
     bounds = [0, *np.cumsum([n, *[0] * (world.size - 1)] if ways[0] == "whole" else heights).tolist()]
     source = given.source if isinstance(given, Stored) else None
@@ -165,15 +139,24 @@ def read(world: Any, A: Any, S: Semiring, saved: dict[str, Any] | None) -> Given
     return Given(ways[0], n, dtype, callers, facts, given, source, bounds)
 
 
+def _passed(A: Any, S: Semiring) -> tuple[str, Dense | None]:
+    """The way in which a process passes the matrix, and what it passes."""
+    if A is None:
+        return "nothing", None
+    given = operand(A.part if isinstance(A, Rows) else A, S, "A")
+    if given.kind == "device":
+        raise SemiringError("on= takes a matrix in the host's memory or in a file, and A is on a GPU: pass A.get()")
+    given = as_dense(given)
+    if isinstance(A, Rows):
+        return "rows", given
+    order_of_one(given.shape)
+    return "stored" if isinstance(given, Stored) else "whole", given
+
+
 def with_tolerance(world: Any, given: Given, tol: float) -> Given:
     """The same matrix with each edge worse by a tolerance; `facts` are about what this process examines."""
-    operand, source = given.operand, given.source
-    if operand is not None and source is not None:
-        source = Loosened(source, operand.S, given.dtype, tol)
-    elif operand is not None:
-        made = loosened(operand, tol)
-        assert isinstance(made, Dense)
-        operand = made
+    operand: Any = None if given.operand is None else loosened(given.operand, tol)
+    source = operand.source if isinstance(operand, Stored) else None
     facts = agreed(world, lambda: _look(world, operand, source, given.bounds))
     return replace(given, operand=operand, source=source, facts=facts, as_given=given.operand)
 
@@ -299,14 +282,11 @@ def _refuse_differences(world: Any, o: Options) -> None:
     asked = {"method": o.method, "tile": o.tile, "check": o.check, "out": o.storing, "device": o.device,
              "reflexive": o.reflexive, "tol": o.tol}
     first = world.bcast(asked)
-
-    def same() -> None:
+    with agreeing(world):
         for name, value in asked.items():
             if value != first[name]:
                 raise SemiringError(f"rank {world.rank} asks for {name}={clip_repr(value)}, and rank 0 for "
                                     f"{clip_repr(first[name])}: all processes pass the same")
-
-    agreed(world, same)
 
 
 def _lowering(world: Any, S: Semiring, given: Given, facts: Facts, gpu: Gpu | None) -> Lowering:

@@ -37,13 +37,13 @@ from semiring.scale.connection import MPI
 from semiring.scale.memories import Memory
 from semiring.scale.program import Program
 from semiring.scale.rank_gpus import decoded, tiles_on
-from semiring.scale.ranks import Agreed, agreed, ending_together, message_rate, raw, threads_of, using
+from semiring.scale.ranks import Agreed, agreed, agreeing, ending_together, message_rate, raw, threads_of, using
 from semiring.scale.scratch import write_manifest
 from semiring.scale.spread import Spread
 from semiring.scale.stores import Output, draft, opened
 
 from ..close import Home, closed, diagonal_of_blocks, put_diagonal
-from ..cycles import Verdict, star_undefined, undefined_star
+from ..cycles import FINE, Verdict, star_undefined, undefined_star
 from ..dense import fields
 from ..dense.derived import weights_as_given
 from ..dense.schedules import stable_closure
@@ -191,7 +191,7 @@ class Processes(Home):
         storing = self.asked.storing
         if storing is not None:
             if self.saved is not None and not of_first(self.world, draft(storing.out, storing.folder).exists):
-                agreed(self.world, partial(self._first_only, lambda: shutil.rmtree(storing.folder)))
+                self._remove(storing.folder)
                 return opened(storing.out).array  # an earlier run was killed after it renamed the file
             self.output = self._begun()
         self._fill()
@@ -199,11 +199,14 @@ class Processes(Home):
             return closed(self)
         except Agreed as e:
             if storing is not None and isinstance(e.args[0], NoClosureError):  # there is nothing to go on with
-                agreed(self.world, partial(self._first_only, lambda: shutil.rmtree(storing.folder)))
+                self._remove(storing.folder)
             raise
 
-    def _first_only(self, function: Any) -> Any:
-        return function() if self.world.rank == 0 else None
+    def _remove(self, folder: Path) -> None:
+        """Remove the folder of an unfinished closure, by the first process."""
+        with agreeing(self.world):
+            if self.world.rank == 0:
+                shutil.rmtree(folder)
 
     # The input
 
@@ -251,8 +254,11 @@ class Processes(Home):
 
         def commit(step: int) -> None:
             nonlocal last
-            agreed(self.world, self._store_part)
-            agreed(self.world, partial(self._first_only, partial(self._write_manifest, step)))  # when all is on disk
+            with agreeing(self.world):
+                self._store_part()
+            with agreeing(self.world):  # when all is on disk
+                if self.world.rank == 0:
+                    self._write_manifest(step)
             self.slot = 1 - self.slot
             last = monotonic()
 
@@ -265,24 +271,20 @@ class Processes(Home):
         if self.kept and (self.low.inverts or self.low.dual):  # rows have to be exchanged
             self.close_again()
             return
-
-        def refused() -> None:
+        with agreeing(self.world):
             if self.world.rank == 0 and self.kept:
                 raise star_undefined(self.given, UndefinedStar(error.pivot), gone=False)
             if self.world.rank == 0:
                 raise undefined_star(self.S, None, None, error.pivot)
 
-        agreed(self.world, refused)
-
     def verdict(self) -> Verdict:
         """See `Home`; the first process judges."""
-        self._diagonal, judged, as_given = self.spread.diagonal(), super().verdict, self.brought.as_given
-
-        def verdict() -> Verdict:
-            with nullcontext() if as_given is None else weights_as_given(as_given, float(self.asked.tol or 0)):
-                return judged()
-
-        found: Verdict = self.world.bcast(agreed(self.world, partial(self._first_only, verdict)))
+        self._diagonal, found, as_given = self.spread.diagonal(), FINE, self.brought.as_given
+        with agreeing(self.world):
+            if self.world.rank == 0:
+                with nullcontext() if as_given is None else weights_as_given(as_given, float(self.asked.tol or 0)):
+                    found = super().verdict()
+        found = self.world.bcast(found)
         return found
 
     def diagonal(self) -> np.ndarray:
@@ -294,13 +296,13 @@ class Processes(Home):
         if self.gpu is not None:
             low = choose(self.S, low.dtype, self.facts, self.spread.grid.n, in_place=False, packed=False)
 
-        def again() -> np.ndarray:
-            if fields.is_for_lapack(low):
-                return np.asarray(fields.inverse(self.given, low))
-            stored = np.asarray(stable_closure(low, self.given.array, None, self.facts, self.names))
-            return stored if self.gpu is None else np.asarray(low.decode(stored))
-
-        found = agreed(self.world, partial(self._first_only, again))
+        found = np.empty(0)
+        with agreeing(self.world):
+            if self.world.rank == 0 and fields.is_for_lapack(low):
+                found = np.asarray(fields.inverse(self.given, low))
+            elif self.world.rank == 0:
+                found = np.asarray(stable_closure(low, self.given.array, None, self.facts, self.names))
+                found = found if self.gpu is None else np.asarray(low.decode(found))
         self.spread.take_rows(self.brought.bounds, lambda rows: found[rows])
 
     # Commits
@@ -335,14 +337,11 @@ class Processes(Home):
 
     def decode(self) -> None:
         """See `Home`; `answer` is this process's tiles."""
-        def decoded_here() -> np.ndarray:
-            decode = self.low.decode if self.gpu is None else partial(decoded, self.low)
-            found = np.asarray(decode(self.spread.local))
+        decode = self.low.decode if self.gpu is None else partial(decoded, self.low)
+        with agreeing(self.world):
+            self.answer = np.asarray(decode(self.spread.local))
             if self.check:
-                refuse_overflow(self.low, found)
-            return found
-
-        self.answer = agreed(self.world, decoded_here)
+                refuse_overflow(self.low, self.answer)
 
     def put_diagonal(self, vertices: Iterable[int], values: Any) -> None:
         grid = self.spread.grid
@@ -394,23 +393,17 @@ class Processes(Home):
         grid, given, world = self.spread.grid, self.brought, self.world
         bounds = given.bounds if given.source is None else [0, *[grid.n] * world.size]
         height = bounds[world.rank + 1] - bounds[world.rank]
-
-        def room() -> np.ndarray:
+        with agreeing(world):
             require(height * grid.n * self.low.dtype.itemsize, "the answer")
-            return np.empty((height, grid.n), self.low.dtype)
-
-        out = agreed(world, room)
+            out = np.empty((height, grid.n), self.low.dtype)
         self.spread.give_rows(bounds, self.answer, out)
-
-        def whole() -> Any:
-            self.answer = out
-            super(Processes, self).mend(True)
-            if not self.reflexive:
-                put_diagonal(self.answer, 0, range(grid.n), self.with_edges())
-            return self.answer
-
-        if self.kept:
-            out = agreed(world, partial(self._first_only, whole))
+        with agreeing(world):
+            if self.kept and world.rank == 0:
+                self.answer = out
+                super().mend(True)
+                if not self.reflexive:
+                    put_diagonal(self.answer, 0, range(grid.n), self.with_edges())
+                out = self.answer
         if given.way != "rows" and world.rank:
             return None
         assert given.operand is not None
@@ -422,32 +415,28 @@ class Processes(Home):
         assert storing is not None
         made = Program(grid.n, grid.side, grid.count)
         again, dtypes = self.saved is not None, (low.dtype, self.brought.callers_dtype)
-
-        def begun() -> Output | None:
-            if self.world.rank:
-                return None
-            if not again:
+        with agreeing(self.world):
+            if self.world.rank == 0 and not again:
                 shutil.rmtree(storing.folder, ignore_errors=True)
                 storing.folder.mkdir()
-            return Output(storing.out, storing.folder, made, *dtypes, again)
-
-        first = agreed(self.world, begun)
-        return agreed(self.world, lambda: first or Output(storing.out, storing.folder, made, *dtypes, True))
+            if self.world.rank == 0:
+                found = Output(storing.out, storing.folder, made, *dtypes, again)
+        with agreeing(self.world):
+            if self.world.rank:
+                found = Output(storing.out, storing.folder, made, *dtypes, True)
+        return found
 
     def _written(self) -> Any:
         storing, grid, output, found = self.asked.storing, self.spread.grid, self.output, self.answer
         assert storing is not None
-
-        def write() -> None:
+        with agreeing(self.world):
             for i in grid.tile_rows:
                 for j in grid.tile_columns:
                     output.write_block(grid.span(i), grid.span(j), found[grid.local_row(i), grid.local_column(j)])
-
-        def finish() -> None:
-            output.finish()
-            shutil.rmtree(storing.folder)
-
-        agreed(self.world, write)
-        agreed(self.world, output.sync)  # after all have written
-        agreed(self.world, partial(self._first_only, finish))
+        with agreeing(self.world):  # after all have written
+            output.sync()
+        with agreeing(self.world):
+            if self.world.rank == 0:
+                output.finish()
+                shutil.rmtree(storing.folder)
         return opened(storing.out).array
