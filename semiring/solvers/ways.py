@@ -110,7 +110,6 @@ WAYS = (
     way("solve", "sparse.elimination", "device check progress", kinds={TO_GPU}),
     way("solve", "sparse.on_gpus", "device check progress", kinds={TO_GPU}),
     way("solve", "sparse.traversals", "device check progress", kinds=SPARSE),
-    way("solve", "sparse.superlu", "device check progress", kinds=SPARSE),
     way("solve", "sparse.elimination", "device check progress", kinds=SPARSE),
     way("solve", "dense.factors", "device check progress"),
 

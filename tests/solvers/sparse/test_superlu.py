@@ -15,9 +15,9 @@ from sparse_patterns import Edges, patterns, touched
 
 import semiring as sr
 from semiring.operands.read import read
-from semiring.solvers.sparse import superlu
+from semiring.solvers.sparse import elimination
 from semiring.solvers.sparse.analysis import analysis_of, lowering_of
-from semiring.solvers.sparse.superlu import decomposed, envelope, filled
+from semiring.solvers.sparse.elimination import decomposed, envelope, filled
 
 
 def solved(A: list[list[Fraction]], b: list[Fraction]) -> list[Fraction] | None:
@@ -138,7 +138,7 @@ def test_the_factors_fit_the_memory_that_the_plan_states(n: int, seed: int, dtyp
     A = sp.random_array((n, n), density=0.1, random_state=np.random.default_rng(seed)).tocsr()
     A = (A * (0.5 / n)).astype(dtype)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(superlu, "is_analysed", lambda A: False)  # by another test
+        patch.setattr(elimination, "is_analysed", lambda A: False)  # by another test
         plan = sr.plan("solve", A, np.ones(n, dtype), sr.plus_times)
     lu = lu_of(A)
     assert plan.method == "SuperLU"
@@ -167,9 +167,9 @@ def test_long_calls_of_the_library_are_interruptible(monkeypatch: pytest.MonkeyP
         called.append(function)
         return function()
 
-    monkeypatch.setattr(superlu, "interruptible", see)
+    monkeypatch.setattr(elimination, "interruptible", see)
     A, b = ring(300), np.ones(300)
     expected = sr.solve(A, b, sr.plus_times)
     assert called == []
-    monkeypatch.setattr(superlu, "WAIT", 0.0)
+    monkeypatch.setattr(elimination, "WAIT", 0.0)
     assert np.array_equal(sr.solve(A, b, sr.plus_times), expected) and len(called) == 2
