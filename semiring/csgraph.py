@@ -625,7 +625,6 @@ def _all(A: Any, wanted: bool) -> Any:
         return (np.zeros((0, 0)), np.zeros((0, 0), np.int32)) if wanted else np.zeros((0, 0))
     if _is_small(A, n, wanted):
         return _theirs.dijkstra(_sparse(A), return_predecessors=wanted)
-    _refuse_negative_loops(A)
     task = Task("closure", min_plus, (A,), options())
     found = np.asarray(_told(lambda: compute(task)))
     if not wanted:
@@ -700,26 +699,6 @@ def _from_the_nearest(A: Any, indices: Any, wanted: bool, limit: float, negative
     origin[gone] = NOTHING
     before[gone & ~_on_the_way(before[None], ~gone[None])[0]] = NOTHING
     return rows, before.astype(np.int32), origin.astype(np.int32)
-
-
-def _refuse_negative_loops(A: Any) -> None:
-    """Refuse negative loops.
-
-    Raises
-    ------
-    NegativeCycleError
-    """
-    if not (_lengths(A) < 0).any():
-        return
-    if sp.issparse(A):  # A.diagonal() would add parallel loops up
-        at = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
-        lengths = np.where(at == A.indices, A.data, 0)
-    else:
-        at, lengths = np.arange(len(A)), A.diagonal()
-    if (lengths < 0).any():
-        worst = int(np.argmax(lengths < 0))
-        raise NegativeCycleError(f"Negative cycle detected on node {int(at[worst])}: a loop of length "
-                                 f"{lengths[worst]:g}")
 
 
 def _refuse_negative_cycles(A: Any) -> None:

@@ -151,13 +151,16 @@ class Paths:
     def __getitem__(self, ends: tuple[Hashable, Hashable]) -> Path:
         if not isinstance(ends, tuple) or len(ends) != 2:
             raise GraphError(f"a path has two ends, R[source, target], and {clip_repr(ends)} is not a pair of vertices")
-        row, source = self._row(ends[0])
-        target = position_of(ends[1], self.n, self.names, self._positions)
-        walk = self._walks(np.array([row]), np.array([source]), np.array([target]))[0]
+        row, target, walk = self._walk(*ends)
         if walk is None:
             return Path(nothing_in(self.semiring, self._given.callers_dtype), None)
         found = self._given.in_callers_dtype(self._host[row, target : target + 1])
         return Path(self._given.number(found[0]), self._by_name(walk))
+
+    def _walk(self, source: Hashable, target: Hashable) -> tuple[int, int, list[int] | None]:
+        """The row of a source, the position of a target, and the positions on the path."""
+        (row, start), end = self._row(source), position_of(target, self.n, self.names, self._positions)
+        return row, end, self._walks(np.array([row]), np.array([start]), np.array([end]))[0]
 
     def walk(self, sources: Sequence[Hashable], targets: Sequence[Hashable]) -> list[list[Any] | None]:
         """Return the vertices of many paths at once.
@@ -215,9 +218,7 @@ class Paths:
         >>> sr.paths(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus).edges("a", "c")
         [('a', 'b', 3.0), ('b', 'c', 4.0)]
         """
-        row, start = self._row(source)
-        end = position_of(target, self.n, self.names, self._positions)
-        walk = self._walks(np.array([row]), np.array([start]), np.array([end]))[0]
+        _, _, walk = self._walk(source, target)
         if walk is None or len(walk) < 2:
             return []
         weights = self._weights_along(walk[:-1], walk[1:])
