@@ -1,4 +1,4 @@
-"""What will be done, where, and why: what `semiring.plan` prints, and what runs."""
+"""A plan: what will run, where, and why. `semiring.plan` prints it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from semiring.machine.memory import in_words
 
 @dataclass(eq=False, kw_only=True)
 class Plan:
-    """What will be done, and why; `print` it.
+    """What will run, and why; `print` it.
 
     Attributes
     ----------
@@ -25,23 +25,27 @@ class Plan:
         "closure", "matmul", "factor", "solve", "rows", "path", "paths", "nearest", "power" or "cycle_mean".
     algebra : Semiring
     shape : tuple of int
-        Of the answer.
+        The shape of the answer.
     method : str
-        The solver's name for what it does: a schedule, "sparse elimination", "components", …
+        The solver's name for its method: a schedule, "sparse elimination", "components", …
     lowering : Lowering
         How elements are stored and computed.
     place : str
-        The device; empty for that of the lowering's engine.
+        The device; empty for the device of the lowering's engine.
     work : float
         Multiply-adds: one ⊗ and one ⊕ each.
     memory : int
         Bytes beyond the operands.
     reasons : dict
-        Why, by row of the printed plan.
+        The reason for each row of the printed plan.
     tile : int
-        Rows of a pivot block, or of the blocks that are closed directly; 0 where there are none.
+        Rows of a pivot block, or of the blocks that are closed directly; 0 if there are none.
     devices : tuple of int
-        The GPUs that each need `memory`, where several were asked for.
+        The GPUs that each need `memory`, if several were asked for.
+    nnz : int or None
+        Entries of a sparse matrix.
+    seconds : dict
+        Predicted seconds of each way that was considered, if they were predicted.
 
     Examples
     --------
@@ -59,15 +63,17 @@ class Plan:
     lowering: Final[Lowering]
     work: Final[float]
     memory: Final[int]
-    runner: Final[Callable[[Any], Any]] = field(repr=False, compare=False)  # of the plan
+    runner: Final[Callable[[Any], Any]] = field(repr=False, compare=False)  # is called with the plan
     place: Final[str] = ""
-    needs: Final[tuple[str, str] | None] = None  # what is short of memory, and what helps, if it can be said better
+    needs: Final[tuple[str, str] | None] = None  # as `shortage`, if it can be said better
     reasons: Final[dict[str, str]] = field(default_factory=dict)
     tile: Final[int] = 0
     devices: Final[tuple[int, ...]] = ()
+    nnz: Final[int | None] = None
+    seconds: Final[dict[str, float]] = field(default_factory=dict)
 
     def run(self) -> Any:
-        """Do it, and return what the verb would.
+        """Run the plan, and return the verb's answer.
 
         Returns
         -------
@@ -77,9 +83,9 @@ class Plan:
         Raises
         ------
         NoClosureError
-            When the closure does not exist.
+            If the closure does not exist.
         SemiringError
-            When a result has no place in the dtype.
+            If a result does not fit in the dtype.
 
         Examples
         --------
@@ -93,19 +99,19 @@ class Plan:
 
     @property
     def device(self) -> str:
-        """Where it is done."""
+        """The device on which it runs."""
         return self.place or kernel(self.lowering).place
 
     @property
     def shortage(self) -> tuple[str, str]:
-        """What is short of memory where there is not enough, and what helps."""
+        """Text for the out-of-memory error: what needs the memory, and what to try."""
         shape = " × ".join(map(str, self.shape))
         dtype = "bits" if self.lowering.kind == "packed" else self.lowering.dtype
         what = f"the {shape} product" if self.operation == "matmul" else f"the {self.operation} of {shape} {dtype}"
         return self.needs or (what, "use a narrower dtype or fewer vertices")
 
     def rows(self) -> dict[str, str]:
-        """What is printed, by name.
+        """Return the printed rows, by name.
 
         Returns
         -------
@@ -114,7 +120,7 @@ class Plan:
         Raises
         ------
         SemiringError
-            When ``SEMIRING_NUM_THREADS`` is not a number of threads.
+            If ``SEMIRING_NUM_THREADS`` is not a number of threads.
 
         Examples
         --------
@@ -127,15 +133,23 @@ class Plan:
         dtype = low.dtype
         shown = ", ".join(f"{f} {dtype[f].name}" for f in dtype.names) if dtype.names else str(dtype.name)
         rows = {
-            "operation": f"{self.operation} over {self.algebra.name}, {shape}, {shown}",
+            "operation": f"{self.operation} over {self.algebra.name}, {shape}, {shown}"
+            + ("" if self.nnz is None else f", with {self.nnz} edges"),
             "method": self.method,
             "tile": str(self.tile),
             "lowering": f"{low.name}, stored as {'bits' if low.kind == 'packed' else low.storage}",
             "device": self.device,
             "work": f"{self.work:.3g} multiply-adds",
             "memory": f"{in_words(self.memory)} beyond the operands",
+            **self._structure(),
+            "predicted": ", ".join(f"{name} {_time(self.seconds[name])}" for name in sorted(
+                self.seconds, key=self.seconds.__getitem__)),
         }
-        return {name: text for name, text in rows.items() if name != "tile" or self.tile}
+        return {name: text for name, text in rows.items() if text and (name != "tile" or self.tile)}
+
+    def _structure(self) -> dict[str, str]:
+        """Rows about the structure of a sparse matrix."""
+        return {}
 
     def _explained(self) -> list[tuple[str, str]]:
         """The rows with their reasons."""
@@ -154,8 +168,8 @@ class Plan:
         return self.__copy__()
 
     def __reduce__(self) -> Any:
-        raise PicklingError("a plan is of one machine, and holds what it would compute on: pickle the matrix and the "
-                            "algebra, and ask sr.plan where they are read; or its rows(), which are text")
+        raise PicklingError("a plan belongs to one machine and holds its operands: pickle the matrix and the algebra, "
+                            "and call sr.plan where you read them; or pickle its rows(), which are text")
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<10} {text}" for name, text in self._explained())
@@ -166,5 +180,9 @@ class Plan:
         return html_table(f"Plan of a {self.operation}", self._explained())
 
 
+def _time(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
+
+
 def nothing(plan: Any) -> None:
-    """Stands in a plan that is not run."""
+    """Do nothing: the runner of a plan that is not run."""

@@ -25,7 +25,7 @@ from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
 from semiring.solvers import costs
 from semiring.solvers.costs import (
-    MANY,
+    FILLING_EDGES,
     all_searches,
     estimate,
     least_search_seconds,
@@ -129,7 +129,7 @@ def test_the_least_by_numpy_is_known_before_analysis(kind: str, n: int) -> None:
     analysis = analyse(A.indptr, A.indices)
     for answer in (True, False):
         found = estimate(LOW, analysis, A.nnz, answer)
-        steps = costs.FACTORING * A.n + (costs.rows_steps(analysis, found.load, A.n) if answer else 0.0)
+        steps = costs.FACTORING_STEPS * A.n + (costs.rows_steps(analysis, found.load, A.n) if answer else 0.0)
         predicted = seconds_by_numpy(LOW, steps, found.terms)
         assert 0.2 * predicted < costs.least_by_numpy(LOW, A, answer) <= predicted
 
@@ -170,7 +170,7 @@ def test_a_plan_of_a_structure() -> None:
 def test_a_plan_says_that_factors_do_not_fit_and_what_does(monkeypatch: pytest.MonkeyPatch) -> None:
     A = grid(12)
     analysis = analysed(A)
-    monkeypatch.setattr(costs, "MUCH", 0)
+    monkeypatch.setattr(costs, "CHECKED_FACTORS", 0)
     needed = costs.plan("factor", LOW, analysis, A.nnz, answer=False).factors
     for available, told in ((needed - 1, True), (needed, False), (None, False)):
         monkeypatch.setattr(costs, "available_bytes", lambda available=available: available)
@@ -213,7 +213,7 @@ def random_graph(n: int, degree: int) -> sp.csr_array:
 
 @pytest.mark.parametrize(("A", "look"), [
     (grid(50), True), (sp.csr_array((2500, 2500)), True), (random_graph(60, 3), False),
-    (random_graph(4000, 2 * MANY), False), (random_graph(4000, 2), True),
+    (random_graph(4000, 2 * FILLING_EDGES), False), (random_graph(4000, 2), True),
     (sp.csr_array(np.ones((300, 300))), False), (sp.csr_array((0, 0)), False),
 ], ids=["grid", "no edges", "small", "many edges", "few edges", "dense", "nothing"])
 def test_when_a_look_repays(A: sp.csr_array, look: bool) -> None:
@@ -224,7 +224,7 @@ def test_many_edges_repay_where_levels_are_narrow() -> None:
     """A long band: every vertex touches the 60 before it, and a search sees few of them at once."""
     n, width = 4000, 60
     band = sp.diags_array([np.ones(n - k) for k in range(1, width)], offsets=range(1, width), format="csr")
-    assert band.nnz > MANY * n
+    assert band.nnz > FILLING_EDGES * n
     assert not not_worth_a_look(LOW, read(band, sr.min_plus))  # type: ignore[arg-type]
 
 

@@ -35,7 +35,7 @@ from semiring.operands.operand import Operand, order_of, order_of_one
 from semiring.operands.sparse import Sparse
 
 from .. import costs
-from ..costs import PredictedPlan, SparsePlan
+from ..costs import SparsePlan
 from ..cycles import of_stack
 from ..dense.schedules import SEARCH
 from ..forms import Encoded, narrowed, part_of, told, widened
@@ -141,7 +141,7 @@ def _ending_searches(S: Semiring, o: Options, given: Sparse, wanted: Wanted, fou
     turned = given.T
     form, work, seconds, why = form_of(turned), float(given.nnz) * n, {}, "as asked"
     if not asked:
-        known = found.seconds if isinstance(found, PredictedPlan) else {}
+        known = found.seconds
         rival = min(known.values(), default=dense_seconds(n, costs.lowering_rates(found.lowering)))
         purpose = "levels" if given.alike else "buckets" if sums_numbers(form.low) else "search"
         if not repays(form.low, rival, purpose):
@@ -156,7 +156,7 @@ def _ending_searches(S: Semiring, o: Options, given: Sparse, wanted: Wanted, fou
             return None
         work, seconds, why = work * share, {**known, "limit": alone}, "predicted to be faster than all values"
     low = form.low
-    return PredictedPlan(
+    return Plan(
         operation="paths", algebra=S, shape=(n, n), method="searches up to the limit", lowering=low,
         place=place_of(low), work=work, memory=n * n * (2 * low.storage.itemsize + 4),
         runner=partial(_search_up_to, search, bound, o),
@@ -318,8 +318,8 @@ def _fewest_edges(task: Task, given: Sparse, values: Plan) -> Plan | None:
 
 
 def predicted(plan: Plan) -> float:
-    """Seconds, where a plan says them."""
-    return min(plan.seconds.values(), default=0.0) if isinstance(plan, PredictedPlan) else 0.0
+    """Return the predicted seconds of the fastest way; 0 if they were not predicted."""
+    return min(plan.seconds.values(), default=0.0)
 
 
 def weighs_as_an_edge(given: Sparse) -> bool:

@@ -32,7 +32,6 @@ from semiring.operands.operand import Operand, order_of, order_of_one
 from semiring.operands.sparse import Sparse
 
 from .. import costs
-from ..costs import PredictedPlan
 from ..cycles import improving
 from ..dense.schedules import SEARCH, resolve_method
 from ..forms import fits, nothing_in, told
@@ -98,7 +97,7 @@ def _plan(task: Task, given: Sparse, form: Form, seconds: dict[str, float], why:
     form = on_the_host(given, form, n)
     low = form.low
     decoded = 0 if low.storage == low.dtype else low.dtype.itemsize
-    return PredictedPlan(
+    return Plan(
         operation="closure", algebra=task.S, shape=(n, n), method=SEARCH, lowering=low, place=place_of(low),
         work=float(given.nnz) * n, memory=n * n * (low.storage.itemsize + decoded),
         runner=partial(_run, task, given, form),

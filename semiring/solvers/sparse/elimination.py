@@ -236,7 +236,7 @@ def _over_a_field(task: Task, given: Sparse) -> Plan | None:
         seconds = superlu_seconds(fill, n, columns, cost)
     if seconds > max(dense, BOUND_SECONDS):
         return _as_dense(task)
-    return costs.PredictedPlan(
+    return Plan(
         operation="solve", algebra=task.S, shape=given.shape, method="SuperLU", lowering=low, place="CPU, 1 thread",
         work=fill.terms, memory=superlu_memory(fill, n, low.dtype),
         runner=partial(_solve_by_superlu, task, given, right, seconds),
