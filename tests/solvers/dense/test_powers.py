@@ -213,3 +213,14 @@ def test_products_are_checked_unless_the_caller_leaves_that_out() -> None:
         with pytest.raises(sr.SemiringError, match=r"no value at \[0, 0\]"):
             asked(A, sr.plus_times, 2)
         assert np.isnan(asked(A, sr.plus_times, 2, check=False)).all()
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_a_plan_counts_the_multiply_adds_of_all_columns(k: int) -> None:
+    """In a ring an edge for each column; in its array, n² entries for each column and product."""
+    n = 30
+    ring = sp.csr_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))))
+    for S in (sr.min_plus, sr.plus_times):
+        assert sr.plan("closure", ring, S, max_edges=k).work == n * n * k
+        dense = sr.plan("closure", ring.toarray(), S, max_edges=k)
+        assert dense.work == n**3 * int(dense.reasons["method"].split()[0])
