@@ -1,4 +1,4 @@
-"""Solver: rows of a closure and best paths from factors that are there, and what both kinds of factors share."""
+"""Solver: rows of a closure and best paths from existing factors; the base class of both kinds of factors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .walks import may_be_lost, reached_from
 
 
 class Factored:
-    """A matrix that was eliminated: `Factors`, or `SparseFactors`.
+    """An eliminated matrix: `Factors` or `SparseFactors`.
 
     Attributes
     ----------
@@ -51,11 +51,11 @@ class Factored:
 
     @property
     def semiring(self) -> Semiring:
-        """Over which it was eliminated."""
+        """The algebra."""
         return self._edges.S.declared
 
     def path(self, source: Hashable, target: Hashable) -> tuple[Any, list[Any] | None]:
-        """One best path between two vertices, where ⊕ selects: that of `semiring.path`, from what the factors say.
+        """Find one best path between two vertices, as `semiring.path` does, from the factors; ⊕ must select.
 
         Parameters
         ----------
@@ -71,17 +71,17 @@ class Factored:
         Raises
         ------
         LawError
-            When ⊕ does not select.
+            If ⊕ does not select.
         SemiringError
             For an unknown vertex.
 
         Notes
         -----
-        From the target each vertex is the least one before it on a best walk, by the row of the source, which is
-        substituted from the factors. Those of a sparse matrix give it only where the walk leads, so that a path takes
-        microseconds to a few milliseconds; the whole row is computed where an edge is better than one, for records and
-        numbers whose code is not worth compiling yet, and for Python objects. Where best edges come from vertices that
-        are no better than their heads, as edges of length 0 do, all vertices are asked; see
+        The walk is followed back from the target: each time to the least vertex before it on a best walk, by the row of
+        the source, which is substituted from the factors. Factors of a sparse matrix compute the row only along the
+        walk, so a path takes microseconds to a few milliseconds. The whole row is computed if an edge is better than
+        one, for records, for numbers whose code is not worth compiling yet, and for Python objects. If a best edge
+        comes from a vertex that is no better than its head, as edges of length 0 do, all vertices are looked at; see
         `semiring.algorithms.trees`.
 
         Examples
@@ -99,7 +99,7 @@ class Factored:
     @overload
     def solve(self, B: Any) -> Any: ...
     def solve(self, B: Any) -> Any:
-        """The least solution X = A* B of X = A ⊗ X ⊕ B.
+        """Return the least solution X = A* B of X = A ⊗ X ⊕ B.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class Factored:
         Raises
         ------
         SemiringError
-            When B's shape or dtype does not fit, an entry is not an element, or a result has no place in the dtype.
+            If B's shape or dtype does not fit, an entry is not an element, or the dtype cannot hold a result.
 
         Notes
         -----
@@ -131,20 +131,20 @@ class Factored:
         return self._solution(right_hand_side(B, self._came, self.plan.lowering.dtype))
 
     def _solution(self, right: Dense) -> Any:
-        """The same for what `right_hand_side` made of B."""
+        """Return the solution for what `right_hand_side` made of B."""
         raise NotImplementedError
 
     def _part(self, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
-        """Rows of the closure, or what of them lies in some columns."""
+        """Return rows of the closure, or some of their columns."""
         raise NotImplementedError
 
     def _walk(self, start: int, end: int) -> tuple[list[int] | None, np.ndarray | None]:
-        """A best walk, None where there is none; and the weights of its edges, unless they are still to be looked up.
+        """Return a best walk, or None if there is none; and the weights of its edges, or None if they are not known.
 
         Raises
         ------
         Declined
-            Where best walks go round a cycle.
+            If best walks repeat a cycle.
         """
         given = self._edges
         x = self._part(np.array([start]), None)[0]
@@ -157,18 +157,18 @@ class Factored:
         if walk is None:
             try:
                 before = best_trees(given, x[None], np.array([start]), wanted=np.arange(x.size) == end)[0]
-            except LawError:  # best walks go round a cycle that does not lead through the source
+            except LawError:  # best walks repeat a cycle that does not pass through the source
                 raise Declined from None
             walk = path_to(before, start, end)
         return walk, None
 
     def _way_of_walks(self) -> str:
         """How it finds walks, in words."""
-        return "by factors that are there; back along the row of the source"
+        return "by existing factors, back along the row of the source"
 
     def _way(self, starts: np.ndarray, ends: np.ndarray | None) -> str:
-        """How it finds that, in words."""
-        return "by factors that are there"
+        """How it finds rows, in words."""
+        return "by existing factors"
 
     @cached_property
     def _bounded(self) -> bool:
@@ -185,7 +185,7 @@ class Factored:
 
 
 def offer(task: Task) -> Plan | None:
-    """Rows by substitution, and a path by the row of its source; None where nothing was eliminated."""
+    """Find rows by substitution, and a path by the row of its source; None without factors."""
     given, o = task.given[0], task.options
     F = given.factors
     if F is None or o.predecessors or o.device not in (None, "cpu"):
@@ -220,7 +220,7 @@ def _rows(F: Factored, starts: np.ndarray, single: bool, ends: np.ndarray | None
 
 
 def part_by_name(F: Factored, sources: Any, targets: Any) -> Any:
-    """Rows of A* for a sequence of vertices; what of them lies in some columns as a `Table`."""
+    """Return rows of A* for a sequence of vertices; with targets their columns, as a `Table`."""
     given = F._edges
     starts = positions(sources, given.names, given.shape[0])[1]
     ends = None if targets is None else positions(targets, given.names, given.shape[0], "targets")[1]
@@ -228,7 +228,7 @@ def part_by_name(F: Factored, sources: Any, targets: Any) -> Any:
 
 
 def units(given: Operand, vertices: np.ndarray) -> np.ndarray:
-    """Rows of the identity."""
+    """Return rows of the identity."""
     T = given.S.over(given.dtype)
     B = full(np.empty((len(vertices), given.shape[0]), given.dtype), T.zero)
     B[np.arange(len(vertices)), vertices] = full(np.empty(len(vertices), given.dtype), T.one)
@@ -236,7 +236,7 @@ def units(given: Operand, vertices: np.ndarray) -> np.ndarray:
 
 
 def settled(S: Semiring, X: np.ndarray, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
-    """The same with ones from each vertex to itself, where rounding alone can say otherwise."""
+    """Set the value of each vertex to itself to one, if only rounding can make it differ."""
     if S.has_unit_stars:
         own = np.arange(X.shape[1]) if ends is None else ends
         here = starts[:, None] == own

@@ -1,7 +1,8 @@
-"""Measures of all pairs of vertices, from rows of the closure that are computed and forgotten: no n × n matrix is held.
+"""Measures of a graph: reductions of the rows of its closure, eccentricities, and the best mean weight of a cycle.
 
-Pairs without a path do not count, and a vertex is no pair with itself. Eccentricities, diameter and radius come from
-bounds by few rows, where that is predicted to be faster than all rows; see `semiring.algorithms.sparse.eccentricity`.
+Rows are computed and dropped, so no n × n matrix is stored. Pairs without a path do not count, nor does a vertex with
+itself. Eccentricities, diameter and radius come from bounds by a few rows, if this is predicted to be faster than all
+rows; see `semiring.algorithms.sparse.eccentricity`.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ if TYPE_CHECKING:
     from ..sparse.substitution import Reduction, Substitution
 
 EXTREMES = {"eccentricities": EACH, "diameter": DIAMETER, "radius": RADIUS}
-LOOK, ROW = 1e-3, 5e-9  # seconds that a look takes, and each of its rows for a vertex
-FEWEST = 4  # looks that bounds need at least, so that all rows are better where these take no longer
-SHARE = 0.5  # of the time that all rows are predicted to take, which bounds may: then all rows are taken
-EXACT = 1 << 53  # integers below are floats
+LOOK_SECONDS, ROW_SECONDS = 1e-3, 5e-9  # of a look, and of each of its rows for a vertex
+FEWEST_LOOKS = 4  # that bounds need at least: if all rows take no longer, these are better
+BOUNDS_SHARE = 0.5  # of the predicted time of all rows that bounds may take; after that all rows are computed
+EXACT_BELOW = 1 << 53  # integers below are exact as floats
 OPTIONS = {"histogram": "bins", "nearest": "k"}  # of those that have one
 
 
 def offer(task: Task) -> Plan:
-    """The best mean weight of a cycle, over algebras of sums under min or max, by policy iteration.
+    """Find the best mean weight of a cycle by policy iteration; the algebra has sums under min or max.
 
     It is the eigenvalue of an irreducible matrix.
     """
@@ -93,7 +94,7 @@ def _cycle_mean(given: Sparse, plan: Plan) -> tuple[Any, list[Any] | None]:
 
 
 def _mean_in(dtype: np.dtype, mean: Any) -> Any:
-    """A mean of weights of a dtype, as a float; of integers none stands for an infinity."""
+    """Return a mean of weights as a float; no integer stands for infinity there."""
     return dtype.type(mean) if dtype.kind == "f" else np.float64(mean)
 
 
@@ -125,9 +126,9 @@ def reduce(F: Substitution, what: str | Reduction, /, **options: Any) -> Any:
 
 
 def extremes(F: Substitution, measure: Measure) -> Any:
-    """Eccentricities, or the worst or the best of them: by bounds from few rows, or from all.
+    """Return eccentricities, or the worst or best of them, by bounds from a few rows or from all rows.
 
-    Where ⊗ rounds, sums of the same weights that differ in the last places alone are not distinguished.
+    If ⊗ rounds, sums that differ in the last places only count as equal.
     """
     S, dtype = F.lowering.algebra, F.lowering.dtype
     ascending = ascends(S, dtype)
@@ -137,12 +138,12 @@ def extremes(F: Substitution, measure: Measure) -> Any:
 
 
 def for_caller(given: Operand, found: Any) -> Any:
-    """Eccentricities, or one of them, as the caller gets them."""
+    """Return eccentricities, or one of them, as the caller gets them."""
     return given.as_shown(found) if isinstance(found, np.ndarray) else given.number(given.dtype.type(found))
 
 
 def _from_all_rows(F: Substitution, ascending: bool) -> np.ndarray:
-    """The eccentricities from every row of the closure."""
+    """Return eccentricities from all rows of the closure."""
     zero = F.lowering.algebra.zero_in(F.lowering.dtype)
     if (found := summaries(F)) is not None:
         extreme = found[:, 3 if ascending else 2]
@@ -152,14 +153,14 @@ def _from_all_rows(F: Substitution, ascending: bool) -> np.ndarray:
 
 
 def of_closure(closed: np.ndarray, S: Semiring, measure: Measure) -> Any:
-    """Eccentricities from a whole closure, which is written over."""
+    """Return eccentricities from a whole closure, which is overwritten."""
     zero, ascending = S.zero_in(closed.dtype), ascends(S, closed.dtype)
     found = _worst(np.arange(len(closed)), closed, zero, ascending) if len(closed) else closed.reshape(0)
     return measure.of(found, zero, ascending)
 
 
 def _worst(vertices: np.ndarray, rows: Any, zero: Any, ascending: bool) -> Any:
-    """The worst of each row beside its own vertex; zero where there is nothing else."""
+    """Return the worst of each row without its own vertex; zero if it reaches no other."""
     xp = without_own(vertices, rows, zero)
     others = xp.where(rows == zero, best_possible(rows.dtype, ascending), rows)
     found = others.max(axis=1) if ascending else others.min(axis=1)
@@ -167,7 +168,7 @@ def _worst(vertices: np.ndarray, rows: Any, zero: Any, ascending: bool) -> Any:
 
 
 def mean(F: Substitution) -> float:
-    """The mean weight over all pairs with a path: with min_plus the mean distance."""
+    """Return the mean weight of all pairs with a path: with min_plus the mean distance."""
     require_numbers(F.lowering.algebra, F.lowering.dtype)
     if (found := summaries(F)) is not None:
         pairs = found[:, 1].sum()
@@ -191,12 +192,12 @@ def mean(F: Substitution) -> float:
 
 
 def _may_hide(dtype: np.dtype, zero: Any) -> bool:
-    """Whether a sum does not show that a summand was zero, as ∞ does."""
+    """Whether a sum may be finite although a summand is zero, which ∞ would show."""
     return dtype.kind != "f" or not np.isinf(zero)
 
 
 def histogram(F: Substitution, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]:
-    """How many pairs there are of what weight.
+    """Count pairs by weight.
 
     Parameters
     ----------
@@ -236,7 +237,7 @@ def histogram(F: Substitution, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _counted(values: Any, edges: np.ndarray) -> np.ndarray:
-    """How many values are in each bin."""
+    """Count the values in each bin."""
     xp = module_of(values)
     return to_host(xp.histogram(values, xp.asarray(edges))[0])
 
@@ -263,7 +264,7 @@ def is_whole(value: Any, least: int) -> bool:
 
 
 def nearest(F: Substitution, k: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The k best other vertices of every vertex, best first; ties go to the lower number.
+    """Find the k best other vertices of every vertex, best first; ties go to the lower number.
 
     Returns
     -------
@@ -300,7 +301,7 @@ def nearest(F: Substitution, k: int | None = None) -> tuple[np.ndarray, np.ndarr
 
 
 def _turned(values: Any) -> Any:
-    """Numbers that ascend where these descend, exactly.
+    """Map numbers to others in the reverse order, exactly.
 
     Examples
     --------
@@ -325,12 +326,12 @@ def _nearest_on_gpu(
 
 
 def by_vertex(F: Substitution, function: Reduction, dtype: Any = None) -> np.ndarray:
-    """What a function returns for each row, in the order of the vertices.
+    """Return the results of a function of rows, in the order of the vertices.
 
     Raises
     ------
     SemiringError
-        When it does not return a value for each row: one for all of a block would depend on which rows those are.
+        If it does not return a value for each row.
     """
     parts: list[tuple[np.ndarray, np.ndarray]] = []
 
@@ -352,7 +353,7 @@ def by_vertex(F: Substitution, function: Reduction, dtype: Any = None) -> np.nda
 
 
 def summaries(F: Substitution) -> np.ndarray | None:
-    """Total, number, least and most of each row where compiled code can find them on the way, else None."""
+    """Return total, number, least and greatest of each row, if compiled code can find them on the way; else None."""
     found = F.fronts.summaries() if F.closed is None else None
     return None if found is None else to_host(found)
 
@@ -372,7 +373,7 @@ def ascends(S: Semiring, dtype: np.dtype) -> bool:
 
 
 def best_possible(dtype: np.dtype, ascending: bool) -> Any:
-    """A number that is never the worst."""
+    """Return a number that is never the worst."""
     if dtype.kind == "f":
         return dtype.type(-np.inf if ascending else np.inf)
     limits = np.iinfo(dtype)
@@ -390,28 +391,29 @@ def without_own(vertices: np.ndarray, rows: Any, zero: Any) -> Any:
 
 
 def by_factors(F: Substitution, measure: Measure, ascending: bool) -> np.ndarray | None:
-    """Eccentricities from rows of factors; None where bounds do not decide sooner than all rows do."""
+    """Return eccentricities from rows of factors; None if all rows are not slower than bounds."""
     looks = _affordable_looks(F)
-    if looks < FEWEST or not applies(F.A):
+    if looks < FEWEST_LOOKS or not applies(F.A):
         return None
     bounds = decided(Bounds(RowsOfFactors(F), ascending), measure.choice, looks)
     return None if bounds is None else bounds.eccentricities(measure)
 
 
 def by_searches(given: Sparse, form: Form, measure: Measure, ascending: bool) -> np.ndarray:
-    """Eccentricities from searches, of a graph to which bounds apply: at the worst one from every vertex."""
+    """Return eccentricities from searches, in the worst case from every vertex; bounds must apply to the graph."""
     bounds = decided(Bounds(RowsOfSearches(given, form), ascending), measure.choice)
     assert bounds is not None  # every look leaves fewer vertices unknown
     return bounds.eccentricities(measure)
 
 
 def _affordable_looks(F: Substitution) -> int:
-    """Looks that take no more than a share of the time of all rows."""
+    """Return the number of looks that take no more than a share of the time of all rows."""
     low, n = F.lowering, F.n
     if low.on_gpu or low.kind == "objects" or F.closed is not None:
         return 0
     load = costs.estimate(low, F.analysis, F.analysis.nnz, True).load
-    return int(SHARE * load.seconds(n, costs.lowering_rates(low), 0) / (LOOK + eccentricity.TOGETHER * n * ROW))
+    look = LOOK_SECONDS + eccentricity.TOGETHER * n * ROW_SECONDS
+    return int(BOUNDS_SHARE * load.seconds(n, costs.lowering_rates(low), 0) / look)
 
 
 def applies(given: Sparse) -> bool:
@@ -421,7 +423,7 @@ def applies(given: Sparse) -> bool:
     if given.dtype.kind == "f":
         return True
     chosen = S.traced.raw_mul.is_plain("minimum", "maximum")
-    return (chosen or S.is_tropical) and int(facts.largest) * (1 if chosen else 2 * given.n) < EXACT
+    return (chosen or S.is_tropical) and int(facts.largest) * (1 if chosen else 2 * given.n) < EXACT_BELOW
 
 
 class RowsOfFactors:

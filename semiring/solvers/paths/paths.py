@@ -42,13 +42,12 @@ from ..forms import Encoded, narrowed, part_of, told, widened
 from ..plan import Plan
 from ..task import LARGE, Options, Task, compute, first_offer
 from . import stages
-from .search import Positions, Search, form_of, on_the_host, place_of, positions, some_rows, way_of
+from .search import Positions, Search, form_of, on_the_host, place_of, positions, rows_in_parts, way_of
 from .trees import best_trees, cut_off, form_for_trees, trees_within
 from .walks import beyond, limit_of, not_held
 
 SAMPLED_SOURCES = 8  # from which the share of pairs within a limit is estimated
 VERTEX_BYTES = 4  # of a vertex
-REPORTS = 50  # of progress, in searches that end at a limit
 VALUES_SHARE = 0.8  # of the time, about; trees take the rest
 TREE_SECONDS = 1e-8  # in which compiled code finds a next hop, where best edges join equal values
 LENGTH = np.dtype("f4")  # of a walk in edges, which is exact below 2²⁴
@@ -173,20 +172,9 @@ def _share_within(search: Search, bound: np.ndarray) -> float:
 
 
 def _search_up_to(search: Search, bound: np.ndarray, o: Options, plan: Plan) -> Found:
-    n = search.given.n
-    step = n if o.progress is False else max(-(-n // REPORTS), 1)
-    columns, hops = [], []
-    with told(o.progress, f"{search.S.name} paths") as report:
-        for begin in range(0, n, step):
-            report(begin / n)
-            X, P = some_rows(search, np.arange(begin, min(begin + step, n)), bound, False, True)
-            columns.append(X)
-            hops.append(P)
-    return _together(columns).T, _together(hops).T, None
-
-
-def _together(parts: list[Any]) -> Any:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    X, P = rows_in_parts(search, np.arange(search.given.n), bound, True, o.progress, "paths")
+    assert P is not None
+    return X.T, P.T, None
 
 
 def _stack(task: Task, given: Dense) -> Plan:

@@ -170,24 +170,36 @@ def _rows(
     search: Search, starts: np.ndarray, ends: np.ndarray | None, limit: np.ndarray | None, single: bool, on_gpu: bool,
     o: Options, given: Operand, plan: Plan,
 ) -> Any:
-    step = max(len(starts), 1)
-    if ends is not None:  # only these columns are kept
-        step = max(BYTES_AT_ONCE // max(search.given.shape[0] * given.dtype.itemsize, 1), 1)
-    if o.progress is not False:
-        step = min(step, max(-(-len(starts) // REPORTS), 1))
-    parts: list[tuple[np.ndarray, np.ndarray | None]] = []
-    with told(o.progress, f"{search.S.name} rows") as report:
-        for begin in range(0, max(len(starts), 1), step):
-            report(begin / max(len(starts), 1))
-            X, P = some_rows(search, starts[begin : begin + step], limit, on_gpu, o.predecessors)
-            parts.append((X if ends is None else X[:, ends], P))
-    X, P = (_together([part[k] for part in parts]) for k in range(2))
+    X, P = rows_in_parts(search, starts, limit, o.predecessors, o.progress, "rows", on_gpu, ends)
     rows = answered(given, X, starts, single, ends)
     return rows if P is None else (rows, P[0] if single else P)
 
 
-def _together(parts: list[Any]) -> Any:
-    return parts[0] if len(parts) == 1 or parts[0] is None else np.concatenate(parts)
+def rows_in_parts(
+    search: Search, starts: np.ndarray, limit: np.ndarray | None, predecessors: bool, progress: Any, what: str,
+    on_gpu: bool = False, ends: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return `some_rows`, or their columns `ends`, and report the progress of `what` after some sources at a time."""
+    count, n, dtype = len(starts), search.given.n, search.given.dtype
+    step = max(count, 1)
+    if ends is not None:  # only these columns are kept
+        step = max(BYTES_AT_ONCE // max(n * dtype.itemsize, 1), 1)
+    if progress is not False:
+        step = min(step, max(-(-count // REPORTS), 1))
+    if step >= count and progress is False:
+        X, P = some_rows(search, starts, limit, on_gpu, predecessors)
+        return X if ends is None else X[:, ends], P
+    X = np.empty((count, n if ends is None else len(ends)), dtype)
+    P = np.empty((count, n), np.int32) if predecessors else None
+    with told(progress, f"{search.S.name} {what}") as report:
+        for begin in range(0, count, step):
+            report(begin / count)
+            some = slice(begin, begin + step)
+            part, before = some_rows(search, starts[some], limit, on_gpu, predecessors)
+            X[some] = part if ends is None else part[:, ends]
+            if P is not None:
+                P[some] = before
+    return X, P
 
 
 def _columns(

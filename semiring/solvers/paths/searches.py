@@ -34,25 +34,35 @@ from semiring.operands.sparse import Sparse
 from .. import costs
 from ..cycles import improving
 from ..dense.schedules import SEARCH, resolve_method
-from ..forms import fits, nothing_in, told
+from ..forms import fits, nothing_in
 from ..plan import Plan
 from ..sparse.analysis import lowering_of
 from ..task import Task, first_offer, options
-from .search import Form, Search, form_of, on_the_host, place_of, positions, refuse_sums, way_of
+from .search import (
+    Form,
+    Positions,
+    Search,
+    form_of,
+    on_the_host,
+    place_of,
+    positions,
+    refuse_sums,
+    rows_in_parts,
+    way_of,
+)
 from .trees import best_trees, origins_of
 from .walks import not_held
 
-STEPS = 50  # parts of a closure after which progress is reported
-ROOT = object()  # what the vertex with an edge to every source is called, where vertices have names
+ROOT = object()  # the name of the vertex with an edge to every source, if vertices have names
 
 
 def offer(task: Task) -> Plan | None:
-    """A search from every vertex, from the source of a path, or from all places at once."""
+    """Search from every vertex, from the source of a path, or from all places at once."""
     return {"closure": _closure, "path": _one_path, "nearest": _nearest}[task.verb](task)
 
 
 def _closure(task: Task) -> Plan | None:
-    """Searches where they are asked for; else `sparse.elimination` has chosen."""
+    """Search if this method is asked for; otherwise `sparse.elimination` has chosen."""
     o, given = task.options, task.operands[0]
     if not isinstance(given, Sparse) or o.packed or o.method == "auto" or resolve_method(o.method, task.S) != SEARCH:
         return None
@@ -68,7 +78,7 @@ def _closure(task: Task) -> Plan | None:
 
 
 def closure_if_faster(task: Task, given: Sparse, low: Lowering, seconds: dict[str, float]) -> Plan | None:
-    """The closure by a search from every vertex, if that is the fastest way and compiling repays beside the others.
+    """Search from every vertex, if this is the fastest way and compiling it repays.
 
     Parameters
     ----------
@@ -108,22 +118,15 @@ def _plan(task: Task, given: Sparse, form: Form, seconds: dict[str, float], why:
 
 
 def _run(task: Task, given: Sparse, form: Form, plan: Plan) -> Any:
-    o, n, search = task.options, given.n, Search(task.S, given, form)
-    if o.progress is False:
-        X = search.rows(np.arange(n), False)[0]
-    else:
-        X, step = np.empty((n, n), given.dtype), max(-(-n // STEPS), 1)
-        with told(o.progress, f"{task.S.name} closure") as report:
-            for begin in range(0, n, step):
-                report(begin / n)
-                X[begin : begin + step] = search.rows(np.arange(begin, min(begin + step, n)), False)[0]
+    o, vertices, search = task.options, np.arange(given.n), Search(task.S, given, form)
+    X, _ = rows_in_parts(search, vertices, None, False, o.progress, "closure")
     if not o.reflexive:
-        X[np.arange(n), np.arange(n)] = _cycles(search, X)
+        X[vertices, vertices] = _cycles(search, X)
     return given.wrap(X)
 
 
 def _cycles(search: Search, X: np.ndarray) -> np.ndarray:
-    """The diagonal of A⁺ = A* A: of every vertex the best closed walk that is not empty."""
+    """Return the diagonal of A⁺ = A* A: for every vertex the best closed walk that is not empty."""
     low, rows = search.form.low, search.given.rows
     offsets, sources, order = transposed(rows.offsets, rows.columns, rows.width)
     kernel = element_kernel(low, "search")
@@ -136,7 +139,7 @@ def _cycles(search: Search, X: np.ndarray) -> np.ndarray:
 
 
 def _one_path(task: Task) -> Plan:
-    """One best path, by searching from its source."""
+    """Find one best path by a search from its source."""
     S, (source, target), given = task.S, task.arguments, task.operands[0]
     if not S.selective:
         raise LawError(f"a best path needs a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
@@ -169,7 +172,7 @@ def _path(
         walk = found.walk_to(start, end)
         if walk is not None and start != end and found.rounds is None:
             other = _walk_by_labels(given, graph, found.labels, start, end)
-            # Where ⊗ rounds an edge may look best whose walk is not.
+            # If ⊗ rounds, an edge may look best though its walk is not.
             if other is not None and is_same(weight_of(graph, S, other), weight_of(graph, S, walk)):
                 walk = other
         weight = None if walk is None else narrow(S, weight_of(graph, S, walk), given.dtype)
@@ -179,13 +182,13 @@ def _path(
 
 
 def wide_graph(given: Operand, facts: Facts) -> Graph:
-    """The graph of a matrix, with weights of integers in Python's, where sums along walks are exact."""
+    """Return the graph of a matrix; integers become Python's, whose sums along walks are exact."""
     graph = given.graph()
     return graph.with_values(widen(given.S, graph.values, facts))
 
 
 def spelt(given: Operand, weight: Any, walk: list[int] | None, wanted: np.dtype) -> tuple[Any, list[Any] | None]:
-    """The weight of a walk and its vertices, as the caller gets them."""
+    """Return the weight and the vertices of a walk as the caller gets them."""
     S, names, dtype = given.S, given.names, given.dtype
     if walk is None:
         return nothing_in(S, wanted), None
@@ -196,7 +199,7 @@ def spelt(given: Operand, weight: Any, walk: list[int] | None, wanted: np.dtype)
 
 
 def _walk_by_values(given: Operand, start: int, end: int) -> tuple[Any, list[int] | None]:
-    """The value of the best walks between two vertices, and the vertices of one of them; None where there is none."""
+    """Return the value of the best walks between two vertices, and the vertices of one of them, or None."""
     matrix = as_sparse(given)
     form = on_the_host(matrix, form_of(matrix), 1, True)
     x = Search(given.S, matrix, form).rows(np.array([start]), False)[0]
@@ -205,7 +208,7 @@ def _walk_by_values(given: Operand, start: int, end: int) -> tuple[Any, list[int
 
 
 def _walk_by_labels(given: Operand, graph: Graph, labels: np.ndarray, start: int, end: int) -> list[int] | None:
-    """The walk along the tree that ties decide as everywhere; None where rounding leaves none."""
+    """Return the walk along the tree with the usual ties; None if rounding leaves none."""
     rows = as_sparse(given).rows
     tails = np.repeat(np.arange(graph.n), np.diff(rows.offsets))
     values = graph.along(tails, rows.columns) if isinstance(graph, DenseGraph) else graph.values
@@ -217,14 +220,14 @@ def _walk_by_labels(given: Operand, graph: Graph, labels: np.ndarray, start: int
 
 
 def _nearest(task: Task) -> Plan:
-    """Labels in buckets from all sources at once; elsewhere a search from a vertex with an edge of weight 1 to each."""
+    """Search from all sources at once, in buckets; or from a vertex with an edge of weight 1 to each source."""
     S, given = task.S, task.operands[0]
     refuse_sums(S)
     n = order_of_one(given.shape)
     places = task.arguments[0]
     if isinstance(places, (set, frozenset)) and not (is_hashable(places) and places in (given.names or ())):
         places = list(places)
-    starts = np.unique(positions(places, given.names, n, "places")[1])  # in which order they came does not matter
+    starts = np.unique(positions(places, given.names, n, "places")[1])  # their order does not matter
     if not starts.size:
         raise GraphError("nearest needs at least one place")
     matrix = as_sparse(on_host(given))
@@ -260,7 +263,7 @@ def _in_buckets(given: Sparse, starts: np.ndarray, plan: Plan) -> tuple[np.ndarr
 
 
 def _places(given: Sparse, x: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The place that the best walk to each vertex comes from, by the tree from a root before all places."""
+    """Return the place that the best walk to each vertex comes from, by the tree from a root before all places."""
     root = full(np.empty(1, given.dtype), given.S.one_in(given.dtype))
     X = np.concatenate([x, root])[None]
     return origins(best_trees(with_a_root(given, starts), X, np.array([given.n]), within=True)[0], starts)
@@ -270,18 +273,18 @@ def _by_predecessors(
     rooted: Plan, given: Sparse, starts: np.ndarray, plan: Plan
 ) -> tuple[np.ndarray, np.ndarray]:
     x, before = rooted.run()
-    return np.ascontiguousarray(x[: given.n]), origins(before, starts)
+    return np.ascontiguousarray(x[0, : given.n]), origins(before[0], starts)
 
 
 def _from_a_root(given: Sparse, starts: np.ndarray) -> Task:
-    root = given.n if given.names is None else ROOT
-    made = Task("closure_rows", given.S, (with_a_root(given, starts),), options(predecessors=True), (root, None, None))
-    made.strict = True  # where each comes from is asked of best walks
-    return made
+    root = Positions(np.array([given.n]))
+    return Task.within(
+        "closure_rows", with_a_root(given, starts), options(predecessors=True), (root, None, None), strict=True
+    )
 
 
 def with_a_root(given: Operand, starts: np.ndarray) -> Sparse:
-    """The graph and one vertex more, with an edge of weight one to each of some."""
+    """Return the graph with one more vertex, which has an edge of weight one to each start."""
     rows = as_sparse(on_host(given)).rows
     ones = full(np.empty(len(starts), given.dtype), given.S.one_in(given.dtype))
     offsets = np.append(rows.offsets, rows.offsets[-1] + len(starts))
@@ -291,10 +294,10 @@ def with_a_root(given: Operand, starts: np.ndarray) -> Sparse:
 
 
 def origins(before: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The place at which the way back from each vertex ends; −1 where there is none."""
+    """Return the place at which the way back from each vertex ends; −1 if there is none."""
     n = len(before) - 1
     here = np.append(before[:n], np.int32(-1))
-    # A place that lies on no walk from another ends its own.
+    # A place that no walk from another place passes through is its own origin.
     here[starts] = np.where(here[starts] == n, starts, here[starts])
     while True:
         ahead = np.where(here < 0, here, here[here])

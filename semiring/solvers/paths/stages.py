@@ -34,15 +34,15 @@ from semiring.operands.sparse import Sparse
 from ..forms import part_of, told
 from ..plan import Plan
 from ..task import Options, Task, compute, first_offer, options
-from .search import positions
+from .search import Positions, positions
 from .trees import best_trees
 from .walks import beyond, element_of
 
-FIRST = 0.5  # what the first stage takes of the time, about
+FIRST_SHARE = 0.5  # of the time, about, that the first stage takes
 
 
 def offer(task: Task) -> Plan:
-    """Values by a closure or by searches for the first algebra, and by searches for the second."""
+    """Find values of the first algebra by a closure or by searches, and values of the second by searches."""
     given, o = task.given[0], task.options
     n, (sources, limit, ends) = order_of_one(given.shape), task.arguments
     stages = Stages(given)
@@ -62,14 +62,14 @@ def offer(task: Task) -> Plan:
 def _run(
     stages: Stages, first: Plan, starts: np.ndarray | None, ends: np.ndarray | None, limit: Any, o: Options, plan: Plan
 ) -> tuple[np.ndarray, None, np.ndarray | None]:
-    """The values of both stages, no tree, and the vertices of the rows."""
+    """Return the values of both stages, no tree, and the vertices of the rows."""
     with told(o.progress, f"{plan.algebra.name} paths") as report:
         if o.progress is not False:
-            asked = replace(o, progress=part_of(report, 0.0, FIRST))
+            asked = replace(o, progress=part_of(report, 0.0, FIRST_SHARE))
             first = first_offer(stages.task_of_first(starts, asked))
         W = np.asarray(to_host(first.run()))
         roots = np.arange(len(W)) if starts is None else starts
-        X = stages.both(W, roots, ends, o.device, limit is not None, part_of(report, FIRST, 1.0))
+        X = stages.both(W, roots, ends, o.device, limit is not None, part_of(report, FIRST_SHARE, 1.0))
     if limit is not None:
         S = stages.edges.S
         X[beyond(S, X, element_of(S, limit, X.dtype))] = stages.edges.S.zero_in(X.dtype)
@@ -98,7 +98,7 @@ class Stages:
         self._decides = self.part(self.edges.values, 0)
 
     def part(self, pairs: np.ndarray, which: int) -> np.ndarray:
-        """One component of pairs, as elements of its algebra."""
+        """Return one component of pairs, as elements of its algebra."""
         S, names = (self.first, self.second)[which], self._names[which].tolist()
         if not S.is_record:
             return np.ascontiguousarray(pairs[names[0]])
@@ -110,7 +110,7 @@ class Stages:
         return made
 
     def paired(self, decides: np.ndarray, ties: np.ndarray) -> np.ndarray:
-        """Pairs of elements."""
+        """Make pairs of elements."""
         made = np.empty(decides.shape, self.edges.dtype)
         for names, part in zip(self._names, (decides, ties), strict=True):
             for f, g in zip(names.tolist(), part.dtype.names or (None,), strict=True):
@@ -118,31 +118,31 @@ class Stages:
         return made
 
     def task_of_first(self, starts: np.ndarray | None, o: Options) -> Task:
-        """The task of the values by the first algebra: a closure, or rows of it."""
+        """Make the task of the values by the first algebra: a closure, or rows of it."""
         graph = self._graph(self.edges.rows, self._decides, self.first)
-        return Task("closure", self.first, (graph,), o) if starts is None else self._rows(graph, starts, o)
+        return Task.within("closure", graph, o) if starts is None else _rows(graph, starts, o)
 
     def within(self, value: Any) -> Sparse:
-        """The edges that are no worse than a value by the first algebra, with their weights by the second."""
+        """Return the edges that are no worse than a value by the first algebra, with their weights by the second."""
         T, weights = self.first.over(self._decides.dtype), self._decides
         kept = np.asarray(equal(np.asarray(T.add(weights, full(weights, value))), weights), bool)
         made = self.edges.rows.where(kept)
         return self._graph(made, self.part(made.values, 1), self.second)
 
     def from_sources(self, graph: Sparse, starts: np.ndarray, device: str | None = "cpu") -> np.ndarray:
-        """The best values from some vertices by the second algebra."""
-        return np.asarray(compute(self._rows(graph, starts, options(device=device))))
+        """Return the best values from some vertices by the second algebra."""
+        return np.asarray(compute(_rows(graph, starts, options(device=device))))
 
     def both(
         self, W: np.ndarray, starts: np.ndarray, ends: np.ndarray | None, device: str | None, limited: bool,
         report: Report,
     ) -> np.ndarray:
-        """Pairs of both values, zero where no path leads, and for targets that are not asked for.
+        """Return pairs of both values; zero if there is no path, and for targets that are not asked for.
 
         Raises
         ------
         SemiringError
-            Where the second value is a number that its dtype cannot hold, unless there is a limit, which it is beyond.
+            If the dtype cannot hold the second value of a path, unless there is a limit: it is beyond that.
         """
         T = self.second.over(self.part(self.edges.values, 1).dtype)
         D = full(np.empty(W.shape, T.dtype), T.zero)
@@ -150,7 +150,7 @@ class Stages:
             report(done)
             graph = self.within(value)
             forwards = np.full(len(i), True)
-            if self.second.commutative:  # a search serves all pairs of its source, or of its target
+            if self.second.commutative:  # one search finds all pairs of its source, or of its target
                 forwards = np.bincount(i, minlength=len(starts))[i] >= np.bincount(j, minlength=W.shape[1])[j]
             s, t = i[forwards], j[forwards]
             D[s, t] = self._between(graph, starts[s], t, device, limited)
@@ -165,7 +165,7 @@ class Stages:
         self, graph: Sparse, tails: np.ndarray, heads: np.ndarray, device: str | None, limited: bool,
         backwards: bool = False,
     ) -> np.ndarray:
-        """The best values of pairs, by one search from each vertex that stands first in some; or to it."""
+        """Return the best values of pairs, by one search from each tail; with `backwards`, to each tail."""
         roots, row = np.unique(tails, return_inverse=True)
         if not roots.size:
             return graph.values[:0]
@@ -182,7 +182,7 @@ class Stages:
     def _places(
         self, W: np.ndarray, ends: np.ndarray | None
     ) -> Iterator[tuple[float, Any, tuple[np.ndarray, np.ndarray]]]:
-        """Each value that is not zero, the rows and columns where it is, and before it the part of all that is done."""
+        """Yield the part of the work that is done, a value that is not zero, and the rows and columns that have it."""
         wanted = ~np.asarray(equal(W, full(W, self.first.zero_in(W.dtype))), bool)
         if ends is not None:
             others = np.full(W.shape[1], True)
@@ -200,5 +200,6 @@ class Stages:
         stored = values.astype(S.resolve_dtype(values.dtype), copy=False)
         return Sparse(replace(rows, values=stored), S, self.edges.what, self.edges.names)
 
-    def _rows(self, graph: Sparse, starts: np.ndarray, o: Options) -> Task:
-        return Task("closure_rows", graph.S, (graph,), o, ([graph.position(v) for v in starts.tolist()], None, None))
+
+def _rows(graph: Sparse, starts: np.ndarray, o: Options) -> Task:
+    return Task.within("closure_rows", graph, o, (Positions(starts), None, None))

@@ -144,12 +144,12 @@ def test_few_rows_decide_on_a_road_network(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_all_rows_are_taken_where_bounds_do_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measures, "_affordable_looks", lambda F: measures.FEWEST)
+    monkeypatch.setattr(measures, "_affordable_looks", lambda F: measures.FEWEST_LOOKS)
     looked: list[np.ndarray] = []
     monkeypatch.setattr(measures.Bounds, "look", lambda bounds, places: looked.append(places))
     F = sr.factor(graph(90, 1.5, 0, False), sr.min_plus)
     np.testing.assert_array_equal(sr.eccentricities(F), expected(F))
-    assert len(looked) <= measures.FEWEST
+    assert len(looked) <= measures.FEWEST_LOOKS
 
 
 def test_integers_beyond_those_of_floats_need_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
