@@ -46,13 +46,14 @@ class CpuSweepKernel(CpuSearchKernel):
         starts = places[sources].astype(np.int64)
         targets = np.argsort(starts, kind="stable")  # sources near each other are searched from together
         starts, most, sweep = starts[targets], MOST_PASSES * len(A.columns), self.module.sweep.made()
-        shared = [a.ctypes.data for a in (places, targets, starts, edges.offsets, edges.columns, edges.values)]
+        arrays = X, places, targets, starts, edges.offsets, edges.columns, edges.values, finished
+        *shared, done = [a.ctypes.data for a in arrays]
 
         def rows(first: int, last: int) -> None:
             labels = n * width * size
             _memory, place = scratch(labels + n + 8)
             begin, end = first * width, min(last * width, count)
-            sweep(X.ctypes.data, *shared, n, begin, end, width, most, finished.ctypes.data, place, 1)
+            sweep(*shared, n, begin, end, width, most, done, place, 1)
 
         self._share("sweep", rows, -(-count // width), PASSES * (len(A.columns) + n))
         left = targets[finished == 0]
@@ -71,7 +72,7 @@ class CpuSweepKernel(CpuSearchKernel):
         places = np.full(n, -1, INDEX)
         order = order[order >= 0]
         places[order] = np.arange(len(order))
-        others = np.flatnonzero(places < 0)
+        (others,) = (places < 0).nonzero()
         places[others] = np.arange(len(order), n)
         order = np.concatenate([order, others])
         offsets = np.concatenate([[0], np.cumsum(lengths[order])])

@@ -98,7 +98,7 @@ def offer(task: Task) -> Plan:
     n, (sources, limit, ends) = order_of_one(given.shape), task.arguments
     if sources is None and o.device is None and given.on_gpu and given.kind == "sparse":
         o = replace(o, device="gpu")  # it is analysed on the host, and stays where it is all the same
-    plain: Operand = (given if isinstance(given, Dense) else as_sparse(given)).plain
+    plain: Operand = (given if isinstance(given, (Dense, Sparse)) else as_sparse(given)).plain
     if isinstance(given, Sparse):
         plain = plain.changed(goes_on=True)
     wanted = Wanted(None if sources is None else positions(sources, given.names, n)[1], ends, limit)

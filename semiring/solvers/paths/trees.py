@@ -270,7 +270,7 @@ def _edges(given: Operand, T: Any, X: np.ndarray, bounded: bool, backwards: bool
     S = given.S
     direction = least_or_greatest(S)
     if not isinstance(given, Dense) or direction == 0 or not bounded or not X.size or not rounds_once(S, given.dtype):
-        return as_sparse(given).rows
+        return given.rows if isinstance(given, Sparse) else as_sparse(given).rows
     A = given.array
     no_worse = np.less_equal if direction < 0 else np.greater_equal
     worst = (np.maximum if direction < 0 else np.minimum).reduce(X, axis=0)
