@@ -40,8 +40,6 @@ class Way(NamedTuple):
         Those of them without which it is not asked, and that no other way answers.
     kinds : frozenset of str
         The operands that it computes on.
-    because : str
-        Why it takes no more options, and what to do; for the error.
     """
 
     verb: str
@@ -49,40 +47,31 @@ class Way(NamedTuple):
     takes: frozenset[str]
     answers: frozenset[str]
     kinds: frozenset[str]
-    because: str
 
 
-def way(
-    verb: str, module: str, takes: str = "", answers: str = "", kinds: Iterable[str] = KINDS, because: str = ""
-) -> Way:
+def way(verb: str, module: str, takes: str = "", answers: str = "", kinds: Iterable[str] = KINDS) -> Way:
     """A row of the table, from names with blanks between."""
     own = frozenset(answers.split())
-    return Way(verb, module, own | frozenset(takes.split()), own, frozenset(kinds), because)
+    return Way(verb, module, own | frozenset(takes.split()), own, frozenset(kinds))
 
 
 UNCHECKED = "method reflexive device tile progress"  # of closures; `check` cannot be left out of some
 CLOSING = f"{UNCHECKED} check"
 IN_MEMORY = f"{CLOSING} overwrite packed"
 DENSE, DEVICE, SPARSE = {"dense"}, {"device"}, {"sparse"}
-ELEMENTS = "it gives the closure, of elements, or an error: leave out packed, overwrite, max_edges and on_divergence"
 
 WAYS = (
     way("closure", "dense.derived", f"{UNCHECKED} overwrite packed on_divergence devices gpu_memory", "tol"),
     way("closure", "sparse.elimination", f"{CLOSING} packed on_divergence", "devices", SPARSE),
-    way("closure", "beyond.gpus", f"{CLOSING} packed on_divergence", "devices",
-        because="it gives the closure in memory: leave out out, overwrite and max_edges, and memory"),
+    way("closure", "beyond.gpus", f"{CLOSING} packed on_divergence", "devices"),
     way("closure", "dense.schedules", f"{CLOSING} packed on_divergence", "devices"),
-    way("closure", "beyond.files", f"{CLOSING} tol", "storing", because=ELEMENTS),
-    way("closure", "beyond.mpi", f"{CLOSING} tol storing", "on", {"mpi"},
-        f"{ELEMENTS}; devices= are the GPUs of one process, which memory= is of, too"),
-    way("closure", "beyond.ray", f"{CLOSING} tol", "on", {"ray"},
-        f"{ELEMENTS}; Ray's tiles are in its store, and the answer comes back as an array"),
-    way("closure", "beyond.gpus", f"{CLOSING} overwrite", "gpu_memory",
-        because="it gives the closure, of elements, or an error: leave out packed, max_edges and on_divergence"),
+    way("closure", "beyond.files", f"{CLOSING} tol", "storing"),
+    way("closure", "beyond.mpi", f"{CLOSING} tol storing", "on", {"mpi"}),
+    way("closure", "beyond.ray", f"{CLOSING} tol", "on", {"ray"}),
+    way("closure", "beyond.gpus", f"{CLOSING} overwrite", "gpu_memory"),
     way("closure", "dense.schedules", f"{CLOSING} overwrite", "gpu_memory"),
     way("closure", "dense.derived", f"{UNCHECKED} overwrite packed max_edges", "on_divergence"),
-    way("closure", "dense.derived", "reflexive overwrite device check packed progress", "max_edges",
-        because="method and tile are for closures; walks of at most max_edges edges are found by products"),
+    way("closure", "dense.derived", "reflexive overwrite device check packed progress", "max_edges"),
     way("closure", "sparse.elimination", IN_MEMORY, kinds={TO_GPU}),
     way("closure", "sparse.on_gpus", IN_MEMORY, kinds={TO_GPU}),
     way("closure", "dense.speculation", IN_MEMORY, kinds=DEVICE),
@@ -210,8 +199,8 @@ device, progress
     first, *others = (called(name) for name in together)
     own = [w for w in of_kind if together[0] in w.answers]
     takes = _listed(frozenset[str]().union(*(w.takes for w in own)) - {together[0]})
-    why = next((w.because for w in own if w.because), f"leave out one of the two; it has {takes or 'no others'}")
-    raise SemiringError(f"{verb} with {first}= has no option {' and '.join(map(repr, others))}: {why}")
+    raise SemiringError(f"{verb} with {first}= has no option {' and '.join(map(repr, others))}: leave out one of the "
+                        f"two; it has {takes or 'no others'}")
 
 
 def called(name: str) -> str:
