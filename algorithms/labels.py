@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from semiring.algebra.laws import full, is_nan
+from semiring.algebra.laws import full
 from semiring.algebra.rounding import (
     along,
     improves_beyond_rounding,
@@ -27,6 +27,8 @@ from semiring.algebra.rounding import (
     worse,
 )
 from semiring.errors import SemiringError
+
+from .trees import best_of, better
 
 ROUNDS = 1000  # in which cycles may go on improving
 FIRST, FACTOR = 8, 8  # machine epsilons by which an improvement must exceed rounding, and what they grow by
@@ -140,35 +142,18 @@ def settle(G: Graph, T: Any, source: int, limit: np.ndarray | None = None) -> Wa
         left = ~settled[heads]
         heads, weights = heads[left], weights[left]
         found = _extended(T, x, u, weights)
-        better, best = _improved(T, x[heads], found)
+        improved, best = better(T, x[heads], found)
         if limit is not None:
-            better &= ~_improved(T, found, full(found, limit[0]))[0]
-        x[heads[better]] = best[better]
-        predecessor[heads[better]] = u
-        open_[heads[better]] = True
+            improved &= ~better(T, found, full(found, limit[0]))[0]
+        x[heads[improved]] = best[improved]
+        predecessor[heads[improved]] = u
+        open_[heads[improved]] = True
     return Walks(x, predecessor)
-
-
-def best_of(T: Any, x: np.ndarray) -> int:
-    """The position of the best element: pairs of elements are compared, and the better ones go on."""
-    left = np.arange(len(x))
-    while len(left) > 1:
-        half = len(left) // 2
-        a, b = left[:half], left[half : 2 * half]
-        second, _ = _improved(T, x[a], x[b])
-        left = np.concatenate([np.where(second, b, a), left[2 * half :]])
-    return int(left[0])
 
 
 def _extended(T: Any, x: np.ndarray, u: int, weights: np.ndarray) -> np.ndarray:
     """x_u ⊗ a for each of some weights."""
     return np.asarray(T.mul(full(weights, x[u]), weights))
-
-
-def _improved(T: Any, before: np.ndarray, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Test which elements improve others; return also the better of both."""
-    best = np.asarray(T.add(before, found))
-    return np.asarray(~(best == before) & ~is_nan(best), bool), best
 
 
 def follow(G: Graph, T: Any, sources: list[int], epsilons: float = 0) -> Walks:
@@ -189,21 +174,21 @@ def follow(G: Graph, T: Any, sources: list[int], epsilons: float = 0) -> Walks:
         heads, weights = G.edges(u)
         if not len(heads):
             continue
-        improved, best = _improved(T, x[heads], _extended(T, x, u, weights))
+        improved, best = better(T, x[heads], _extended(T, x, u, weights))
         if epsilons and improved.any():
             heads, weights, best = heads[improved], weights[improved], best[improved]
             label = worse(T, x[u : u + 1], epsilons, whole=False)
             least = worse(T, _extended(T, label, 0, worse(T, weights, epsilons, whole=False)), epsilons, whole=False)
-            improved = _improved(T, x[heads], with_ties_of(best, x[heads], least))[0]
-        better = heads[improved]
-        if not better.size:
+            improved = better(T, x[heads], with_ties_of(best, x[heads], least))[0]
+        some = heads[improved]
+        if not some.size:
             continue
-        x[better] = best[improved]
-        predecessor[better] = u
-        fresh = better[~queued[better]]
+        x[some] = best[improved]
+        predecessor[some] = u
+        fresh = some[~queued[some]]
         queue.extend(fresh.tolist())
         queued[fresh] = True
-        count += better.size
+        count += some.size
         if count > G.n:
             count, cycle = 0, some_cycle(predecessor)
             if cycle is not None:
@@ -231,7 +216,7 @@ def by_length(G: Graph, T: Any, source: int, known: tuple[int, Any] | None = Non
         before, predecessor = x.copy(), np.full(G.n, -1)
         for u in changed.tolist():
             heads, weights = G.edges(u)
-            improved, best = _improved(T, x[heads], _extended(T, before, u, weights))
+            improved, best = better(T, x[heads], _extended(T, before, u, weights))
             x[heads[improved]] = best[improved]
             predecessor[heads[improved]] = u
         changed = np.flatnonzero(predecessor >= 0)

@@ -26,8 +26,6 @@ import numpy as np
 
 from semiring.algebra.laws import choose, full, is_nan
 
-from .labels import best_of
-
 NONE = -1
 # What ⊗ is in Python.
 PYTHON: dict[str, Callable[[Any, Any], Any]] = {"add": operator.add, "minimum": min, "maximum": max}
@@ -203,7 +201,7 @@ def _tail(T: Any, x: np.ndarray, v: int, tails: np.ndarray, weights: np.ndarray)
     """The least vertex that is better than v and from which a best edge leads to it."""
     with np.errstate(all="ignore"):
         c = np.asarray(T.mul(x[tails], weights))
-    taken = better(T, full(x[tails], x[v]), x[tails])[0] & ~better(T, c, full(c, c[best_of(T, c)]))[0]
+    taken = better(T, full(x[tails], x[v]), x[tails])[0] & best_ones(T, c)
     return int(tails[taken.argmax()]) if taken.any() else None
 
 
@@ -277,7 +275,7 @@ class Line:
         if not len(tails):
             return None
         c = self._product(x[tails], weights)
-        right = done[tails] & ~better(self._T, c, full(c, c[_best_of(self._T, c)]))[0]
+        right = done[tails] & best_ones(self._T, c)
         return int(tails[right][0]) if right.any() else None
 
     def _nearest(self, x: np.ndarray, open_: np.ndarray, done: np.ndarray) -> list[tuple[int, int]]:
@@ -288,10 +286,10 @@ class Line:
             weights, tails = weights[done[tails]], tails[done[tails]]
             if len(tails):
                 c = self._product(x[tails], weights)
-                best = _best_of(self._T, c)
+                best = int(best_ones(self._T, c).argmax())
                 found.append((v, int(tails[best])))
                 values.append(c[best : best + 1])
-        return [found[_best_of(self._T, np.concatenate(values))]] if found else []
+        return [found[int(best_ones(self._T, np.concatenate(values)).argmax())]] if found else []
 
 
 def better(T: Any, x: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -301,13 +299,20 @@ def better(T: Any, x: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return improves, choose(improves, total, x)
 
 
-def _best_of(T: Any, c: np.ndarray) -> int:
-    """The position of the first of the best elements."""
-    best = 0
-    for i in range(1, len(c)):
-        if better(T, c[best : best + 1], c[i : i + 1])[0][0]:
-            best = i
-    return best
+def best_of(T: Any, x: np.ndarray) -> int:
+    """The position of the best element: pairs of elements are compared, and the better ones go on."""
+    left = np.arange(len(x))
+    while len(left) > 1:
+        half = len(left) // 2
+        a, b = left[:half], left[half : 2 * half]
+        second, _ = better(T, x[a], x[b])
+        left = np.concatenate([np.where(second, b, a), left[2 * half :]])
+    return int(left[0])
+
+
+def best_ones(T: Any, c: np.ndarray) -> np.ndarray:
+    """Test which elements are as good as the best."""
+    return ~better(T, c, full(c, c[best_of(T, c)]))[0]
 
 
 def _reached(edges: Edges, empty: np.ndarray) -> np.ndarray:
