@@ -202,8 +202,10 @@ def _returned(task: Task, result: Any) -> Any:
     left, right, *rest = task.given
     final = product_shape(left.shape, right.shape).final
     came = left.on_gpu or right.on_gpu or (bool(rest) and rest[0].on_gpu)
-    if came != is_on_gpu(result):
-        result = upload(result) if came else to_host(result)
+    if came and isinstance(result, np.ndarray):
+        result = upload(result)
+    elif not came and not isinstance(result, np.ndarray):
+        result = to_host(result)
     return result if result.shape == final else result.reshape(final)
 
 
