@@ -98,7 +98,6 @@ from .solvers.sparse.factors import open_factors as open_factors
 from .solvers.sparse.files import open_analysis as open_analysis
 from .solvers.sparse.pairs import Labels as Labels
 from .solvers.sparse.pairs import open_labels as open_labels
-from .solvers.warmup import warmup as warmup
 from .teach.comparison import Comparison as Comparison
 from .teach.comparison import compare as compare
 from .teach.explanation import Explanation as Explanation
@@ -106,5 +105,6 @@ from .teach.explanation import explain as explain
 from .teach.hasse import HasseDiagram as HasseDiagram
 from .teach.tables import OperationTables as OperationTables
 from .teach.witness import LawGraph as LawGraph
+from .warming import warmup as warmup
 
 __version__: str

@@ -51,7 +51,7 @@ files
 scale
 operands
 solvers
-results
+results warming
 api
 gradients
 torch jax
@@ -188,7 +188,7 @@ LATE = {
     "semiring.kernels.cpu.sparse.substitution": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.objects": "an engine, made when it first runs",
     "semiring.algebra.objects": "algebras over Python objects, whose laws take long to try",
-    "semiring.solvers.warmup": "a command that few give",
+    "semiring.warming": "a command that few give",
 }
 
 

@@ -109,7 +109,7 @@ def plans_say_that_it_is_not_there() -> None:
 
 @check
 def nothing_can_be_compiled_ahead() -> None:
-    with pytest.raises(sr.SemiringError, match="there is no Numba, so nothing can be compiled; install numba"):
+    with pytest.raises(sr.SemiringError, match="nothing can be compiled without Numba: install numba"):
         sr.warmup(sr.min_plus)
 
 

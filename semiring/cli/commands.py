@@ -123,7 +123,7 @@ def run_warmup(arguments: argparse.Namespace) -> int:
     """Compile code for algebras now, or delete the cache."""
     from semiring.kernels.cpu.compile.cache import clear_cache
     from semiring.machine.memory import in_words
-    from semiring.solvers.warmup import warmup
+    from semiring.warming import warmup
 
     if not arguments.algebras and not arguments.clear:
         raise SemiringError("name an algebra to compile for, or give --clear")

@@ -1,4 +1,4 @@
-"""Compile ahead of need what an algebra's closures, products and searches will ask for."""
+"""Compile what an algebra's closures, products and searches need, before they are called."""
 
 from __future__ import annotations
 
@@ -25,38 +25,38 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
 
-from .paths.search import form_of
-from .sparse.analysis import lowering_of
-from .sparse.analysis import steps as elimination_steps
-from .sparse.traversals import levels_of
+from .solvers.paths.search import form_of
+from .solvers.sparse.analysis import lowering_of
+from .solvers.sparse.analysis import steps as elimination_steps
+from .solvers.sparse.traversals import levels_of
 
 Step = Callable[[], object]
 
 
 def warmup(*algebras: Semiring | str, dtypes: Any = None, sparse: bool = False) -> None:
-    """Compile what matrices over some algebras need, and keep it on disk for this and later processes.
+    """Compile the kernels of some algebras, and keep them for later processes.
 
-    Without it compiling begins by itself once that repays: small work is done by NumPy at once, and large or repeated
-    work waits a second or two the first time. Call this while an image is built or a service starts.
+    Without it kernels are compiled once that pays off: NumPy does small work at once, and large or repeated work waits
+    a second or two the first time. Call this while an image is built or a service starts.
 
     Parameters
     ----------
     *algebras : Semiring or str
         Declared algebras, or names of the catalogue.
     dtypes : dtype or sequence of dtype, optional
-        Of the matrices to come. By default each algebra's own default.
+        The dtypes of the matrices to come. By default each algebra's own default.
     sparse : bool
         Whether sparse matrices and graphs will come too: elimination, products and searches.
 
     Raises
     ------
     SemiringError
-        Without Numba, for a name that is not in the catalogue, or a dtype that cannot carry an algebra.
+        Without Numba, for a name that is not in the catalogue, or for a dtype that cannot hold an algebra.
 
     Notes
     -----
-    It covers the form that ordinary data take. Data for which another one is faster, such as truth values, which are
-    packed, may still compile once more. Kernels for a GPU are compiled when they first run there, and kept in the
+    This compiles the form of ordinary data. If another form is faster for some data, as bits are for truth values,
+    that form may still be compiled later. Kernels for a GPU are compiled when they first run there, and kept in the
     same directory.
 
     Examples
@@ -65,7 +65,7 @@ def warmup(*algebras: Semiring | str, dtypes: Any = None, sparse: bool = False) 
     >>> sr.warmup(sr.min_plus, dtypes="f8")
     """
     if not has_numba() or not loads_numba():
-        raise SemiringError("there is no Numba, so nothing can be compiled; install numba")
+        raise SemiringError("nothing can be compiled without Numba: install numba")
     work = [(S := algebra(given), tuple(S.resolve_dtype(d) for d in _dtypes(S, dtypes))) for given in algebras]
     begin(_steps, work, sparse)
     with always():
@@ -80,11 +80,11 @@ def _dtypes(S: Semiring, dtypes: Any) -> list[np.dtype]:
     try:
         return [np.dtype(dtype) for dtype in (dtypes if several else [dtypes])]
     except TypeError:
-        raise SemiringError(f"{clip_repr(dtypes)} are not dtypes; give one as NumPy names it, or several") from None
+        raise SemiringError(f"{clip_repr(dtypes)} are not dtypes: pass one as NumPy names it, or several") from None
 
 
 def _steps(work: list[tuple[Semiring, tuple[np.dtype, ...]]], sparse: bool) -> list[Step]:
-    """What compiles, each by itself: other processes begin with the last."""
+    """The steps, each of which compiles one function: other processes begin with the last."""
     return [step for S, dtypes in work for dtype in dtypes for step in _steps_for(S, dtype, sparse)]
 
 
@@ -114,7 +114,7 @@ def _close(low: Lowering) -> None:
 
 
 def _sparse_steps(S: Semiring, dtype: np.dtype) -> Iterator[Step]:
-    """What sparse matrices with one edge, whose value is zero, would compile for each purpose."""
+    """The steps of sparse matrices, for each purpose: compiled for a matrix with one edge of value zero."""
     rows = Rows(np.array([0, 1, 1]), np.array([1], np.int32), full(np.empty(1, dtype), S.zero_in(dtype)), 2)
     given = Sparse(rows, S, "A")
     forms = {

@@ -89,7 +89,7 @@ def test_objects_need_nothing() -> None:
 
 
 def test_without_numba_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("semiring.solvers.warmup.has_numba", lambda: False)
+    monkeypatch.setattr("semiring.warming.has_numba", lambda: False)
     with pytest.raises(sr.SemiringError, match="install numba"):
         sr.warmup(sr.min_plus)
 
