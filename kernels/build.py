@@ -15,7 +15,6 @@ from .lowering.base import Lowering
 from .numpy import bits, dense, fronts, rows
 
 if TYPE_CHECKING:
-    from .cpu.sparse.objects import SparseObjectKernel
     from .cpu.sparse.product import SparseKernel
 
 
@@ -32,14 +31,10 @@ def kernel(lowering: Lowering) -> Kernel[Any]:
 
 
 @lru_cache(1024)
-def sparse_kernel(
-    lowering: Lowering, purpose: str = "rows"
-) -> SparseKernel | SparseObjectKernel | rows.ArrayRowsKernel:
+def sparse_kernel(lowering: Lowering, purpose: str = "rows") -> SparseKernel | rows.ArrayRowsKernel:
     """The engine of compressed rows of a lowering; without compiled code it saves that for the purpose."""
     if lowering.kind == "objects":
-        from .cpu.sparse.objects import SparseObjectKernel
-
-        return SparseObjectKernel(lowering)
+        return rows.ArrayRowsKernel(lowering)
     if not lowering.compiled:
         return rows.ArrayRowsKernel(lowering, code_of(lowering, purpose))
     from .cpu.sparse.product import SparseKernel

@@ -186,7 +186,6 @@ LATE = {
     "semiring.kernels.cpu.sparse.walks": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.product": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.substitution": "an engine, made when it first runs",
-    "semiring.kernels.cpu.sparse.objects": "an engine, made when it first runs",
     "semiring.algebra.objects": "algebras over Python objects, whose laws take long to try",
     "semiring.warming": "a command that few give",
 }

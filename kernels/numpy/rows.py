@@ -1,12 +1,14 @@
-"""Products with compressed rows by NumPy: what `semiring.kernels.cpu.sparse.product` compiles."""
+"""Products with compressed rows by NumPy: what `semiring.kernels.cpu.sparse.product` compiles, and Python objects."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import cached_property
 
 import numpy as np
 
+from semiring.algebra.laws import full
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.lowering.base import Lowering
@@ -15,23 +17,37 @@ from .dense import Operations, operations
 from .structure import product_structure, terms_of, transposed
 
 
+class Objects:
+    """⊕ and ⊗ of arrays of Python objects, as `Operations` has them for machine numbers."""
+
+    def __init__(self, lowering: Lowering):
+        self._arithmetic = lowering.algebra.over(object)
+
+    def accumulate(self, C: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
+        """C ← C ⊕ a ⊗ b, element by element; a and b broadcast."""
+        C[...] = self._arithmetic.add(C, self._arithmetic.mul(a, b))
+
+    def clear(self, C: np.ndarray) -> None:
+        """Make every element 0."""
+        C[...] = full(C, self._arithmetic.zero)
+
+
 class ArrayRowsKernel:
     """The operations of `SparseKernel`, on arrays in a lowering's storage.
 
     Parameters
     ----------
     lowering : Lowering
-        Of machine numbers or records of them.
-    code : Code
-        Called with the time of each piece of work.
+    code : Code, optional
+        Called with the time of each piece of work; None for Python objects, which are not compiled.
     """
 
-    def __init__(self, lowering: Lowering, code: Code):
-        self._lowering, self._code = lowering, code
+    def __init__(self, lowering: Lowering, code: Code | None = None):
+        self._lowering, self._renting = lowering, nullcontext if code is None else code.renting
 
     @cached_property
-    def _operations(self) -> Operations:
-        return operations(self._lowering)
+    def _operations(self) -> Operations | Objects:
+        return Objects(self._lowering) if self._lowering.kind == "objects" else operations(self._lowering)
 
     def times_dense(
         self, C: np.ndarray, A: Rows, B: np.ndarray, *, accumulate: bool = False, mirrored: bool = False
@@ -39,7 +55,7 @@ class ArrayRowsKernel:
         """C ← A ⊗ B, or C ⊕ A ⊗ B; C does not overlap B. Mirrored, each term is b ⊗ a."""
         if not accumulate:
             self._operations.clear(C)
-        with self._code.renting():
+        with self._renting():
             for rows, entries in by_rank(A.offsets):
                 some, factors = C[rows], (A.values[entries, None], B[A.columns[entries]])
                 self._operations.accumulate(some, *(factors[::-1] if mirrored else factors))
@@ -49,7 +65,7 @@ class ArrayRowsKernel:
         """C ← A ⊗ B, or C ⊕ A ⊗ B, with a dense A."""
         if not accumulate:
             self._operations.clear(C)
-        with self._code.renting():
+        with self._renting():
             offsets, rows, order = transposed(B.offsets, B.columns, B.width)
             values = B.values[order]
             for columns, entries in by_rank(offsets):
@@ -59,7 +75,7 @@ class ArrayRowsKernel:
 
     def times_sparse(self, A: Rows, B: Rows) -> Rows:
         """A ⊗ B in compressed rows, every entry that has a term; entries may be zero."""
-        with self._code.renting():
+        with self._renting():
             left, right = (A.offsets, A.columns), (B.offsets, B.columns)
             offsets, columns = product_structure(left, right, B.width)
             rows, found, a, b = terms_of(left, right)

@@ -17,12 +17,12 @@ from semiring.kernels.cpu.dense.blas import BlasKernel
 from semiring.kernels.cpu.dense.engine import DenseKernel
 from semiring.kernels.cpu.dense.logsum import LogSumKernel
 from semiring.kernels.cpu.dense.objects import ObjectKernel
-from semiring.kernels.cpu.sparse.objects import SparseObjectKernel
 from semiring.kernels.cpu.sparse.product import SparseKernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.objects import python_integers, python_objects
+from semiring.kernels.numpy.rows import ArrayRowsKernel
 
 F8, OBJECT = np.dtype("f8"), np.dtype(object)
 
@@ -41,8 +41,8 @@ def chosen(name: str, dtype: str, **known: bool) -> Lowering:
     (chosen("boolean", "?", two_valued=True), BooleanKernel, None),
     (bit_planes(sr.bitset_may, np.dtype("u1"), Facts()), PlanesKernel, None),
     (general(sr.bitset_may, np.dtype("u1")), DenseKernel, SparseKernel),  # of the same expressions
-    (chosen("regex", "O"), ObjectKernel, SparseObjectKernel),
-    (python_integers(sr.min_plus, np.dtype("i8"), ""), ObjectKernel, SparseObjectKernel),
+    (chosen("regex", "O"), ObjectKernel, ArrayRowsKernel),
+    (python_integers(sr.min_plus, np.dtype("i8"), ""), ObjectKernel, ArrayRowsKernel),
 ], ids=lambda value: getattr(value, "name", None) or getattr(value, "__name__", None))
 def test_engines(low: Lowering, dense: type, sparse: type | None) -> None:
     assert type(kernel(low)) is dense

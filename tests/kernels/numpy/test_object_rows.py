@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.sparse.objects import SparseObjectKernel
 from semiring.kernels.lowering.objects import python_integers, python_objects
+from semiring.kernels.numpy.rows import ArrayRowsKernel
 
 quick = settings(max_examples=80)
 inf = float("inf")
@@ -51,7 +51,7 @@ def compressed(A: np.ndarray, kept: np.ndarray) -> Rows:
 @pytest.mark.parametrize("name", CASES)
 def test_products(name: str) -> None:
     low, elements, zero, add, mul = CASES[name]
-    kernel = SparseObjectKernel(low)
+    kernel = ArrayRowsKernel(low)
 
     def product(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:
         result = C.copy()
