@@ -40,7 +40,7 @@ FORMATS = {form.name: form for form in (
     ),
     Format(
         name="mtx", endings=(".mtx",), title="Matrix Market", read=matrix_market.read_mtx,
-        write=matrix_market.write_mtx, noted=matrix_market.noted_dtype, takes=frozenset(("absent",)),
+        write=matrix_market.write_mtx, noted=notes.noted_dtype, takes=frozenset(("absent",)),
         holds=frozenset(("complex",)),
         content="Matrix Market; names and dtype in comments",
     ),

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
@@ -22,6 +21,7 @@ from semiring.graphs.texts import quoted, shown, with_infinities
 
 from .arrays import differs, refuse_absent
 from .format import Options
+from .notes import Note, comment, noted
 from .numerals import integer, table
 from .streams import BLANKS, WORD, about, created, fail, numbered_lines, text_of, vertices_from_one, weight_of
 from .writers import BLOCK, kept_names
@@ -32,9 +32,7 @@ LAYOUTS = ("coordinate", "array")
 FIELDS = {"real": (1, "f8"), "double": (1, "f8"), "integer": (1, "i8"), "unsigned-integer": (1, "i8"),
           "complex": (2, "f8"), "pattern": (0, "f8")}
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
-NOTE, VERTEX = "%semiring", "%vertex"
-DTYPES = frozenset(("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 "
-                    "complex128").split())
+VERTEX = "%vertex"
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,6 @@ class _Head:
     entries: int
     names: list[Any] | None = None  # if `write_matrix` wrote them
     dtype: np.dtype | None = None  # likewise
-    algebra: str | None = None
 
     @property
     def width(self) -> int:
@@ -60,7 +57,7 @@ class _Head:
 
 def read_mtx(path: Path, data: bytes, options: Options) -> Graph:
     text = text_of(path, data, errors="replace")  # comments are in any encoding; numbers are ASCII
-    head = _head(path, text)
+    head = _head(path, text, noted(path, data))
     found = _fast_entries(text, head)
     if found is None:
         found = _careful_entries(path, text, head)
@@ -82,13 +79,14 @@ def read_mtx(path: Path, data: bytes, options: Options) -> Graph:
         return _graph(path, head, ends - 1, values, options)
 
 
-def _head(path: Path, text: str) -> _Head:
+def _head(path: Path, text: str, note: Note | None) -> _Head:
     at = 0
     words: list[str] = []
-    noted = _Notes(path)
+    names: list[Any] | None = [] if note is not None and note.names is not None else None
     for line, raw in numbered_lines(text):
         at += len(raw)
-        noted.take(line, raw)
+        if names is not None and raw.startswith(VERTEX + " "):
+            names.append(_name(path, line, raw))
         if line == 1:
             words = raw.lower().split()
             if len(words) != 5 or words[:2] != [BANNER, "matrix"]:
@@ -103,67 +101,38 @@ def _head(path: Path, text: str) -> _Head:
             if symmetry == "hermitian" and words[3] != "complex":
                 fail(path, line, f"a hermitian matrix of {words[3]} entries", "complex entries")
         elif raw.strip(BLANKS) and not raw.lstrip(BLANKS).startswith("%"):
-            return noted.beside(_sized(path, words, line, at, raw))
+            head = _sized(path, words, line, at, raw)
+            if names is not None and len(names) != head.n:
+                fail(path, line, f"the names of {len(names)} vertices", f"{head.n}, one for each row")
+            return replace(head, names=names, dtype=None if note is None else note.dtype)
     raise GraphError(f"{shown(path)} ends before the line with its size")
 
 
-def comments(S: Semiring, dtype: np.dtype, names: Sequence[int | str] | None) -> Iterator[str]:
+def comments(M: Matrix, names: Sequence[int | str] | None) -> Iterator[str]:
     r"""The comments in which `write_matrix` stores dtype and names.
 
     >>> import semiring as sr
-    >>> print(*comments(sr.min_plus, np.dtype("f4"), ["Ayr", 7]), sep="", end="")
-    %semiring {"algebra": "min-plus", "dtype": "float32", "names": true}
+    >>> M = sr.adjacency([("Ayr", "Lee", 3.0)], sr.min_plus, dtype="f4")
+    >>> print(*list(comments(M, ["Ayr", 7]))[1:], sep="", end="")
     %vertex "Ayr"
     %vertex 7
     """
-    if names is None and S.default_dtype.kind != "b" and dtype in (np.int64, np.float64, np.complex128):
+    if names is None and M.semiring.default_dtype.kind != "b" and M.dtype in (np.int64, np.float64, np.complex128):
         return  # readers assume these without a note
-    yield f"{NOTE} {json.dumps({'algebra': S.name, 'dtype': dtype.name, 'names': names is not None})}\n"
+    yield f"% {comment(M, names)}\n"
     for name in names or ():
         yield f"{VERTEX} {json.dumps(name)}\n"
 
 
-class _Notes:
-    """Collects the comments of `write_matrix`."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.line = path, 0
-        self.algebra: str | None = None
-        self.dtype: np.dtype | None = None
-        self.names: list[Any] | None = None
-
-    def take(self, line: int, raw: str) -> None:
-        for mark in (NOTE, VERTEX):
-            if raw.startswith(mark + " ") and (mark == NOTE) == (self.line == 0):
-                try:
-                    found = json.loads(raw.removeprefix(mark))
-                except (ValueError, RecursionError):
-                    found = None
-                self._note(line, raw, found) if mark == NOTE else self._name(line, raw, found)
-
-    def _note(self, line: int, raw: str, found: Any) -> None:
-        if not isinstance(found, dict) or found.get("dtype") not in DTYPES:
-            fail(self.path, line, quoted(raw.strip(BLANKS)), "a note of write_matrix: delete the comment, or write "
-                                                             "the file again")
-        self.line, self.dtype, self.algebra = line, np.dtype(found["dtype"]), found.get("algebra")
-        self.names = [] if found.get("names") is True else None
-
-    def _name(self, line: int, raw: str, name: Any) -> None:
-        if type(name) not in (int, str):
-            fail(self.path, line, quoted(raw.strip(BLANKS)), f'a name, as in {VERTEX} "Ayr"')
-        if self.names is not None:
-            self.names.append(name)
-
-    def beside(self, head: _Head) -> _Head:
-        if self.names is not None and len(self.names) != head.n:
-            fail(self.path, self.line, f"the names of {len(self.names)} vertices", f"{head.n}, one for each row")
-        return replace(head, names=self.names, dtype=self.dtype, algebra=self.algebra)
-
-
-def noted_dtype(path: Path, data: bytes, S: Semiring) -> np.dtype | None:
-    """The dtype that `write_matrix` noted for a matrix over this algebra; None in other files."""
-    head = _head(path, text_of(path, data, errors="replace"))
-    return head.dtype if head.algebra == S.name else None
+def _name(path: Path, line: int, raw: str) -> int | str:
+    """The name in a comment of `write_matrix`."""
+    try:
+        name = json.loads(raw.removeprefix(VERTEX))
+    except (ValueError, RecursionError):
+        name = None
+    if type(name) not in (int, str):
+        fail(path, line, quoted(raw.strip(BLANKS)), f'a name, as in {VERTEX} "Ayr"')
+    return name
 
 
 def _sized(path: Path, words: list[str], line: int, at: int, raw: str) -> _Head:
@@ -330,8 +299,7 @@ def write_mtx(path: Path, M: Matrix) -> None:
     names = None if M.names is None else kept_names(path, M.names)
     with created(path) as file:
         file.write(f"%%MatrixMarket matrix coordinate {kind} general\n".encode())
-        for comment in comments(M.semiring, M.dtype, names):
-            file.write(comment.encode())
+        file.writelines(text.encode() for text in comments(M, names))
         file.write(f"{M.n} {M.n} {len(values)}\n".encode())
         for start in range(0, len(values), BLOCK):
             part = slice(start, start + BLOCK)

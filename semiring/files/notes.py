@@ -25,7 +25,8 @@ from .numerals import CANONICAL
 MARK = "semiring-matrix"
 COMMENT = re.compile(rb"^(?:<!--|[#%c] )semiring-matrix (.*?)(?:-->)?\r?$", re.MULTILINE)
 HEAD = 4096  # bytes of a file in which the comment is looked for
-DTYPES = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split())
+DTYPES = frozenset(("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 "
+                    "complex128").split())
 TEXTS, INTEGERS = "texts", "integers"
 
 

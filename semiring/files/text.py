@@ -263,9 +263,9 @@ def _read_dicts(path: Path, text: str, options: Options) -> Graph:
         columns = []
         known = sorted({str(name) for data in attributes for name in data})
         for name in names:
-            found = [data.get(name, MISSING) for data in attributes]
-            column = attribute_weights((ends[0], ends[1]), found, name, None, lambda: known)
-            columns += [] if column is None else [as_weights(column)]
+            values = [data.get(name, MISSING) for data in attributes]
+            found = attribute_weights((ends[0], ends[1]), values, name, None, lambda: known)
+            columns += [] if found is None else [as_weights(found)]
         if isinstance(weight, (list, tuple)):
             columns = [in_records(names, columns)]
         graph = as_graph((*vertices, *columns), directed=options.one_way)

@@ -344,8 +344,8 @@ def arrays_in(value: Any, first: Operators | None) -> Any:
     if not isinstance(value, Operators):
         return value
     elements = with_infinities(value.array, value.semiring)
-    named = first is not None and first.names is not None and value.names is not None
-    order = alignment(first.names, value.names) if named else None
+    names = None if first is None else first.names
+    order = None if names is None or value.names is None else alignment(names, value.names)
     if order is None:
         return elements
     turned = elements[np.ix_(order, order)]

@@ -61,7 +61,7 @@ def test_both_readers_of_matrix_market_agree(rows, field, long):
     words = {"complex": 4, "pattern": 2}.get(field, 3)
     body = "\n".join(" ".join((*row, row[2])[:words]) for row in rows)
     text = COORDINATE.format(field, "general") + f"4 4 {len(rows)}\n{body}\n"
-    head = mtx_readers._head(Path("g.mtx"), text)
+    head = mtx_readers._head(Path("g.mtx"), text, None)
     fast = mtx_readers._fast_entries(text, head)
     if fast is not None:
         careful = mtx_readers._careful_entries(Path("g.mtx"), text, head)
