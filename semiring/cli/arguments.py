@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from semiring import __version__
 from semiring.suggestions import suggestion
 
-from . import closure, commands, questions, steps
+from . import closure, commands, questions
 from .inputs import BAD_INPUT
 from .options import (
     CLOSURE,
@@ -146,7 +146,7 @@ COMMANDS = {
         defaults=UNWEIGHTED,
     ),
     "explain": Command(
-        steps.run_explain, "how a closure is computed, step by step", (*GRAPH, *EXPLAIN),
+        questions.run_explain, "how a closure is computed, step by step", (*GRAPH, *EXPLAIN),
         "For graphs of up to 12 vertices. With -o PAGE.html it writes a page to step through, which needs no network.",
     ),
     "random": Command(

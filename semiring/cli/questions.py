@@ -1,4 +1,4 @@
-"""Commands that ask one verb: `nearest`, `power`, `cycle-mean`, `longest-path`, `components` and `order`."""
+"""Commands of one question: `nearest`, `power`, `cycle-mean`, `longest-path`, `components`, `order` and `explain`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import argparse
 from semiring.algebra.catalogue import max_plus
 from semiring.api import cycle_mean, nearest, power
 from semiring.errors import SemiringError
-from semiring.graphs.texts import is_same
+from semiring.graphs.texts import is_same, shown
 from semiring.results.structure import components, longest_path, topological_order
+from semiring.solvers.dense.schedules import WITHOUT_BLOCKS
+from semiring.teach.explanation import explain
 
 from .inputs import given_of, graph_of, label_of, positions_of
+from .options import TILE
 from .output import TABLES, check_output, element_text, put_rows
+from .tables import positions
 
 
 def run_nearest(arguments: argparse.Namespace) -> int:
@@ -81,4 +85,23 @@ def run_order(arguments: argparse.Namespace) -> int:
     """Print the vertices of an acyclic graph in topological order."""
     check_output(arguments.output, TABLES, "lines")
     put_rows(arguments.output, ([vertex] for vertex in topological_order(graph_of(arguments))))
+    return 0
+
+
+def run_explain(arguments: argparse.Namespace) -> int:
+    """Print the steps that change an entry, or write a page of all steps."""
+    check_output(arguments.output, (".html",), "a page")
+    for option in ("positions", "title"):
+        if arguments.output is None and vars(arguments)[option] is not None:
+            raise SemiringError(f"--{option} is for the page: give -o PAGE.html, or leave it out")
+    if (arguments.tile or 0) > 0 and arguments.output is None and arguments.method in WITHOUT_BLOCKS:
+        raise SemiringError(f"--tile is for methods with blocks, and {arguments.method} has none: leave it out")
+    given, tile = given_of(arguments), TILE if arguments.tile is None else arguments.tile
+    places = None if arguments.positions is None else positions(arguments.positions, given.graph)[0]
+    found = explain(given.A, given.S, method=arguments.method, tile=tile, positions=places,
+                    title=arguments.title)
+    if arguments.output is None:
+        print("\n".join(map(shown, str(found).splitlines())))
+    else:
+        found.save(arguments.output)
     return 0

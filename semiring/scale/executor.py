@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from semiring.kernels.interface import Kernel
 
 from .eviction import HOST, INPUT, NOWHERE, SCRATCH, Move, Traffic, cells_of
 from .program import Program, Tile
-from .shelves import Held
+from .shelves import Held, Shelf
 
 READERS, WRITERS = 2, 2  # threads
 AHEAD = 6  # tiles that may be loaded before they are needed, or wait to be written
@@ -41,19 +41,6 @@ class Ends(NamedTuple):
     write: Callable[[Tile, Any], None]
     commit: Callable[[int], None] | None = None
     interval: float = np.inf
-
-
-class Shelf(Protocol):
-    """A place to which cells are evicted, and from which they are loaded."""
-
-    def write(self, cell: int, elements: Any) -> None:
-        """Store an evicted cell: all elements of its buffer."""
-
-    def read(self, cell: int, out: Any) -> None:
-        """Load it again."""
-
-    def drop(self, cell: int) -> None:
-        """Forget it: it is not needed again."""
 
 
 class _Stopped(Exception):

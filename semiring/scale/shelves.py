@@ -12,7 +12,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,8 +22,21 @@ from .scratch import Scratch
 Carry = Callable[[Any, Any], None]
 
 
-class Held:
-    """Cells that stay in the host's memory; a `semiring.scale.executor.Shelf` that can save.
+class Shelf(Protocol):
+    """A place to which cells are evicted, and from which they are loaded."""
+
+    def write(self, cell: int, elements: Any) -> None:
+        """Store an evicted cell: all elements of its buffer."""
+
+    def read(self, cell: int, out: Any) -> None:
+        """Load it again."""
+
+    def drop(self, cell: int) -> None:
+        """Forget it: it is not needed again."""
+
+
+class Held(Shelf):
+    """Cells that stay in the host's memory.
 
     Parameters
     ----------
@@ -42,7 +55,6 @@ class Held:
         self._lock = threading.Lock()
 
     def write(self, cell: int, elements: Any) -> None:
-        """Store an evicted cell: all elements of its buffer."""
         with self._lock:
             place = self._places.get(cell)
             if place is None:
@@ -51,7 +63,6 @@ class Held:
         self._carry(elements.reshape(buffer.shape), buffer)
 
     def read(self, cell: int, out: Any) -> None:
-        """Load it again."""
         with self._lock:
             buffer = self._buffers[self._places[cell]]
         self._carry(buffer, out.reshape(buffer.shape))
@@ -68,8 +79,8 @@ class Held:
         self._scratch.write(cell, self._buffers[self._places[cell]].reshape(-1))
 
 
-class Passing:
-    """Cells that pass through the host's memory to a file and back; a `semiring.scale.executor.Shelf`.
+class Passing(Shelf):
+    """Cells that pass through the host's memory to a file and back.
 
     Parameters
     ----------
@@ -87,7 +98,6 @@ class Passing:
             self._free.put(buffer)
 
     def write(self, cell: int, elements: Any) -> None:
-        """Store an evicted cell: all elements of its buffer."""
         buffer = self._free.get()
         try:
             self._carry(elements.reshape(buffer.shape), buffer)
@@ -96,7 +106,6 @@ class Passing:
             self._free.put(buffer)
 
     def read(self, cell: int, out: Any) -> None:
-        """Load it again."""
         buffer = self._free.get()
         try:
             self._scratch.read(cell, buffer.reshape(-1))
@@ -105,12 +114,11 @@ class Passing:
             self._free.put(buffer)
 
     def drop(self, cell: int) -> None:
-        """Forget it."""
         self._scratch.drop(cell)
 
 
-class InPlace:
-    """The places of cells that are not on the device; a `semiring.scale.executor.Shelf`.
+class InPlace(Shelf):
+    """The places of cells that are not on the device.
 
     Parameters
     ----------
@@ -162,7 +170,6 @@ class InPlace:
                 self._settle(tile)
 
     def read(self, cell: int, out: Any) -> None:
-        """Load a cell again."""
         with self._lock:
             source = self._where(cell)
             self._read[cell] = self._read.get(cell, 0) + 1

@@ -40,11 +40,11 @@ from semiring.operands.operand import Operand
 from semiring.operands.sparse import COLUMN, OFFSET, Sparse
 from semiring.scale.arena import HostArena, pinned_memory
 from semiring.scale.eviction import HOST, Traffic, through_memory, traffic
-from semiring.scale.executor import AHEAD, READERS, WRITERS, Shelf
+from semiring.scale.executor import AHEAD, READERS, WRITERS
 from semiring.scale.files import writing_rate
 from semiring.scale.program import Program, Schedule, Tile, program
 from semiring.scale.scratch import Scratch
-from semiring.scale.shelves import Held, Passing
+from semiring.scale.shelves import Held, Passing, Shelf
 from semiring.scale.stores import SLAB_BYTES, Output, Source
 from semiring.scale.storing import Storing
 
