@@ -1,4 +1,4 @@
-"""What an elimination begins with: the analysis of a structure, which is kept, a lowering, and what is compiled."""
+"""The preparation of an elimination: the analysis of the structure, the lowering, and the code to compile."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SIDE = 17  # of a grid on which both ways to find an order call all loops that t
 def analysis_of(
     A: Sparse, order: str | GivenOrder | Analysis = "auto", low: Lowering | None = None, *, answer: bool = True
 ) -> Analysis:
-    """The order and the structure of the factors; those of the last few structures are kept for other weights.
+    """The order and structure of the factors; the last few are kept for other weights on the same edges.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ def analysis_of(
     Raises
     ------
     SemiringError
-        When an order that was given is not one of A's vertices, or an analysis is of other edges.
+        If a given order is not one of A's vertices, or an analysis is of other edges.
     """
     if isinstance(order, Analysis):
         if order.n != A.n or not (np.array_equal(order.indptr, A.indptr) and np.array_equal(order.indices, A.indices)):
-            raise SemiringError(f"the analysis that was given as order is of other edges: it has {order.n} vertices "
+            raise SemiringError(f"the analysis passed as order= is of other edges: it has {order.n} vertices "
                                 f"and {order.nnz} edges, and A has {A.n} and {A.nnz}; factor with order='auto'")
         return order
     method = _by_position(order, A) if isinstance(order, GivenOrder) else order
@@ -120,11 +120,11 @@ def lowering_of(A: Sparse, *, room: bool) -> Lowering:
 
 @contextmanager
 def with_another_process(low: Lowering, A: Sparse, answer: bool) -> Iterator[None]:
-    """Within this context, the analysis of A that finds nothing compiled has another process help.
+    """Within this context another process helps to compile, if the analysis of A finds nothing compiled.
 
-    It helps from the beginning where the elimination is so much work that it will surely be compiled: meanwhile the
-    analysis may well be done in Python. It does not where both have been compiled before: what is left takes no longer
-    than to start one. `answer`: whether the whole closure is wanted, and not only factors.
+    It helps from the start if the elimination is so much work that it will surely be compiled: meanwhile the analysis
+    may run in Python. If both have been compiled before, no process is started, which would take longer than the rest.
+    `answer`: whether the whole closure is wanted, and not only factors.
     """
     if when() == "never" or low.on_gpu or low.kind != "numba":
         yield
@@ -136,7 +136,7 @@ def with_another_process(low: Lowering, A: Sparse, answer: bool) -> Iterator[Non
 
 
 def steps(low: Lowering) -> list[Callable[[], object]]:
-    """What compiles the analysis of a structure, a look at the elements, and the elimination that follows."""
+    """Functions that compile the analysis, the check of elements, and the elimination, in this order."""
     vertices = np.arange(SIDE * SIDE)
     ends = np.stack([vertices + 1, vertices + SIDE], 1)  # a grid whose rows are joined at their ends
     inside = ends < len(vertices)

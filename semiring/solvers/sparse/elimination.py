@@ -62,14 +62,14 @@ Caller = Callable[[Callable[[], Any]], Any]  # calls a function, so that Ctrl-C 
 
 
 class Fill(NamedTuple):
-    """What a decomposition is made of."""
+    """The size of a decomposition."""
 
     entries: float  # of both factors
     terms: float
 
 
 def offer(task: Task) -> Plan | None:
-    """Elimination where it is asked for, or predicted to be faster than the other methods; factors in any case."""
+    """Elimination if it is asked for, or predicted to be the fastest method; factors in any case."""
     o, given = task.options, task.operands[0]
     devices = None if o.devices is None else gpus_of(task)
     on_gpu = devices is not None or o.device not in (None, "cpu") or given.on_gpu
@@ -122,7 +122,7 @@ def _closure(task: Task, engine: Engine) -> Plan | None:
 
 
 def _fastest_on_host(task: Task, given: Sparse, low: Lowering) -> Plan | None:
-    """Elimination or searches, whichever is predicted to be faster; None where the dense closure is."""
+    """Elimination or searches, whichever is predicted to be faster; None if the dense closure is."""
     o = task.options
     seconds = {"dense": dense_seconds(given.n, costs.lowering_rates(low))}
     if costs.not_worth_a_look(low, given):
@@ -154,7 +154,7 @@ def _plan(
 
 
 def _on_gpu_if_faster(task: Task, given: Sparse, analysis: Analysis, seconds: float) -> Plan | None:
-    """The closure of a matrix on the host by elimination on the GPU, where that is predicted to take less time."""
+    """The closure of a host matrix by elimination on the GPU, if that is predicted to take less time."""
     copies = given.n**2 * given.dtype.itemsize / COPY_RATE + FIRST_USE
     if gpu_name() is None or given.dtype.kind in "Oc" or copies > seconds:
         return None
@@ -207,7 +207,7 @@ def _eliminated(
     try:
         return Substitution(given, analysis, engine, check=o.check, plan=plan, report=report, mend=mend)
     except NoClosureError as e:
-        # Where stars differ from 1, one may be undefined in one order of elimination only.
+        # A star other than 1 may be undefined in one order of elimination only.
         if task.S.has_unit_stars or kept or o.method == SPARSE:
             raise
         raise Declined from e
@@ -254,7 +254,7 @@ def _as_dense(task: Task) -> Plan:
 
 
 def superlu_seconds(fill: Fill, n: int, columns: int, cost: float) -> float:
-    """Seconds that SuperLU takes for so many columns of B, where a multiply-add costs more than one of doubles."""
+    """Seconds that SuperLU takes for so many columns of B; `cost` is that of a multiply-add, 1 for doubles."""
     return cost * (VERTEX * n + ENTRY * fill.entries + TERM * fill.terms + SOLVED * fill.entries * columns)
 
 
@@ -264,7 +264,7 @@ def superlu_memory(fill: Fill, n: int, dtype: np.dtype) -> int:
 
 
 def filled(analysis: Analysis) -> Fill:
-    """What the factors hold in the order of an analysis, entries that merged supernodes have too many included.
+    """The size of the factors in the order of an analysis, with the zeros that merged supernodes store.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def filled(analysis: Analysis) -> Fill:
 
 
 def envelope(A: Sparse) -> Fill:
-    """What the factors can hold at most where neighbours are numbered together, found without an analysis.
+    """A bound on the size of the factors if neighbours are numbered together, found without an analysis.
 
     No entry fills in before the first one of its row or column. E. Cuthill, J. McKee, Reducing the bandwidth of sparse
     symmetric matrices (1969).
@@ -345,16 +345,16 @@ class Decomposed(NamedTuple):
 
 
 def decomposed(A: Sparse, low: Lowering) -> Decomposed:
-    """The transpose of 1 − A as SuperLU decomposes it: with few exchanges of rows, and with all that it needs.
+    """Decompose the transpose of 1 − A by SuperLU: with few exchanges of rows, or with as many as it needs.
 
     X. S. Li, An overview of SuperLU (2005).
 
     Raises
     ------
     NoClosureError
-        Where 1 − A is singular, or rounding hides whether it is.
+        If 1 − A is singular, or rounding hides whether it is.
     Declined
-        Where the factors do not fit.
+        If the factors do not fit in memory.
     """
     from scipy.sparse import csc_array, eye_array
     from scipy.sparse.linalg import splu
@@ -381,7 +381,7 @@ def _in_place(lu: Decomposed, X: np.ndarray) -> None:
 
 
 def _condition(matrix: Any) -> float:
-    """The condition number of a sparse matrix, as W. W. Hager's method estimates it; ∞ where it is singular."""
+    """The condition number of a sparse matrix by W. W. Hager's estimate; ∞ if it is singular."""
     from scipy.sparse.linalg import LinearOperator, onenormest, splu
 
     try:

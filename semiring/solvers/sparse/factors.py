@@ -1,4 +1,4 @@
-"""Factor a sparse matrix once: rows of its closure, equations, streams of blocks, and new weights on the same edges."""
+"""Factors of a sparse matrix: rows of its closure, equations, blocks, and new weights on the same edges."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
 
 class SparseFactors(Factored, Pairs, Saving):
-    """A sparse matrix eliminated once in a fill-reducing order; made by `semiring.factor`.
+    """Factors of a sparse matrix, eliminated in a fill-reducing order.
 
-    Vertices are called by name where the matrix had names, else by number. Factors on a GPU give rows, blocks and
-    closures as CuPy arrays, those on several GPUs on the first of them; best walks, files, tables and what has names
-    are in the host's memory. Right-hand sides and new weights may be on either, and a solution comes back where its
-    right-hand side was.
+    `semiring.factor` makes them. Vertices are called by name if the matrix had names, otherwise by number. Factors on
+    a GPU give rows, blocks and closures as CuPy arrays; factors on several GPUs give them on the first. Best walks,
+    files, tables and answers with names are in the host's memory. Right-hand sides and new weights may be on either,
+    and a solution is returned where its right-hand side was.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class SparseFactors(Factored, Pairs, Saving):
     analysis : Analysis
         The order and the structure of the factors.
     devices : tuple of int or None
-        Numbers of the GPUs that have the factors, where `devices` were asked for.
+        Numbers of the GPUs that have the factors, if `devices` was passed.
 
     Notes
     -----
@@ -93,7 +93,7 @@ class SparseFactors(Factored, Pairs, Saving):
 
     @property
     def plan(self) -> SparsePlan:
-        """How it was eliminated."""
+        """The plan by which the matrix was eliminated."""
         return self._by.plan
 
     @property
@@ -108,7 +108,7 @@ class SparseFactors(Factored, Pairs, Saving):
 
     @property
     def devices(self) -> tuple[int, ...] | None:
-        """Numbers of the GPUs that have the factors, where `devices` were asked for."""
+        """Numbers of the GPUs that have the factors, if `devices` was passed."""
         return self._by.engine.devices
 
     @property
@@ -122,7 +122,7 @@ class SparseFactors(Factored, Pairs, Saving):
         return int(self._by.fronts.nbytes)
 
     def predict(self) -> SparsePlan:
-        """What `closure` would cost, and what else would.
+        """Predict the cost of `closure`, and of other ways to compute it.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class SparseFactors(Factored, Pairs, Saving):
         return plan if search is None else replace(plan, seconds=plan.seconds | {"search": search})
 
     def refactor(self, A: Any) -> SparseFactors:
-        """The factors of other weights on the same edges; the analysis is used again.
+        """Factor other weights on the same edges; the analysis is used again.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class SparseFactors(Factored, Pairs, Saving):
         return SparseFactors(self._by.anew(new.copy()))
 
     def row(self, vertex: Hashable) -> np.ndarray:
-        """The row of A* of one vertex: with min_plus the distances from it.
+        """Return the row of A* of one vertex: with min_plus the distances from it.
 
         Parameters
         ----------
@@ -229,17 +229,16 @@ class SparseFactors(Factored, Pairs, Saving):
     def rows(
         self, sources: Sequence[Hashable] | np.ndarray, *, targets: Any = None, reflexive: bool = True
     ) -> np.ndarray | Table:
-        """Rows of A*, or of A⁺ = A A* if not `reflexive`.
+        """Return rows of A*, or of A⁺ = A A* if not `reflexive`.
 
         Parameters
         ----------
         sources : sequence of vertices
             By name, or by number where they have no names.
         targets : vertex or sequence of vertices, optional
-            Whose columns are wanted: the answer is a `Table` by name. Rows are substituted where they are wanted only,
-            up the tree of the elimination from the sources and down to the targets, in microseconds for one pair, as
-            `F.rows([a], targets=[b])[a, b]`. Where targets are so few that this is more work, and the empty walk
-            counts, columns are substituted.
+            The columns to return, as a `Table` by name. Only this part of the rows is computed, up the elimination tree
+            from the sources and down to the targets: microseconds for one pair, `F.rows([a], targets=[b])[a, b]`. If
+            columns of few targets take less work, and the empty walk counts, columns are computed.
         reflexive : bool
             Whether the empty walk counts.
 
@@ -273,10 +272,10 @@ class SparseFactors(Factored, Pairs, Saving):
         return table
 
     def labels(self) -> Labels:
-        """Labels of all vertices, of which two tell the element between them in about a microsecond.
+        """Compute labels of all vertices: two labels give an element in a microsecond.
 
-        They take some hundred elements a vertex each way (roads of 250,000: 0.6 GiB in float32, in a second), and are
-        for many questions at once, or in turn; `weight` needs none.
+        They take a few hundred elements for each vertex and direction (250,000 road crossings: 0.6 GiB in float32, in a
+        second). Use them for many questions; `weight` needs no labels.
 
         Returns
         -------
@@ -298,7 +297,7 @@ class SparseFactors(Factored, Pairs, Saving):
         return labels_of(self._by)
 
     def closure(self, *, reflexive: bool = True, progress: bool | Callable[[float], None] = False) -> Any:
-        """A*, or A⁺, as a dense matrix; the factors stay.
+        """Return A*, or A⁺, as a dense matrix.
 
         Parameters
         ----------
@@ -326,29 +325,29 @@ class SparseFactors(Factored, Pairs, Saving):
         array([[0., 2.],
                [3., 0.]])
         """
-        options(progress=progress, reflexive=reflexive)  # refuses what is not one
+        options(progress=progress, reflexive=reflexive)  # checks both
         if progress is False:
             return self._by.expanded(reflexive)
         with told(progress, f"{self._S.name} closure") as report:
             return self._by.expanded(reflexive, report)
 
     def reduce(self, what: str | Callable[[np.ndarray, np.ndarray], Any], **options: Any) -> Any:
-        """Something about all pairs without holding them; see `semiring.solvers.paths.measures`.
+        """Reduce the closure to a number, or to a value for each vertex, row by row.
 
         Parameters
         ----------
         what : {"mean", "eccentricities", "diameter", "radius", "histogram", "nearest"} or callable
-            A vertex's eccentricity is the worst weight to another that it reaches, or zero of the algebra where it
-            reaches none; the diameter is the worst of them, and the radius the best. They need few rows where bounds
+            A vertex's eccentricity is the worst weight to another vertex that it reaches, or the algebra's zero if it
+            reaches none; the diameter is the worst eccentricity, and the radius the best. They need few rows if bounds
             are predicted to decide, as on road networks. A callable takes the vertices of a block and their rows, and
-            returns a value (or a row) for each; it may be called by several threads at once.
+            returns a value (or a row) for each; several threads may call it at once.
         **options
             ``bins`` of the histogram; ``k`` of the nearest.
 
         Returns
         -------
         number, ndarray of shape (n,) or (n, …), or tuple of arrays
-            As the reduction says. Where ⊗ rounds, eccentricities that differ by less than 16 units in the last place
+            Depends on the reduction. If ⊗ rounds, eccentricities that differ by less than 16 units in the last place
             are not distinguished.
 
         Raises
@@ -356,8 +355,8 @@ class SparseFactors(Factored, Pairs, Saving):
         LawError
             For eccentricities and nearest vertices, when ⊕ is neither the minimum nor the maximum.
         SemiringError
-            For an unknown reduction, one that has no meaning in the algebra, and an option that it does not have or
-            lacks, or a value that is not an element.
+            For an unknown reduction, one that has no meaning in the algebra, a missing or unknown option, or a value
+            that is not an element.
 
         Examples
         --------
@@ -401,11 +400,10 @@ class SparseFactors(Factored, Pairs, Saving):
             return super()._walk(start, end)
 
     def _walk_by_parts(self, start: int, end: int) -> tuple[list[int] | None, np.ndarray | None] | None:
-        """A best walk and the weights of its edges from factors in compiled code, where no edge is better than one.
+        """A best walk and the weights of its edges, by compiled code; no edge is better than one.
 
-        The row of the source is computed only where the walk leads back along it: the vertices, and the ties, are
-        those of `semiring.algorithms.trees.walk_back`. None where that needs the whole tree, and where compiling does
-        not repay yet.
+        The row of the source is computed only where the walk passes: the vertices, and the ties, are those of
+        `semiring.algorithms.trees.walk_back`. None if that needs the whole tree, or if compiling does not repay yet.
         """
         low, load, A = self.lowering, self.plan.load, self._A
         if not self._walks_by_parts or load is None:
@@ -427,7 +425,7 @@ class SparseFactors(Factored, Pairs, Saving):
 
     @property
     def _walks_by_parts(self) -> bool:
-        """Whether walks are looked for on parts of rows, where that does to tell them."""
+        """Whether parts of rows are enough to find walks."""
         low = self.lowering
         return low.kind == "numba" and low.compiled and self._by.closed is None and self._bounded
 
@@ -437,25 +435,25 @@ class SparseFactors(Factored, Pairs, Saving):
 
 
 def open_factors(path: str | Path, S: Semiring | str | None = None) -> SparseFactors:
-    """Factors that `SparseFactors.save_factors` wrote: nothing is ordered or eliminated again.
+    """Open factors that `SparseFactors.save_factors` wrote, without eliminating again.
 
     Parameters
     ----------
     path : path
     S : Semiring or str, optional
-        The algebra, which no file holds, since it is code. Default: that of its name in the catalogue.
+        The algebra, which is code, so that no file holds it. Default: the algebra of that name in the catalogue.
 
     Returns
     -------
     SparseFactors
-        With the answers of those that were saved, bit for bit, on any machine of the same byte order; all that these
-        can do it can, `refactor` with new weights too.
+        They give the answers of the saved factors, bit for bit, on any machine of the same byte order, and have the
+        same methods, `refactor` with new weights too.
 
     Raises
     ------
     SemiringError
-        For a file of something else, a damaged one or one of another version; for another algebra than that of the
-        factors; and when they do not fit in memory.
+        If the file holds something else, is damaged, or has another version; if S is not the algebra of the factors;
+        and if they do not fit in memory.
     OSError
         When the file cannot be read.
 

@@ -40,7 +40,7 @@ PLAIN = (str, int, float, bool, type(None))
 
 
 class Saving:
-    """The closure of `SparseFactors` by blocks, and what of it is written to files."""
+    """The methods of `SparseFactors` that stream the closure and write files."""
 
     n: int
     _by: Substitution
@@ -48,7 +48,7 @@ class Saving:
     def blocks(
         self, rows: int = BLOCK, *, reflexive: bool = True, in_order: bool = False
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The closure in blocks of rows, none of which is kept.
+        """Yield the closure in blocks of rows; none is kept.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class Saving:
         return self._by.engine.stream(self._by, parts, reflexive)
 
     def save(self, path: str | Path, *, reflexive: bool = True, rows: int = BLOCK) -> np.memmap:
-        """The closure straight into a .npy file, which is then mapped into memory; it may be larger than memory.
+        """Write the closure to a .npy file, block by block, and map it into memory.
 
         Parameters
         ----------
@@ -107,8 +107,8 @@ class Saving:
         Raises
         ------
         SemiringError
-            When the disk has no room for it, `rows` is not a whole number of at least 1, or a result has no place in
-            the dtype.
+            If the disk has no room for it, `rows` is not a whole number of at least 1, or a result does not fit in the
+            dtype.
         OSError
             When the file cannot be written.
 
@@ -135,7 +135,7 @@ class Saving:
         return out
 
     def save_factors(self, path: str | Path) -> None:
-        """The factors into a file, from which `semiring.open_factors` has them in another process, without eliminating.
+        """Write the factors to a file that `semiring.open_factors` opens.
 
         Parameters
         ----------
@@ -145,8 +145,8 @@ class Saving:
         Raises
         ------
         SemiringError
-            For factors on a GPU and of Python objects, an algebra that cannot be told from others, and names that are
-            not texts, numbers or tuples.
+            For factors on a GPU or of Python objects, for an algebra of functions without names, and for names that
+            are not texts, numbers or tuples.
         OSError
             When the file cannot be written.
 
@@ -180,7 +180,7 @@ class Saving:
         write_bundle(file, FACTORS, about, arrays)
 
     def save_analysis(self, path: str | Path) -> None:
-        """The order and the structure alone into a file, for any weights on the same edges; finding them costs most.
+        """Write the order and the structure to a file, for any weights on the same edges.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class Saving:
 
 
 def open_analysis(path: str | Path) -> Analysis:
-    """The order and structure that `SparseFactors.save_analysis` wrote, for ``sr.factor(A, S, order=…)``.
+    """Open an order and structure of `save_analysis`, for ``sr.factor(A, S, order=…)``.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def open_analysis(path: str | Path) -> Analysis:
     Raises
     ------
     SemiringError
-        For a file of something else, a damaged one or one of another version.
+        If the file holds something else, is damaged, or has another version.
     OSError
         When the file cannot be read.
 
@@ -244,7 +244,7 @@ def open_analysis(path: str | Path) -> Analysis:
 
 
 def key_of_algebra(S: Semiring) -> str:
-    """What distinguishes an algebra from others, in any process.
+    """A key of an algebra, the same in every process.
 
     Raises
     ------
@@ -253,13 +253,13 @@ def key_of_algebra(S: Semiring) -> str:
     """
     declared = S.declared_as
     if declared is None:
-        raise SemiringError(f"{S.name} is declared by functions that have no name by which a file could tell them from "
-                            "others: put them at the top of a module, or write them with NumPy's operations")
+        raise SemiringError(f"{S.name} is declared by functions without a name, so that no file can identify "
+                            "them: put them at the top of a module, or write them with NumPy's operations")
     return blake2b(declared.encode(), digest_size=16).hexdigest()
 
 
 def about_matrix(A: Sparse, low: Lowering, check: bool) -> dict[str, Any]:
-    """What is known of a matrix but for its entries, and how its elements are stored."""
+    """Metadata of a matrix: all but its entries."""
     return {
         "algebra": A.S.name, "declared": key_of_algebra(A.S), "dtype": _written_dtype(A.dtype),
         "callers_dtype": _written_dtype(A.callers_dtype), "names": _written_names(A.names), "of_graph": A.of_graph,
@@ -269,7 +269,7 @@ def about_matrix(A: Sparse, low: Lowering, check: bool) -> dict[str, Any]:
 
 
 def opened(path: Any, kind: str, S: Semiring | str | None) -> tuple[Bundle, Semiring, np.dtype]:
-    """A file over an algebra, which the caller has or the catalogue, and the dtype of its elements."""
+    """Open a file; return it, its algebra (the caller's, or from the catalogue) and the dtype of its elements."""
     file = Bundle(path_of(path), kind)
     name = str(file.about.get("algebra"))
     if S is None:
@@ -348,13 +348,13 @@ def _name(written: Any) -> Any:
 
 
 def _vector(name: str, array: np.ndarray) -> dict[str, np.ndarray]:
-    """A vector by the fields of its elements."""
+    """An array for each field of the elements."""
     fields = array.dtype.names
     return {f"{name}.{k}": array[f] for k, f in enumerate(fields)} if fields else {f"{name}.0": array}
 
 
 def read_vector(file: Bundle, name: str, dtype: np.dtype, count: int) -> np.ndarray:
-    """A vector from the fields of its elements."""
+    """A vector from an array for each field of its elements."""
     if not dtype.names:
         return file.array(f"{name}.0", dtype, count)
     result = np.empty(count, dtype)
@@ -374,7 +374,7 @@ def _narrow(array: np.ndarray) -> np.ndarray:
 
 
 def read_analysis(file: Bundle) -> Analysis:
-    """An analysis whose indices are all looked at before compiled code follows them."""
+    """Read an analysis and check all indices, which compiled code then follows."""
     found = {name: file.array(name, (np.int32, np.int64)).astype(np.int64) for name in PARTS}
     order, first, pointer, boundary, parent = (found[name] for name in PARTS[:5])
     n, m, nnz = len(order), len(first) - 1, len(found["indices"])
@@ -414,7 +414,7 @@ def check_permutation(file: Bundle, array: np.ndarray, n: int) -> None:
 
 
 def check_tree(file: Bundle, n: int, first: np.ndarray, parent: np.ndarray) -> None:
-    """Supernodes follow one another, and parents come later."""
+    """Refuse a tree unless supernodes follow one another and parents come later."""
     m = len(first) - 1
     sound = m >= 0 and first[0] == 0 and first[-1] == n and (np.diff(first) > 0).all() and len(parent) == m
     if not sound or not ((parent == -1) | ((parent > np.arange(m)) & (parent < m))).all():

@@ -54,7 +54,7 @@ OF_SEVERAL = ("the rows of several GPUs come together on the first of them: take
 
 
 def offer(task: Task) -> Plan:
-    """What the solvers of arrays on the GPU do with the same matrices; answers stay there, but for graphs."""
+    """The offer of the solvers of arrays on the GPU; answers stay on the GPU, except those of graphs."""
     first = task.operands[0]
     require_gpu(task.S, "gpu", first.dtype)
     return first_offer(Task(task.verb, task.S, [_placed(given) for given in task.operands], task.options,
@@ -62,7 +62,7 @@ def offer(task: Task) -> Plan:
 
 
 def _placed(given: Operand) -> Operand:
-    """As an array on the GPU."""
+    """Convert an operand to an array on the GPU."""
     if given.kind != "sparse":
         return on_device(given)
     dense: Any = as_dense(given)
@@ -75,8 +75,8 @@ def _placed(given: Operand) -> Operand:
 class Gpus(Engine):
     """Sparse factors on GPUs; see `semiring.solvers.sparse.substitution.Engine`.
 
-    Values, right-hand sides and rows are CuPy arrays on the first GPU; reductions and blocks are computed where their
-    rows are, so that nothing of n × n has to fit on one.
+    Values, right-hand sides and rows are CuPy arrays on the first GPU. Each GPU reduces its own rows, so that no n × n
+    matrix has to fit on one.
 
     Attributes
     ----------
@@ -95,12 +95,12 @@ class Gpus(Engine):
         return ADVICE if self.devices is None else OF_SEVERAL
 
     def lowering(self, A: Sparse, *, room: bool) -> CudaLowering:
-        """See `Engine`: floats as they are, since most of the time goes into moving them.
+        """See `Engine`: floats keep their dtype, since moving them takes most of the time.
 
         Raises
         ------
         SemiringError
-            Where only the CPU can compute: Python objects, complex numbers, sums that no integer of the GPU holds.
+            For Python objects, complex numbers, and sums that no integer of the GPU holds: only the CPU computes these.
         """
         low = choose(A.S, A.dtype, with_zero(A.S, A.dtype, A.facts), A.n + 1, in_place=False)
         plain = general_on_device(A.S, A.dtype) if A.dtype in (np.float32, np.float64) else low
@@ -158,7 +158,7 @@ class Gpus(Engine):
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """See `Engine`: all work of the first GPU is done when this ends."""
+        """See `Engine`: at its end the first GPU has finished all work."""
         if self.devices is None:
             yield
             return
@@ -169,7 +169,7 @@ class Gpus(Engine):
             synchronize()
 
     def turns(self, analysis: Analysis) -> np.ndarray:
-        """See `Engine`: of several GPUs each has rows that lie side by side, and are sent together."""
+        """See `Engine`: with several GPUs, each has adjacent rows, which are sent together."""
         return analysis.order if self.devices is None else np.arange(analysis.n)
 
     def right_hand_side(self, B: Dense) -> Dense:
@@ -179,7 +179,7 @@ class Gpus(Engine):
         return B.changed(array=_here(B.array))
 
     def each_block(self, F: Substitution, function: Reduction) -> None:
-        """See `Engine`: larger blocks, one after the other; each GPU calls the function with rows of its own."""
+        """See `Engine`: in larger blocks, in order; each GPU calls the function with its own rows."""
         step = max(BLOCK_BYTES // max(F.n * F.lowering.storage.itemsize, 1), 1)
 
         def blocks(alone: Substitution, vertices: np.ndarray) -> None:
@@ -192,7 +192,7 @@ class Gpus(Engine):
     def stream(
         self, F: Substitution, parts: Sequence[np.ndarray], reflexive: bool
     ) -> Iterator[tuple[np.ndarray, Any]]:
-        """See `Engine`: from the GPUs in turn, each of which is at work on its next block while the caller has one."""
+        """See `Engine`: from the GPUs in turn; each computes its next block meanwhile."""
         if self.devices is None or F.closed is not None:
             for some in parts:
                 yield some, F.rows(some, reflexive)
@@ -257,7 +257,7 @@ class Gpus(Engine):
         return out
 
     def _shared(self, F: Substitution, work: Callable[[Substitution, np.ndarray], None], vertices: np.ndarray) -> None:
-        """Call a function with the factors of each GPU and the vertices whose rows it is to ask of these."""
+        """Call a function with the factors of each GPU and its share of the vertices."""
         if self.devices is None or F.closed is not None:  # a dense closure is on the first
             with self.current():
                 work(F, vertices)
@@ -269,14 +269,14 @@ class Gpus(Engine):
 
 
 def _by_each(F: Substitution) -> list[Substitution]:
-    """The factors of every GPU, each to be asked while that GPU is the current one."""
+    """The factors of every GPU, to be used while that GPU is the current one."""
     fronts = F.fronts
     assert isinstance(fronts, SpreadFronts)
     return [F.with_engine(Gpus(), part) for part in fronts.parts]
 
 
 def _here(array: Any) -> Any:
-    """An array of any GPU as one of the current GPU, once it has arrived: where it was may be freed."""
+    """Copy an array of any GPU to the current one, and wait, so that the original may be freed."""
     moved = here(array)
     synchronize()
     return moved
@@ -292,11 +292,11 @@ def structure_of(analysis: Analysis, tile: int) -> Structure:
 
 @lru_cache(STRUCTURES)
 def _structures(analysis: Analysis, tile: int) -> dict[int, Structure]:
-    """By the number of the device whose memory each is in."""
+    """Structures by the number of their device."""
     return {}
 
 
 def tile_of(low: CudaLowering) -> int:
-    """Vertices that a thread holds."""
+    """The number of vertices in a tile of one thread."""
     text = program(low)
     return geometry(text.size, text.light).TILE

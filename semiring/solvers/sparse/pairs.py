@@ -1,4 +1,4 @@
-"""Elements between pairs of vertices: how these are called, and labels of which two tell an element at once."""
+"""A*[s, t] for pairs of vertices, and hub labels that give it in constant time."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
 
 
 class Pairs(Named):
-    """Who tells elements of a closure between vertices, called by name or number."""
+    """Base class: elements of A* by vertex name or number."""
 
     _A: Sparse
 
     def weight(self, source: Any, target: Any) -> Any:
-        """The element of A* from a vertex to another, or of several pairs.
+        """Return the element of A* from a vertex to another, or of several pairs.
 
         Parameters
         ----------
         source, target : vertex or sequence of vertices
-            By name, or by number where they have no names. Of two sequences the i-th goes with the i-th; one vertex
-            goes with all of a sequence. `table` takes each with each, and `path` gives the vertices too.
+            By name, or by number if they have no names. Two sequences are paired element by element; one vertex is
+            paired with every vertex of a sequence. `table` takes all pairs, and `path` gives the vertices too.
 
         Returns
         -------
         scalar or ndarray, shape (k,)
-            A number of Python's for two vertices, or a record; an array for sequences.
+            A Python number or a record for two vertices; an array for sequences.
 
         Raises
         ------
@@ -61,9 +61,9 @@ class Pairs(Named):
 
         Notes
         -----
-        Every walk from s to t goes through the highest supernode of the elimination that it meets, and that is above
-        both: it takes a climb up the tree from either end, over any closed semiring. Sums are rounded in another order
-        than those of `rows`.
+        Every walk from s to t passes the highest supernode that it meets, which is an ancestor of both in the
+        elimination tree. So two climbs up the tree are enough, over any closed semiring. Sums are rounded in another
+        order than those of `rows`.
 
         Examples
         --------
@@ -83,7 +83,7 @@ class Pairs(Named):
         return self._A.number(self._A.in_callers_dtype(found)[0]) if single and alone else self._A.as_shown(found)
 
     def table(self, sources: Any, targets: Any) -> Table:
-        """Elements of A* of each source with each target, by name.
+        """Return the elements of A* from each source to each target, by name.
 
         Parameters
         ----------
@@ -120,11 +120,11 @@ class Pairs(Named):
         raise NotImplementedError
 
     def _across(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """The same of each with each."""
+        """A*[s, t] of all pairs, by number."""
         raise NotImplementedError
 
     def _places(self, vertices: Any, what: str) -> tuple[bool, np.ndarray]:
-        """Whether one vertex was given, and the numbers of all."""
+        """Numbers of the vertices, and whether one vertex was passed alone."""
         single = isinstance(vertices, (int, np.integer, str)) or (
             self.names is not None and is_hashable(vertices) and vertices in self._positions
         )
@@ -167,7 +167,7 @@ def labels_of(F: Substitution) -> Labels:
 
 
 class Labels(Pairs):
-    """Labels of all vertices, of which two tell an element of A*; made by `SparseFactors.labels`.
+    """Labels of all vertices: two labels give an element of A*.
 
     Attributes
     ----------
@@ -176,8 +176,9 @@ class Labels(Pairs):
 
     Notes
     -----
-    Hub labels along the tree of elimination, over any closed semiring: A* = X ⊗ Y, and the label of a vertex has its
-    row of X and its column of Y, which are zero but for the supernodes above it.
+    `SparseFactors.labels` makes them. They are hub labels along the elimination tree, over any closed semiring:
+    A* = X ⊗ Y, and the label of a vertex is its row of X and its column of Y, which are zero except at the supernodes
+    above it.
 
     Examples
     --------
@@ -202,7 +203,7 @@ class Labels(Pairs):
 
     @property
     def semiring(self) -> Semiring:
-        """Over which the closure is."""
+        """The algebra of the closure."""
         return self._A.S
 
     @property
@@ -211,7 +212,7 @@ class Labels(Pairs):
         return self._X.elements.nbytes + self._Y.elements.nbytes
 
     def save(self, path: str | Path) -> None:
-        """The labels into a file, which `semiring.open_labels` maps into memory.
+        """Write the labels to a file, which `semiring.open_labels` maps into memory.
 
         Parameters
         ----------
@@ -221,7 +222,7 @@ class Labels(Pairs):
         Raises
         ------
         SemiringError
-            For an algebra that cannot be told from others, and names that are not texts, numbers or tuples.
+            For an algebra of functions without names, and for names that are not texts, numbers or tuples.
         OSError
             When the file cannot be written.
 
@@ -253,7 +254,7 @@ class Labels(Pairs):
         return self._checked(told, starts[:, None] == ends)
 
     def _checked(self, stored: np.ndarray, own: np.ndarray) -> np.ndarray:
-        """Elements out of storage, ones on the diagonal where it is known; refused where numbers overflowed."""
+        """Decode elements, with ones on the diagonal if all stars are one; refuse overflow."""
         low: Lowering = self._reader.lowering
         if self._settled:
             stored[own] = np.array(low.unit, stored.dtype)
@@ -264,7 +265,7 @@ class Labels(Pairs):
 
 
 def open_labels(path: str | Path, S: Semiring | str | None = None, *, mmap: bool = True) -> Labels:
-    """Labels that `Labels.save` wrote, of which a question reads a few pages.
+    """Open labels that `Labels.save` wrote; a question reads a few pages of them.
 
     Parameters
     ----------
@@ -272,9 +273,9 @@ def open_labels(path: str | Path, S: Semiring | str | None = None, *, mmap: bool
     S : Semiring or str, optional
         As for `open_factors`.
     mmap : bool
-        Whether the labels are mapped into memory, so that they need not fit in it, are there at once, and are shared
-        by processes that open the same file; it must stay as it is then. Else they are read, and held against their
-        checksums.
+        Whether to map the labels into memory: they are available at once, need not fit in it, and processes that open
+        the same file share them; do not change the file meanwhile. Otherwise they are read, and their checksums
+        verified.
 
     Returns
     -------
@@ -283,8 +284,8 @@ def open_labels(path: str | Path, S: Semiring | str | None = None, *, mmap: bool
     Raises
     ------
     SemiringError
-        For a file of something else, a damaged one or one of another version; for another algebra than that of the
-        labels; and without Numba.
+        If the file holds something else, is damaged, or has another version; if S is not the algebra of the labels;
+        and without Numba.
     OSError
         When the file cannot be read.
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def offer(task: Task) -> Plan:
-    """A product of which a factor is sparse."""
+    """A product with a sparse factor."""
     S, o = task.S, task.options
     if not S.absorbs:
         refuted = next(v for v in S._law_report.axioms if "absorbs" in v.law.name and not v.holds)
@@ -63,7 +63,7 @@ def offer(task: Task) -> Plan:
             )
     shape = product_shape(A.shape, B.shape, C[0].shape if C else None)
     if out is not None and (not can_hold(out, shape.final, S, dtype) or is_on_gpu(out)):
-        raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
+        raise SemiringError(f"out must be a writable, unmasked {dtype} array of shape {shape.final}")
     if isinstance(A, Sparse) and not A.inspected and not both and shape.full[1] == 1:
         plan = _looking(task, A, as_dense(B), C, shape)
         if plan is not None:
@@ -82,9 +82,9 @@ def offer(task: Task) -> Plan:
 
 
 def _looking(task: Task, A: Sparse, B: Dense, C: list[Operand], shape: Product) -> Plan | None:
-    """A matrix nobody has looked at times a vector: the product looks at it on its way, which takes no longer.
+    """An unchecked matrix times a vector: the product checks the matrix in the same pass.
 
-    Where no other facts are needed: ⊕ and ⊗ are computed in the elements' own type, whatever they are.
+    This needs no other facts about the elements: ⊕ and ⊗ are computed in their own type.
     """
     S, check = task.S, task.options.check
     if A.dtype not in (np.float32, np.float64) or only_form(S, A.dtype, False) is None:
@@ -131,7 +131,7 @@ def _longest(A: Sparse) -> int:
 
 
 def _facts(operands: list[Operand], check: bool) -> Facts:
-    """What is known of the elements of all operands together; nothing where none decides, and none is to be checked."""
+    """Facts about the elements of all operands; none if they do not matter, and nothing is checked."""
     if not check and only_form(operands[0].S, operands[0].dtype, False) is not None:
         return Facts()
     return together([(X if isinstance(X, Sparse) else as_dense(X)).facts for X in operands])
@@ -178,7 +178,7 @@ def _sparse(task: Task, low: Lowering, A: Any, B: Any, plan: Plan) -> Any:
 
 
 def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:
-    """A sparse A times a dense B, with the answer where B came from."""
+    """A sparse A times a dense B, with the answer on the device of B."""
     S = task.S
     require_gpu(S, task.options.device, A.dtype)
     if task.options.check and not A.examined:
@@ -194,7 +194,7 @@ def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:
     shape = product_shape(*(given.shape for given in task.operands))
     (out,) = task.arguments
     if out is not None and not can_hold(out, shape.final, S, dtype):
-        raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
+        raise SemiringError(f"out must be a writable, unmasked {dtype} array of shape {shape.final}")
     rows = _device_rows(A)
     dense = [as_dense(on_device(given)) for given in task.operands[1:]]
     facts = examine(S, dtype, [(A.what, rows.values), *((given.what, given.array) for given in dense)])
@@ -215,7 +215,7 @@ def _run_on_gpu(task: Task, low: Any, rows: Any, dense: list[Dense], shape: Any,
 
 
 def _device_rows(A: Operand) -> Any:
-    """Compressed rows on the device; of CuPy's those of one place need not be combined: ⊗ distributes over ⊕."""
+    """Compressed rows on the device; CuPy's may have several entries at a place, since ⊗ distributes over ⊕."""
     import cupy
 
     from semiring.kernels.cuda.sparse.product import DeviceRows

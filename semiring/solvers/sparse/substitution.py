@@ -1,4 +1,4 @@
-"""A sparse matrix eliminated by an engine, and what substitution in its factors gives: rows, parts of them, columns."""
+"""Eliminate a sparse matrix by an engine, and find rows, columns and pairs of its closure by substitution."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ STEPS = 50  # parts of a closure after which progress is reported
 
 @dataclass(frozen=True)
 class Engine:
-    """Where a sparse matrix is eliminated and its factors lie: the host; `Gpus` in `on_gpus` differs in all methods.
+    """The place of an elimination and its factors: here the host; `Gpus` in `on_gpus` overrides all methods.
 
-    It is a value that a process can send to another.
+    An engine is a value that one process can send to another.
 
     Attributes
     ----------
     devices : tuple of int or None
-        Numbers of the GPUs that were asked for by number.
+        Numbers of the GPUs, if the caller passed them.
     lowering, plan : callable
         How to compute on a matrix, and the plan for a closure or factors; see `lowering_of` and `costs.plan`.
     """
@@ -66,11 +66,11 @@ class Engine:
 
     @property
     def advice(self) -> str:
-        """What helps if a closure does not fit in memory."""
+        """Advice for a closure that does not fit in memory."""
         return ADVICE
 
     def fronts(self, low: Lowering, analysis: Analysis, threads: int) -> FrontEngine:
-        """What eliminates fronts and solves by the factors."""
+        """The kernels that eliminate fronts and solve by the factors."""
         if low.kind == "objects" or not low.compiled:
             return ArrayFronts(analysis, low, element_kernel(low, "fronts"))
         from semiring.kernels.cpu.sparse.fronts import Fronts
@@ -78,11 +78,11 @@ class Engine:
         return Fronts(analysis, low, threads)
 
     def put(self, low: Lowering, array: np.ndarray) -> Any:
-        """The host's array in storage, in memory of its own where the factors are."""
+        """Convert a host array to storage, in new memory beside the factors."""
         return low.encode(array, True)
 
     def current(self) -> AbstractContextManager[None]:
-        """A context in which memory is allocated where answers are."""
+        """A context in which memory is allocated on the device of the answers."""
         return nullcontext()
 
     def turns(self, analysis: Analysis) -> np.ndarray:
@@ -90,7 +90,7 @@ class Engine:
         return analysis.order
 
     def right_hand_side(self, B: Dense) -> Dense:
-        """The same where the factors can read it."""
+        """Move a right-hand side to where the factors can read it."""
         return B
 
     def each_block(self, F: Substitution, function: Reduction) -> None:
@@ -106,7 +106,7 @@ class Engine:
     def stream(
         self, F: Substitution, parts: Sequence[np.ndarray], reflexive: bool
     ) -> Iterator[tuple[np.ndarray, Any]]:
-        """Some vertices after the other, with their rows."""
+        """Yield each part of the vertices with its rows."""
         for some in parts:
             yield some, F.rows(some, reflexive)
 
@@ -127,15 +127,15 @@ class Substitution:
     A : Sparse
     analysis : Analysis
     engine : Engine
-        Where it is eliminated, and its factors lie.
+        The place of the elimination and the factors.
     check : bool
-        Whether cycles that improve, and numbers that overflow, are refused.
+        Whether to refuse improving cycles and overflow.
     plan : SparsePlan, optional
         Default: that of a factorization.
     report : callable, optional
-        Is called with the part of the elimination that is done.
+        Called with the part of the elimination that is done.
     mend : bool
-        Whether the dense closure, with exchange of rows, stands in where elimination over a field goes wrong.
+        Whether to compute the dense closure, with exchange of rows, if elimination over a field goes wrong.
 
     Attributes
     ----------
@@ -143,16 +143,16 @@ class Substitution:
     fronts : FrontEngine
         The factors.
     closed : array or None
-        The closure as a dense matrix in storage, where rounding errors grew in the factors.
+        The closure as a dense matrix in storage, if rounding errors grew in the factors.
     rounded : ndarray or None
-        Places of vertices whose stars rounding had changed.
+        Places of vertices whose stars were changed by rounding.
 
     Raises
     ------
     NoClosureError
         When A* does not exist.
     Distrusted
-        Where elimination over a field goes wrong, and nothing is to stand in.
+        If elimination over a field goes wrong, and `mend` is False.
     """
 
     closed: Any = None
@@ -169,7 +169,7 @@ class Substitution:
 
     @classmethod
     def restored(cls, A: Sparse, analysis: Analysis, check: bool, plan: SparsePlan) -> Self:
-        """Everything but the numbers, on the host."""
+        """An object on the host with everything but the numbers."""
         made = object.__new__(cls)
         made._begin(A, analysis, HOST, check, plan)
         return made
@@ -216,14 +216,14 @@ class Substitution:
                 self.closed = put(low, stable_closure(A))
 
     def _stand_in(self, closure: np.ndarray) -> None:
-        """A* answers in place of the factors; on the host they are saved with their fronts, which get no edges."""
+        """Answer from a dense A*; on the host the fronts get no edges, so that the factors can be saved."""
         self.closed = self.engine.put(self.lowering, closure)
         if not self.lowering.on_gpu:
             nothing = np.full_like(self.A.values, self.A.S.zero_in(self.A.dtype))
             eliminate(self.fronts, self.engine.put(self.lowering, nothing))
 
     def _is_trusted(self) -> bool:
-        """Whether the factors over a field are right; on a GPU columns go there and back."""
+        """Whether the factors over a field are right; on a GPU columns are copied there and back."""
         low, host = self.lowering, fields.host_form(self.A.S, self.A.dtype)
 
         def there_and_back(X: np.ndarray) -> None:
@@ -235,7 +235,7 @@ class Substitution:
         return fields.is_trusted(self.A.stored(host, False), host, apply)
 
     def _solves(self) -> bool:
-        """Whether a few columns of A* solve what they are to solve."""
+        """Whether a few columns of A* solve their equations."""
         V = np.ascontiguousarray(self.A.array()[:, : rings.CHECKED_COLUMNS])
         X = self.engine.put(self.lowering, V)
         self.fronts.columns(X)
@@ -260,7 +260,7 @@ class Substitution:
         return partial(type(self), check=self.check), (self.A, self.analysis, self.engine)
 
     def with_engine(self, engine: Engine, fronts: FrontEngine) -> Substitution:
-        """The same by other fronts, which have the same factors."""
+        """The same factors in the fronts of another engine."""
         made = object.__new__(type(self))
         vars(made).update(vars(self), engine=engine, fronts=fronts)
         return made
@@ -275,14 +275,14 @@ class Substitution:
             return self.checked(out)
 
     def by_rows(self, starts: np.ndarray, ends: np.ndarray, reflexive: bool = True) -> Any:
-        """What of the rows lies in some columns."""
+        """Some columns of the rows."""
         with self.engine.current():
             out = self.lowering.empty((len(starts), len(ends)))
             self.fill(starts, out, reflexive, ends=ends)
             return self.checked(out)
 
     def part(self, starts: np.ndarray, ends: np.ndarray | None) -> Any:
-        """The same of A* by rows or by columns, whichever takes fewer terms."""
+        """Some columns of rows of A*, found by rows or by columns, whichever takes fewer terms."""
         if ends is None:
             return self.rows(starts)
         if not self.has_fewer_columns(starts, ends):
@@ -295,9 +295,9 @@ class Substitution:
         return settled(self.A.S, np.concatenate(parts, axis=1), starts, ends)
 
     def has_fewer_columns(self, starts: np.ndarray, ends: np.ndarray) -> bool:
-        """Whether the columns of the targets take fewer terms than the rows of the sources, as far as they are wanted.
+        """Whether the columns of the targets take fewer terms than the parts of rows that lead to them.
 
-        A column is solved on all the tree.
+        A column is solved on the whole tree.
         """
         if self.lowering.on_gpu or len(ends) >= len(starts):
             return False
@@ -324,12 +324,12 @@ class Substitution:
 
     @cached_property
     def _cycles(self) -> Any:
-        """The diagonal of A⁺ = A A* where A* is dense."""
+        """The diagonal of A⁺ = A A* from a dense A*."""
         found = kernel(self.lowering).diagonal(self.engine.put(self.lowering, self.A.array()), self.closed)
         return found if self.lowering.on_gpu else np.asarray(found)
 
     def checked(self, stored: Any, first: int = 0) -> Any:
-        """Rows in storage, from the `first` on, as the caller's elements; refused where numbers overflowed."""
+        """Decode rows from the `first` on; refuse overflow."""
         low = self.lowering
         result = low.decode(stored)
         if self.check and not low.drops_nan:
@@ -337,7 +337,7 @@ class Substitution:
         return result
 
     def reconsider(self, rows: int, part: tuple[np.ndarray, np.ndarray] | None = None) -> None:
-        """Eliminate anew in compiled code, once that repays for the rows, or sources and targets, asked for."""
+        """Eliminate again in compiled code once the rows, or pairs, that are wanted repay compiling."""
         low, load = self.lowering, self.plan.load
         if low.compiled or load is None or self.closed is not None:
             return
@@ -358,7 +358,7 @@ class Substitution:
     # The whole
 
     def expanded(self, reflexive: bool, report: Report | None = None, there: bool = True) -> Any:
-        """The closure as its caller gets it: `there`, on a GPU, or in the host's memory, where what has names is."""
+        """The closure as the caller gets it: `there`, on a GPU, or in the host's memory, always if it has names."""
         low, A = self.lowering, self.A
         if low.on_gpu and there and not A.of_graph:
             return self.whole(reflexive, report)
@@ -367,7 +367,7 @@ class Substitution:
         return A.wrap(self.engine.on_host(self, reflexive, report))
 
     def whole(self, reflexive: bool, report: Report | None = None) -> Any:
-        """The closure as an array where the factors are."""
+        """The closure as an array on the device of the factors."""
         with self.engine.current():
             return self.checked(self._stored(reflexive, report))
 
@@ -389,13 +389,13 @@ class Substitution:
     # Columns
 
     def solution(self, right: Dense) -> Any:
-        """X = A* B; of what `right_hand_side` made of B."""
+        """X = A* B, for B read by `right_hand_side`."""
         with self.engine.current():
             right = self.engine.right_hand_side(right)
             return solution(self.A, right, self.lowering, self._multiplier, self.check)
 
     def _multiplier(self, wide: bool) -> tuple[Lowering, Apply]:
-        """What multiplies by A*, in Python's integers where sums are too wide for the storage."""
+        """A function that multiplies by A*, in Python integers if sums are too wide for the storage."""
         self.reconsider(1)
         low, fronts = self._in_python_integers if wide else (self.lowering, self.fronts)
         if self.closed is None or wide:
@@ -412,7 +412,7 @@ class Substitution:
     # Single elements
 
     def pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """A*[s, t] of pairs, by labels of both ends where compiling those repays, else by rows."""
+        """A*[s, t] of pairs, by labels of both ends if compiling these repays, otherwise by rows."""
         low, count = self.lowering, len(starts)
         if low.on_gpu or low.kind != "numba":
             return self._pairs_by_rows(starts, ends)
@@ -433,7 +433,7 @@ class Substitution:
         return np.asarray(self.checked(stored))
 
     def _pairs_by_rows(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """The same by rows of the sources, as many at once as there is room for."""
+        """The same by rows of the sources, as many at once as fit in `LARGE` bytes."""
         found = np.empty(len(starts), self.A.dtype)
         sources, number = np.unique(starts, return_inverse=True)
         step = max(LARGE // max(len(ends) * self.A.dtype.itemsize, 1), 1)
@@ -457,7 +457,7 @@ def stable_closure(A: Sparse) -> np.ndarray:
     Raises
     ------
     SemiringError
-        Where numbers overflow.
+        If numbers overflow.
     """
     given = as_dense(A)
     if A.dtype.kind in "fcV" and A.S.traced is not None:

@@ -57,7 +57,7 @@ REASON = "the graph is acyclic: in topological order each edge is looked at once
 
 
 def offer(task: Task) -> Plan | None:
-    """Closures of zeros and ones, and acyclic graphs, but for rows that a search settles best first."""
+    """Closures of zeros and ones, and acyclic graphs, except for rows that a search finds faster."""
     o, given = task.options, task.operands[0]
     if not isinstance(given, Sparse) or o.device not in (None, "cpu"):
         return None
@@ -96,12 +96,12 @@ def depends_on_reachability(S: Semiring, given: Sparse) -> bool:
 
 @lru_cache(1024)
 def _boolean_part(S: Semiring, dtype: np.dtype) -> tuple[Any, Any] | None:
-    """Zero and one in a dtype, where they are the Boolean algebra within S."""
+    """Zero and one in a dtype, if they form a Boolean algebra within S."""
     return (S.zero_in(dtype), S.one_in(dtype)) if is_boolean(S, dtype) else None
 
 
 def _closed(task: Task, given: Sparse, plan: Plan) -> Any:
-    """Strongly connected components are found, and bit sets united along the condensation in topological order."""
+    """Find strongly connected components, and unite bit sets along the condensation in topological order."""
     o, A, rows = task.options, task.S.over(given.dtype), given.rows
     stored = rows.values == A.one
     if not stored.all():  # a zero that is stored is not an edge
@@ -195,7 +195,7 @@ class Levels:
 
 
 def heights_of(A: Rows) -> np.ndarray | None:
-    """The most edges of a walk from each vertex, or None where the graph of a square matrix has a cycle."""
+    """The most edges of a walk from each vertex, or None if the graph has a cycle."""
     start, heads = A.offsets, A.columns.astype(np.int64)
     order = traversal.topological_order(start, heads)
     return traversal.heights(start, heads, order) if len(order) == A.shape[0] else None
