@@ -55,7 +55,7 @@ class Factored:
         return self._edges.S.declared
 
     def path(self, source: Hashable, target: Hashable) -> tuple[Any, list[Any] | None]:
-        """Find one best path between two vertices, as `semiring.path` does, from the factors; ⊕ must select.
+        """Return one best path between two vertices, as `semiring.path` does.
 
         Parameters
         ----------

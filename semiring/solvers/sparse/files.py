@@ -211,7 +211,7 @@ class Saving:
 
 
 def open_analysis(path: str | Path) -> Analysis:
-    """Open an order and structure of `save_analysis`, for ``sr.factor(A, S, order=…)``.
+    """Open an analysis that `save_analysis` wrote, for ``sr.factor(A, S, order=…)``.
 
     Parameters
     ----------
