@@ -20,6 +20,7 @@ import networkx as nx
 import numpy as np
 
 from semiring.networkx_backend import worth
+from semiring.networkx_backend.info import FUNCTIONS
 
 
 def main() -> None:
@@ -92,7 +93,7 @@ def roads(n: int) -> Any:
 def sizes() -> None:
     nx.config.warnings_to_ignore.add("cache")  # two functions are meant for a conversion that is there
     print(f"{'function':42}{'work: NetworkX / semiring, for growing graphs'}")
-    for name in worth.LEAST_SIZES:
+    for name in FUNCTIONS:
         cells = []
         for n in (8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384):
             G = graph_for(name, n)

@@ -14,58 +14,7 @@ from typing import Any
 import networkx as nx
 
 from .graph import convert_to_nx, is_view
-
-# Vertices × (vertices + edges), an edge counted in each direction that it has.
-LEAST_SIZES = {
-    "floyd_warshall": 1e4,
-    "floyd_warshall_numpy": 2e5,
-    "floyd_warshall_predecessor_and_distance": 1e4,
-    "johnson": 4e4,
-    "all_pairs_dijkstra": 4e4,
-    "all_pairs_dijkstra_path": 4e4,
-    "all_pairs_dijkstra_path_length": 4e4,
-    "all_pairs_bellman_ford_path": 4e4,
-    "all_pairs_bellman_ford_path_length": 2e4,
-    "all_pairs_shortest_path": 1e6,
-    "all_pairs_shortest_path_length": 1e5,
-    "average_shortest_path_length": 4e4,
-    "eccentricity": 4e4,
-    "diameter": 4e4,
-    "radius": 4e4,
-    "center": 4e4,
-    "periphery": 4e4,
-    "barycenter": 4e4,
-    "wiener_index": 4e4,
-    "closeness_centrality": 1e5,
-    "harmonic_centrality": 4e4,
-    "global_efficiency": 1e5,
-    "betweenness_centrality": 4e4,
-    "katz_centrality_numpy": 1e6,
-    "transitive_closure": 2e3,
-    "transitive_closure_dag": 5e4,
-    "transitive_reduction": 6e4,
-    # Vertices + edges: one pass. The first two are worth it only on a graph that was converted before.
-    "ancestors": 4e3,
-    "descendants": 2e3,
-    "dag_longest_path": 1e4,
-    "dag_longest_path_length": 1e4,
-}
-ONE_PASS = ("ancestors", "descendants", "dag_longest_path", "dag_longest_path_length")
-CONVERTED = ("ancestors", "descendants")
-
-# Arguments that must be absent, and why NetworkX's own function runs if they are given.
-ABSENT = {
-    "eccentricity": {"v": "for one vertex NetworkX is as fast", "sp": "with given lengths NetworkX is as fast"},
-    "diameter": {"e": "with given eccentricities NetworkX is as fast"},
-    "radius": {"e": "with given eccentricities NetworkX is as fast"},
-    "center": {"e": "with given eccentricities NetworkX is as fast"},
-    "periphery": {"e": "with given eccentricities NetworkX is as fast"},
-    "barycenter": {"attr": "it writes to the graph", "sp": "with given lengths NetworkX is as fast"},
-    "closeness_centrality": {"u": "for one vertex NetworkX is as fast"},
-    "betweenness_centrality": {"weight": "lengths need another search", "k": "samples are scaled by release"},
-    "transitive_closure_dag": {"topo_order": "a given order may be any"},
-    "dag_longest_path": {"topo_order": "a given order may be any"},
-}
+from .info import FUNCTIONS
 
 
 def can_run(name: str, args: Any, kwargs: Any) -> bool | str:
@@ -91,7 +40,7 @@ def can_run(name: str, args: Any, kwargs: Any) -> bool | str:
     (True, 'v is given: for one vertex NetworkX is as fast')
     """
     given = _arguments(name, args, kwargs)
-    for argument, why in ABSENT.get(name, {}).items():
+    for argument, why in FUNCTIONS[name].absent.items():
         if given.get(argument) is not None:
             return f"{argument} is given: {why}"
     if given.get("usebounds") and not given["G"].is_directed():
@@ -126,15 +75,18 @@ def should_run(name: str, args: Any, kwargs: Any) -> bool | str:
     """
     G = _arguments(name, args, kwargs)["G"]
     kept = (getattr(G, "__networkx_cache__", None) or {}).get("backends", {}).get("semiring")
-    if name in CONVERTED and (is_view(G) or not kept):
+    if FUNCTIONS[name].converted and (is_view(G) or not kept):
         return "the graph was not converted before, which takes as long"
-    return True if work(name, G) >= LEAST_SIZES[name] else "the graph is small"
+    return True if work(name, G) >= FUNCTIONS[name].least else "the graph is small"
 
 
 def work(name: str, G: Any) -> int:
-    """The size to which a function's time is proportional: vertices and edges, once or for each vertex."""
+    """The size to which a function's time is proportional: vertices and edges, once or for each vertex.
+
+    An edge counts in each direction that it has.
+    """
     size = len(G) + sum(map(len, convert_to_nx(G)._adj.values()))
-    return size if name in ONE_PASS else len(G) * size
+    return size if FUNCTIONS[name].one_pass else len(G) * size
 
 
 @cache

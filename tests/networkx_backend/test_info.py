@@ -11,7 +11,7 @@ def test_networkx_knows_the_backend() -> None:
     info = get_info()
     assert nx.utils.backends.backend_info["semiring"] == info
     assert info["backend_name"] == info["package"] == "semiring"
-    assert all(note.endswith(".") for note in FUNCTIONS.values())
+    assert all(function.note.endswith(".") for function in FUNCTIONS.values())
 
 
 def test_the_documentation_of_a_function_says_what_differs() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import networkx as nx
@@ -10,20 +11,21 @@ import pytest
 from semiring.networkx_backend import interface
 from semiring.networkx_backend.graph import convert_from_nx
 from semiring.networkx_backend.info import FUNCTIONS
-from semiring.networkx_backend.worth import ABSENT, CONVERTED, LEAST_SIZES, can_run, should_run, work
+from semiring.networkx_backend.worth import can_run, should_run, work
 
 LARGE = nx.gnm_random_graph(300, 900, seed=1)
 LARGE_DIRECTED = nx.gnm_random_graph(6000, 12000, seed=1, directed=True)
 SMALL = nx.path_graph(4)
 
 
-def test_every_function_has_a_limit() -> None:
-    assert set(LEAST_SIZES) == set(FUNCTIONS) and set(ABSENT) < set(FUNCTIONS)
+def test_every_function_has_a_limit_and_the_arguments_that_must_be_absent() -> None:
+    for name, function in FUNCTIONS.items():
+        assert function.least > 0 and set(function.absent) <= set(signature(getattr(nx, name).orig_func).parameters)
 
 
-@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in CONVERTED])
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if not FUNCTIONS[name].converted])
 def test_large_graphs_come_here_and_small_ones_do_not(name: str) -> None:
-    large = LARGE_DIRECTED if LEAST_SIZES[name] > 5e5 or name.startswith("dag") else LARGE
+    large = LARGE_DIRECTED if FUNCTIONS[name].least > 5e5 or name.startswith("dag") else LARGE
     assert should_run(name, (large,), {}) is True
     assert should_run(name, (SMALL,), {}) == "the graph is small"
 
@@ -42,7 +44,7 @@ def test_one_search_is_worth_it_on_a_graph_that_was_converted() -> None:
     assert "not converted" in str(should_run("descendants", (G, 0), {}))
 
 
-@pytest.mark.parametrize(("name", "given"), [(name, option) for name, options in ABSENT.items() for option in options])
+@pytest.mark.parametrize(("name", "given"), [(name, what) for name, each in FUNCTIONS.items() for what in each.absent])
 def test_what_is_given_and_is_not_for_us(name: str, given: str) -> None:
     G = LARGE_DIRECTED if "dag" in name else LARGE
     options = {given: dict.fromkeys(G, 1)}
