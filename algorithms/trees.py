@@ -25,6 +25,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from semiring.algebra.laws import choose, full, is_nan
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.sparse.structure import transpose
 
 NONE = -1
 # What ⊗ is in Python.
@@ -49,6 +51,12 @@ class Edges:
     tails: np.ndarray
     weights: np.ndarray
     leaving: tuple[np.ndarray, np.ndarray]
+
+    @classmethod
+    def of(cls, rows: Rows) -> Edges:
+        """Take the edges of compressed rows."""
+        turned = transpose(rows)
+        return cls(turned.offsets, turned.columns, turned.values, (rows.offsets, rows.columns))
 
     @property
     def n(self) -> int:

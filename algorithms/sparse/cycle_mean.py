@@ -99,7 +99,7 @@ def least_means(start: Any, heads: Any, weights: Any, slack: float, rounds: int)
 
 
 def light_enough(n: int, tails: np.ndarray, heads: Index, weights: np.ndarray) -> np.ndarray:
-    """Which edges a cycle of least mean can have; the others, however heavy, are to spoil no digits.
+    """Find the edges that a cycle of least mean can have; heavier ones would cost precision.
 
         d = w − min w,   t: a power of 2 for which the edges with d ≤ t have a cycle, so that the least mean of d is ≤ t
         a cycle of k ≤ n edges, one of which has d > n t, has a mean above t, since no d is negative
@@ -133,7 +133,7 @@ def light_enough(n: int, tails: np.ndarray, heads: Index, weights: np.ndarray) -
 
 
 def on_cycles(n: int, tails: np.ndarray, heads: Index) -> np.ndarray:
-    """Which edges are on a cycle; tails ascend."""
+    """Find the edges on a cycle; tails ascend."""
     label = traversal.strong_components(starts_of(n, tails), heads)
     return np.asarray(label[tails] == label[heads])
 
@@ -143,7 +143,7 @@ def starts_of(n: int, tails: np.ndarray) -> Index:
 
 
 def least_mean(G: CompressedRows) -> tuple[Any, list[int]]:
-    """The least mean of a cycle of a graph in which an edge leads on from every vertex, and the cycle, closed.
+    """Return the least mean of a cycle, and this cycle, closed; every vertex of the graph has an edge.
 
     Weights are finite or −∞; the mean is a `Fraction` of integers, exact, and else a float.
 
@@ -193,7 +193,7 @@ def _shifted(G: CompressedRows, tails: np.ndarray, mean: Any, potential: np.ndar
 
 
 def _followed(heads: Index, follows: Index, v: int) -> list[int]:
-    """The cycle that following leads to from a vertex, from its least vertex on."""
+    """Follow edges from a vertex to a cycle, and return it from its least vertex on."""
     seen: dict[int, None] = {}
     while v not in seen:
         seen[v] = None
@@ -205,7 +205,7 @@ def _followed(heads: Index, follows: Index, v: int) -> list[int]:
 
 
 def _cycle_along(start: Index, heads: Index, tails: np.ndarray, edge: int) -> list[int]:
-    """A shortest cycle along an edge that is on one."""
+    """Find a shortest cycle along an edge."""
     u = int(tails[edge])
     kept = tails != u
     kept[edge] = True

@@ -5,12 +5,11 @@ With ≤ for "no worse than", d for A* and e(v) for the worst d(v, w) of all oth
     d(v, u)  ≤  e(v)  ≤  d(v, u) ⊗ e(u)        where u and v reach each other.
 
 The left side is the definition. The right side holds over every closed semiring in which ⊕ is the minimum or the
-maximum: A* ⊗ A* = A* says d(v, w) ≤ d(v, u) ⊗ d(u, w), and ⊗ distributes over ⊕, so that it keeps the order. Nothing
-is asked of inverses, signs of weights or directions of edges. By the same words e(v) ≤ a(v, w) ⊗ e(w) for the worst of
-v's edges, whichever way they lead. Each row, beside the column of its vertex where the
-matrix is not symmetric, thus bounds every eccentricity. Rows are taken from vertices that may still decide, half of
-them at the rim and half in the middle, until none is left that may. They come from sparse factors, or from searches
-where elimination would fill in.
+maximum: A* ⊗ A* = A* says d(v, w) ≤ d(v, u) ⊗ d(u, w), and ⊗ distributes over ⊕, so it keeps the order. It needs no
+inverses, and holds for weights of any sign and edges in any direction. In the same way e(v) ≤ a(v, w) ⊗ e(w) for the
+worst of v's edges. So each row bounds every eccentricity, together with the column of its vertex if the matrix is not
+symmetric. Rows are computed for vertices that may still decide, half of them at the rim and half in the middle, until
+no such vertex is left. Rows come from sparse factors, or from searches if fill-in is likely.
 
 F. W. Takes, W. A. Kosters, Computing the eccentricity distribution of large graphs (2013); M. Borassi et al., Fast
 diameter and radius BFS-based computation in (weakly connected) real-world graphs (2015).
@@ -40,12 +39,12 @@ Choice = Callable[["Bounds"], tuple[np.ndarray, np.ndarray]]
 
 
 class Measure(NamedTuple):
-    """What is asked for.
+    """A measure: all eccentricities, or one of them.
 
     Attributes
     ----------
     choice : callable
-        Vertices on which the answer may still depend, and some of them to look at.
+        Gives the vertices on which the answer may still depend, and some of them to look at.
     worst : bool or None
         Whether the worst eccentricity of a vertex that reaches another is wanted, or the best; None: all of them.
     """
@@ -54,7 +53,7 @@ class Measure(NamedTuple):
     worst: bool | None
 
     def of(self, found: np.ndarray, zero: Any, ascending: bool) -> Any:
-        """All eccentricities, or one as a number of Python's; zero where no vertex reaches another."""
+        """Return all eccentricities, or one as a Python number; zero if no vertex reaches another."""
         if self.worst is None:
             return found
         found = found[found != zero]
@@ -64,7 +63,7 @@ class Measure(NamedTuple):
 
 
 def decided(bounds: Bounds, choice: Choice, looks: int | None = None) -> Bounds | None:
-    """Bounds after as many looks as decide; None where that takes more than so many."""
+    """Look at rows until the bounds decide; return the bounds, or None if that takes more looks than allowed."""
     bounds.look(bounds.source.first())
     for _ in count(1) if looks is None else range(1, looks):
         open_, wanted = choice(bounds)
@@ -76,7 +75,7 @@ def decided(bounds: Bounds, choice: Choice, looks: int | None = None) -> Bounds 
 
 
 class Source(Protocol):
-    """Where rows of a closure come from.
+    """Gives rows of a closure.
 
     Attributes
     ----------
@@ -95,13 +94,13 @@ class Source(Protocol):
     threads: int
 
     def first(self) -> np.ndarray:
-        """Whose rows to look at first."""
+        """Choose the vertices whose rows are looked at first."""
 
     def rows(self, places: np.ndarray) -> np.ndarray:
-        """Rows of some vertices, in an array of their own."""
+        """Return the rows of some vertices, in a new array."""
 
     def columns(self, places: np.ndarray) -> np.ndarray:
-        """The columns of some vertices, one in each row."""
+        """Return the columns of some vertices, one in each row."""
 
 
 class Bounds:
@@ -147,7 +146,7 @@ class Bounds:
         self.slack = 0.0 if exact else APART * float(np.finfo(given).eps)
 
     def _floats(self, array: np.ndarray) -> np.ndarray:
-        """Elements as floats."""
+        """Convert elements to floats."""
         if array.dtype.kind == "f":
             return array
         if self._S.is_tropical:
@@ -157,7 +156,7 @@ class Bounds:
         return result
 
     def eccentricities(self, measure: Measure) -> np.ndarray:
-        """The lower bounds as elements: of all vertices by number, or of those whose rows were looked at."""
+        """Return the lower bounds as elements, of all vertices or of those whose rows were looked at."""
         dtype = self.source.edges.values.dtype
         found = np.where(self.alone, self._T.zero, self._sign * self.least).astype(self._T.dtype)
         found = found[self.source.place] if measure.worst is None else found[self.known]
@@ -217,7 +216,7 @@ class Bounds:
     def _pass_back(self) -> None:
         """Improve the upper bounds by those of the vertices that edges lead to: e(v) ≤ a(v, w) ⊗ e(w) for one of them.
 
-        A sum that rounds is made worse by more than it can be rounded: it passes along many edges.
+        Rounded sums are padded by an error bound because they are propagated over many edges.
         """
         weights, sources, targets, begin = self._edges
         if not len(begin):
@@ -245,7 +244,7 @@ class Bounds:
         return weights[kept], place[tails[begin]], place[edges.columns[kept]], begin
 
     def _reached(self, badness: np.ndarray, other: float) -> np.ndarray:
-        """The same, with another number where there is no walk."""
+        """Replace the value of missing walks by another number, in place."""
         np.copyto(badness, other, where=badness == self._nothing)
         return badness
 
@@ -264,7 +263,7 @@ class Bounds:
 
 
 def _may_be_worst(bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices whose eccentricity may be the worst."""
+    """Find vertices whose eccentricity may be the worst."""
     known = bounds.known & ~bounds.alone
     open_ = np.flatnonzero(~bounds.known & (bounds.most > bounds.least[known].max(initial=-np.inf)))
     half = TOGETHER // 2
@@ -275,7 +274,7 @@ def _may_be_worst(bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _may_be_best(bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices whose eccentricity may be the best."""
+    """Find vertices whose eccentricity may be the best."""
     known = bounds.known & ~bounds.alone
     open_ = np.flatnonzero(~bounds.known & (bounds.least < bounds.least[known].min(initial=np.inf)))
     half = TOGETHER // 2
@@ -283,7 +282,7 @@ def _may_be_best(bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _undecided(bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices whose bounds differ."""
+    """Find vertices whose bounds differ."""
     with np.errstate(invalid="ignore"):
         gap = bounds.most - bounds.least
         same = np.isfinite(gap) & (gap <= bounds.slack * np.abs(bounds.least))
@@ -295,7 +294,7 @@ def _undecided(bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _apart(some: np.ndarray, key: np.ndarray, count: int) -> np.ndarray:
-    """So many of some vertices with large keys, apart from each other: the largest in each part of the order."""
+    """Choose some vertices with large keys that are far apart: the largest in each part of the order."""
     if len(some) <= count:
         return some
     return np.array([part[key[part].argmax()] for part in np.array_split(some, count)])

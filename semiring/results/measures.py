@@ -20,7 +20,7 @@ from semiring.operands.read import operand
 from semiring.operands.sparse import Sparse
 from semiring.solvers.paths import measures
 from semiring.solvers.paths.measures import ascends, require_numbers
-from semiring.solvers.paths.search import form_of
+from semiring.solvers.paths.search import Positions, form_of
 from semiring.solvers.sparse.analysis import analysis_of
 from semiring.solvers.sparse.factors import SparseFactors
 from semiring.solvers.sparse.substitution import Substitution
@@ -239,8 +239,7 @@ def mean_weight(
 
 def _sums(given: Operand, sources: np.ndarray) -> np.ndarray:
     """The total and the number of the weights to other vertices that each source reaches."""
-    called = sources if given.names is None else [given.names[v] for v in sources]
-    table = compute(Task("closure_rows", given.S, (given,), options(), (called, None, None)))
+    table = compute(Task.within("closure_rows", given, options(), (Positions(sources), None, None)))
     weights = np.asarray(table)
     there = weights != given.S.zero_in(weights.dtype)
     there[np.arange(len(sources)), sources] = False

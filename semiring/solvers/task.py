@@ -40,7 +40,7 @@ from .ways import TO_GPU, offers_of, taking, ways_of
 
 MEETS_CYCLES = ("closure", "factor", "solve", "closure_rows", "path", "paths", "nearest")  # verbs
 BY_FACTORS = ("path", "closure_rows")  # verbs that take factors for their matrix
-LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
+UNCHECKED_BYTES = 1 << 26  # larger allocations are checked against free memory
 DEVICES = ("cpu", "gpu", "cuda")  # of which the last two are one
 WHEN_DIVERGENT = ("raise", "mask")
 ORDERS = ("auto", "amd", "levels", "metis", "natural")
@@ -478,7 +478,7 @@ def _computed(task: Task, begin: int, made: Plan | None) -> Any:
         plan = made if i == begin and made is not None else offer(task)
         if plan is None:
             continue
-        if plan.memory > LARGE:
+        if plan.memory > UNCHECKED_BYTES:
             require(plan.memory, *plan.shortage, on_gpu=plan.lowering.on_gpu, devices=plan.devices)
         try:
             answer = plan.runner(plan)

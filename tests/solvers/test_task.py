@@ -23,7 +23,7 @@ from semiring.solvers.paths import search, searches
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import (
     DEFAULTS,
-    LARGE,
+    UNCHECKED_BYTES,
     Declined,
     Options,
     Task,
@@ -230,11 +230,11 @@ def test_a_plan_runs_as_it_says_whatever_is_compiled_meanwhile(
     assert ran == [False]
 
 
-@pytest.mark.parametrize("bytes_", [LARGE, LARGE + 1])
+@pytest.mark.parametrize("bytes_", [UNCHECKED_BYTES, UNCHECKED_BYTES + 1])
 def test_large_work_asks_for_memory(bytes_: int, offered: Callable[..., Task], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 10)
     task = offered(plan(lambda p: "done", memory=bytes_))
-    if bytes_ > LARGE:
+    if bytes_ > UNCHECKED_BYTES:
         with pytest.raises(sr.SemiringError, match=r"^the work needs 64.0 MiB of memory and 10 bytes is .*: do less"):
             compute(task)
     else:

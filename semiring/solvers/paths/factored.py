@@ -14,7 +14,6 @@ from semiring.algebra.semiring import Semiring
 from semiring.algorithms.labels import path_to
 from semiring.algorithms.trees import DenseTails, Edges, Tails, walk_back
 from semiring.errors import LawError
-from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.lowering.sums import narrow, widen
 from semiring.operands.convert import as_sparse
 from semiring.operands.dense import Dense
@@ -179,9 +178,7 @@ class Factored:
         """The edges by their heads."""
         if isinstance(self._edges, Dense):
             return DenseTails(self._edges.array)
-        rows = as_sparse(self._edges).rows
-        turned = transpose(rows)
-        return Edges(turned.offsets, turned.columns, turned.values, (rows.offsets, rows.columns))
+        return Edges.of(as_sparse(self._edges).rows)
 
 
 def offer(task: Task) -> Plan | None:

@@ -40,7 +40,7 @@ from ..cycles import of_stack
 from ..dense.schedules import SEARCH
 from ..forms import Encoded, narrowed, part_of, told, widened
 from ..plan import Plan
-from ..task import LARGE, Options, Task, compute, first_offer
+from ..task import UNCHECKED_BYTES, Options, Task, compute, first_offer
 from . import stages
 from .search import Positions, Search, form_of, on_the_host, place_of, positions, rows_in_parts, way_of
 from .trees import best_trees, cut_off, form_for_trees, trees_within
@@ -75,14 +75,14 @@ class Wanted:
     bound: np.ndarray | None = None
 
     def values(self, given: Operand, o: Options, progress: Any = False) -> Task:
-        """The task of the values of the paths: a closure, or rows of it."""
+        """Make the task of the values of the paths: a closure, or rows of it."""
         o = replace(o, progress=progress) if progress else o.without("progress")
         if self.starts is None:
             return Task.within("closure", given, o, strict=True)
         return Task.within("closure_rows", given, o, (Positions(self.starts), None, self.limit), strict=True)
 
     def within(self, given: Operand) -> Wanted:
-        """The same with the limit in the dtype of a graph, whose edges must not improve a walk."""
+        """Add the limit in the dtype of a graph, whose edges must not improve a walk."""
         return self if self.limit is None else replace(self, bound=limit_of(given, self.limit))
 
 
@@ -295,7 +295,7 @@ def _fewest_edges(task: Task, given: Sparse, values: Plan) -> Plan | None:
     if min(lengths.seconds.values()) >= predicted(values) + TREE_SECONDS * n * n:
         return None
     memory = lengths.memory + n * n * (given.dtype.itemsize + hop_bytes(given, lengths.lowering))
-    if memory > LARGE and memory > (available_bytes() or memory):  # values take less room
+    if memory > UNCHECKED_BYTES and memory > (available_bytes() or memory):  # values take less room
         return None
     return replace(
         lengths, operation="paths", algebra=task.S, method=f"fewest edges, {lengths.method}", memory=memory,

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring.algebra.laws import full
 from semiring.algebra.overflow import may_leave
 from semiring.algebra.rounding import rounds, worse
 from semiring.algebra.semiring import Semiring
@@ -48,8 +47,8 @@ from ..cycles import improving
 from ..forms import narrowed, plain_form, told, widened
 from ..plan import Plan
 from ..task import Options, Task, compute
-from .trees import best_trees, trees_within
-from .walks import beyond, limit_of, no_tree, not_held
+from .trees import best_trees, cut_off, trees_within
+from .walks import limit_of, no_tree, not_held
 
 SOURCES_PER_TARGET = 4  # from which searches go backwards from the targets
 SOURCES_FOR_BOTH_WAYS = 16  # for which it repays to find out whether edges go both ways, which takes as long as five
@@ -158,7 +157,7 @@ def ends_of(task: Task) -> np.ndarray | None:
 
 
 def answered(given: Operand, rows: np.ndarray, starts: np.ndarray, single: bool, ends: np.ndarray | None) -> Any:
-    """Rows of a closure, or of some columns of it, as the caller gets them."""
+    """Return rows of a closure, or some of their columns, as the caller gets them."""
     if ends is not None:
         sources, targets = ([given.position(v) for v in vertices.tolist()] for vertices in (starts, ends))
         return Table(given.in_callers_dtype(to_host(rows)), given.S.declared, sources, targets, given.library)
@@ -225,12 +224,7 @@ def some_rows(
             X[i] = search.rows(starts[i : i + 1], False)[0][0]
     else:
         X, P = search.rows(starts, predecessors, limit)
-    if limit is not None:
-        far = beyond(search.S, X, limit)  # at the least those of no edge
-        np.copyto(X, full(X[:1, :1], search.S.zero_in(X.dtype)), where=far)
-        if P is not None:
-            np.copyto(P, -1, where=far)
-    return X, P
+    return X if limit is None else cut_off(search.given, X, P, limit), P
 
 
 @dataclass(frozen=True)
@@ -394,7 +388,7 @@ def _stacked(found: list[Walks], low: Lowering, n: int) -> np.ndarray:
 
 
 class Positions(NamedTuple):
-    """Vertices by position, also where they have names; of a solver's own tasks.
+    """Vertices by position even if they have names, in a solver's own tasks.
 
     Attributes
     ----------

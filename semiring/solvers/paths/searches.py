@@ -22,7 +22,7 @@ from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, element_kernel, repays, sums_numbers
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.sparse.buckets import CpuBucketKernel
-from semiring.kernels.cpu.sparse.structure import transpose, transposed
+from semiring.kernels.cpu.sparse.structure import transposed
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.sums import narrow, widen
@@ -212,10 +212,8 @@ def _walk_by_labels(given: Operand, graph: Graph, labels: np.ndarray, start: int
     rows = as_sparse(given).rows
     tails = np.repeat(np.arange(graph.n), np.diff(rows.offsets))
     values = graph.along(tails, rows.columns) if isinstance(graph, DenseGraph) else graph.values
-    entering, T = transpose(Rows(rows.offsets, rows.columns, values, graph.n)), given.S.over(values.dtype)
-    edges = trees.Edges(entering.offsets, entering.columns, entering.values, (rows.offsets, rows.columns))
-    bounded = nothing_improves(T, values)
-    before = trees.predecessors(edges, T, labels[None], np.array([start]), bounded).predecessors[0]
+    edges, T = trees.Edges.of(Rows(rows.offsets, rows.columns, values, graph.n)), given.S.over(values.dtype)
+    before = trees.predecessors(edges, T, labels[None], np.array([start]), nothing_improves(T, values)).predecessors[0]
     return path_to(before, start, end) if before[end] >= 0 else None
 
 

@@ -97,7 +97,7 @@ def _from_values(
     given: Operand, rows: Rows, X: Any, roots: np.ndarray, bounded: bool, backwards: bool, numbers: bool,
     purpose: str | None = None,
 ) -> tuple[Any, list[tuple[int, int]]]:
-    """The trees of any values, and the lines and vertices where a walk is zero though the one before it is not."""
+    """Find trees from any values, and the lines and vertices where a walk is zero though the one before it is not."""
     S, n, low, turned = given.S, given.shape[0], form_for_trees(given), transpose(rows)
     entering, leaving = (rows, turned) if backwards else (turned, rows)
     lossless = loses_nothing(S, entering.values, n)
@@ -129,7 +129,7 @@ def _from_values(
 def _checked_on_gpu(
     given: Operand, X: Any, roots: np.ndarray, backwards: bool, wanted: np.ndarray | None, within: bool
 ) -> Any:
-    """The same on a GPU; what may be refused is looked at on the host."""
+    """Find trees on a GPU; look on the host at lines that may be an error."""
     S = given.S
     given = given if isinstance(given, Dense) else as_sparse(given)
     monotone = least_or_greatest(S) != 0 and rounds_once(S, given.dtype)
@@ -390,7 +390,7 @@ def cut_off(given: Operand, values: Any, tree: Any, bound: np.ndarray) -> Any:
     given : Operand
     values : array, shape (k, n)
         May be overwritten.
-    tree : array of int32, shape (k, n), or EdgeNumbers
+    tree : array of int32, shape (k, n), or EdgeNumbers, or None
         Is overwritten.
     bound : ndarray, shape (1,)
         What `limit_of` made of the limit.
@@ -404,7 +404,8 @@ def cut_off(given: Operand, values: Any, tree: Any, bound: np.ndarray) -> Any:
         return cut_off_on_gpu(given, values, tree, bound)
     far = beyond(given.S, values, bound)
     np.copyto(values, full(values[:1, :1], given.S.zero_in(values.dtype)), where=far)
-    np.copyto(tree.numbers if isinstance(tree, EdgeNumbers) else tree, -1, where=far)
+    if tree is not None:
+        np.copyto(tree.numbers if isinstance(tree, EdgeNumbers) else tree, -1, where=far)
     return values
 
 

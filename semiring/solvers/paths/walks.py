@@ -124,7 +124,7 @@ def _are_near(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def reached_from(A: Rows, source: int) -> np.ndarray:
-    """Which vertices some walk leads to from one of them, or is there already: bool, shape (n,).
+    """Return which vertices can be reached from one of them, itself included: bool, shape (n,).
 
     Examples
     --------
@@ -239,7 +239,7 @@ def limit_of(given: Operand, limit: Any) -> np.ndarray:
 
 
 def beyond(S: Semiring, values: np.ndarray, bound: np.ndarray) -> np.ndarray:
-    """Which values are worse than a limit, an array of one element."""
+    """Return which values are worse than a limit, an array of one element."""
     direction = least_or_greatest(S)
     if direction:
         return np.asarray(values > bound[0] if direction < 0 else values < bound[0])
@@ -248,7 +248,7 @@ def beyond(S: Semiring, values: np.ndarray, bound: np.ndarray) -> np.ndarray:
 
 
 def element_of(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:
-    """A limit as an array of one element."""
+    """Read a limit as an array of one element, and check it."""
     try:
         if np.iscomplexobj(limit) and dtype.kind != "c":
             raise TypeError("a complex number")

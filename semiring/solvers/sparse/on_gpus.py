@@ -40,7 +40,7 @@ from .. import costs
 from ..beyond.gpus import place_of
 from ..costs import SparsePlan
 from ..plan import Plan, nothing
-from ..task import LARGE, Task, first_offer
+from ..task import UNCHECKED_BYTES, Task, first_offer
 from .substitution import ADVICE, Engine, Reduction, Substitution
 
 STRUCTURES = 4  # whose places in the device's memory are kept
@@ -229,7 +229,7 @@ class Gpus(Engine):
         if self.devices is None:
             return to_host(F.whole(reflexive, report))
         low, n = F.lowering, F.n
-        if (size := n * n * low.dtype.itemsize) > LARGE:
+        if (size := n * n * low.dtype.itemsize) > UNCHECKED_BYTES:
             advice = "factor the matrix, and take rows, blocks or reductions of the factors"
             require(size, f"the closure of {n} × {n} {low.dtype}", advice)
         out = np.empty((n, n), low.storage if low.is_identity else low.dtype)  # as rows are decoded

@@ -33,7 +33,7 @@ from ..cycles import look_at_fronts, may_diverge, undefined_star
 from ..dense import fields, rings, schedules
 from ..forms import Apply, Encoded, refuse_overflow, right_hand_side, solution
 from ..paths.factored import settled, units
-from ..task import LARGE, Task, options
+from ..task import UNCHECKED_BYTES, Task, options
 from .analysis import lowering_of
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Substitution:
         if plan is None:
             plan = engine.plan("factor", engine.lowering(A, room=True), analysis, A.nnz, answer=False)
         self.n, self.A, self.analysis, self.engine, self.check, self.plan = A.n, A, analysis, engine, check, plan
-        if plan.factors > LARGE:
+        if plan.factors > UNCHECKED_BYTES:
             require(plan.factors, *plan.shortage, on_gpu=plan.lowering.on_gpu, devices=plan.devices)
         self.fronts = engine.fronts(plan.lowering, analysis, plan.threads)
 
@@ -288,7 +288,7 @@ class Substitution:
         if not self.has_fewer_columns(starts, ends):
             return self.by_rows(starts, ends)
         parts = [np.empty((len(starts), 0), self.A.callers_dtype)]
-        step = max(LARGE // max(self.n * self.A.dtype.itemsize, 1), 1)  # as many columns as there is room for
+        step = max(UNCHECKED_BYTES // max(self.n * self.A.dtype.itemsize, 1), 1)  # as many columns as there is room for
         for begin in range(0, len(ends), step):
             B = np.ascontiguousarray(units(self.A, ends[begin : begin + step]).T)
             parts.append(np.asarray(self.solution(right_hand_side(B, self.A, self.lowering.dtype)))[starts])
@@ -375,7 +375,7 @@ class Substitution:
         """The same in storage."""
         low, n = self.lowering, self.n
         size = n * n * (low.storage.itemsize + (0 if low.storage == low.dtype else low.dtype.itemsize))
-        if size > LARGE:
+        if size > UNCHECKED_BYTES:
             require(size, f"the closure of {n} × {n} {self.A.dtype}", self.engine.advice, on_gpu=low.on_gpu)
         out, order = low.empty((n, n)), self.engine.turns(self.analysis)
         step = max(n if report is None else -(-n // STEPS), 1)
@@ -436,7 +436,7 @@ class Substitution:
         """The same by rows of the sources, as many at once as fit in `LARGE` bytes."""
         found = np.empty(len(starts), self.A.dtype)
         sources, number = np.unique(starts, return_inverse=True)
-        step = max(LARGE // max(len(ends) * self.A.dtype.itemsize, 1), 1)
+        step = max(UNCHECKED_BYTES // max(len(ends) * self.A.dtype.itemsize, 1), 1)
         for begin in range(0, len(sources), step):
             some = np.flatnonzero((number >= begin) & (number < begin + step))
             columns, column = np.unique(ends[some], return_inverse=True)

@@ -103,7 +103,7 @@ def test_python_objects_stay_what_they_are() -> None:
 def test_values_are_found_where_there_is_no_room_for_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
     A = ring(300, True)
     assert "edges" in method(A, sr.boolean)
-    monkeypatch.setattr(paths, "LARGE", 0)
+    monkeypatch.setattr(paths, "UNCHECKED_BYTES", 0)
     monkeypatch.setattr(paths, "available_bytes", lambda: None)  # the system does not say
     assert "edges" in method(A, sr.boolean)
     monkeypatch.setattr(paths, "available_bytes", lambda: 300**2)

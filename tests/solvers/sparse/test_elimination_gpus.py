@@ -124,11 +124,11 @@ def test_memory_is_asked_on_every_gpu(gpus: Any, monkeypatch: pytest.MonkeyPatch
     host = gpus("min_plus")
     A = roads()
     monkeypatch.setattr("semiring.machine.memory.available_on_device", lambda: 100 if host.number == 2 else 1 << 40)
-    monkeypatch.setattr(task, "LARGE", 0)
+    monkeypatch.setattr(task, "UNCHECKED_BYTES", 0)
     with pytest.raises(sr.SemiringError, match="GPU 2's memory"):
         sr.factor(A, sr.min_plus, devices=3)
     assert (sr.factor(A, sr.min_plus, devices=2).row(0) == sr.factor(A, sr.min_plus).row(0)).all()
-    monkeypatch.setattr(on_gpus, "LARGE", 0)
+    monkeypatch.setattr(on_gpus, "UNCHECKED_BYTES", 0)
     monkeypatch.setattr("semiring.machine.memory.available_bytes", lambda: 100)
     with pytest.raises(sr.SemiringError, match="reductions of the factors"):
         sr.closure(A, sr.min_plus, devices=2, method="sparse")

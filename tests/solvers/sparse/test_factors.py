@@ -456,7 +456,7 @@ def test_graphs_without_edges(n: int) -> None:
 def test_what_would_not_fit_is_said_before_it_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     from semiring.machine import memory
 
-    monkeypatch.setattr(substitution, "LARGE", 0)
+    monkeypatch.setattr(substitution, "UNCHECKED_BYTES", 0)
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 22)
     A = grid(40)
     with pytest.raises(sr.SemiringError, match=r"closure of 1600 × 1600 .* needs 19\.5 MiB"):
