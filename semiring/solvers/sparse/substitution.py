@@ -433,7 +433,7 @@ class Substitution:
         return np.asarray(self.checked(stored))
 
     def _pairs_by_rows(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """The same by rows of the sources, as many at once as fit in `LARGE` bytes."""
+        """The same by rows of the sources, as many at once as fit in `UNCHECKED_BYTES`."""
         found = np.empty(len(starts), self.A.dtype)
         sources, number = np.unique(starts, return_inverse=True)
         step = max(UNCHECKED_BYTES // max(len(ends) * self.A.dtype.itemsize, 1), 1)
