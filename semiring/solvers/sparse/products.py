@@ -56,14 +56,7 @@ def offer(task: Task) -> Plan:
         raise SemiringError(f"a sparse product over {S.name} would have {'records' if dtype.names else 'objects'} as "
                             "elements, which no SciPy sparse matrix holds; pass one of the factors as a dense array, "
                             "or both as graphs on the same vertices")
-    for given in (A, B):
-        if given.kind != "sparse" and len(given.shape) not in (1, 2):
-            raise SemiringError(
-                f"a sparse matrix times an array of shape {given.shape}: the array must be 1-D or 2-D"
-            )
-    shape = product_shape(A.shape, B.shape, C[0].shape if C else None)
-    if out is not None and (not can_hold(out, shape.final, S, dtype) or is_on_gpu(out)):
-        raise SemiringError(f"out must be a writable, unmasked {dtype} array of shape {shape.final}")
+    shape = _shape([A, B, *C], dtype, out, out is not None and is_on_gpu(out))
     if isinstance(A, Sparse) and not A.inspected and not both and shape.full[1] == 1:
         plan = _looking(task, A, as_dense(B), C, shape)
         if plan is not None:
@@ -79,6 +72,17 @@ def offer(task: Task) -> Plan:
         work=float(nnz) * (1 if both else max(shape.full[1] if A.kind == "sparse" else shape.full[0], 1)),
         memory=size, runner=run,
     )
+
+
+def _shape(operands: list[Operand], dtype: np.dtype, out: Any, elsewhere: bool) -> Product:
+    """The shape of a product; refuse stacks, and an `out` of another shape or dtype, or `elsewhere`."""
+    for given in operands[:2]:
+        if given.kind != "sparse" and len(given.shape) not in (1, 2):
+            raise SemiringError(f"a sparse matrix times an array of shape {given.shape}: the array must be 1-D or 2-D")
+    shape = product_shape(*(given.shape for given in operands))
+    if out is not None and (elsewhere or not can_hold(out, shape.final, operands[0].S, dtype)):
+        raise SemiringError(f"out must be a writable, unmasked {dtype} array of shape {shape.final}")
+    return shape
 
 
 def _looking(task: Task, A: Sparse, B: Dense, C: list[Operand], shape: Product) -> Plan | None:
@@ -188,13 +192,8 @@ def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:
     from semiring.kernels.cuda.compile.launch import device_name
     from semiring.kernels.cuda.sparse.product import lowering_for
 
-    if len(B.shape) not in (1, 2):
-        raise SemiringError(f"a sparse matrix times an array of shape {B.shape}: the array must be 1-D or 2-D")
     dtype = same_dtype(*task.operands)
-    shape = product_shape(*(given.shape for given in task.operands))
-    (out,) = task.arguments
-    if out is not None and not can_hold(out, shape.final, S, dtype):
-        raise SemiringError(f"out must be a writable, unmasked {dtype} array of shape {shape.final}")
+    shape = _shape(task.operands, dtype, task.arguments[0], False)
     rows = _device_rows(A)
     dense = [as_dense(on_device(given)) for given in task.operands[1:]]
     facts = examine(S, dtype, [(A.what, rows.values), *((given.what, given.array) for given in dense)])
