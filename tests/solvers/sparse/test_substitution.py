@@ -27,7 +27,7 @@ def grid(side: int) -> sp.csr_array:
 def test_tables_are_solved_by_rows_or_by_columns_whichever_takes_fewer_terms() -> None:
     F = sr.factor(grid(30), sr.min_plus)
     many, one = np.arange(900), np.array([17])
-    ways = {(len(a), 0 if b is None else len(b)): F._way(a, b).rpartition("there")[2]
+    ways = {(len(a), 0 if b is None else len(b)): F._way(a, b).rpartition("factors")[2]
             for a, b in ((one, one), (one, many), (many, one), (many[:2], one), (one, None))}
     down = "; up from the sources, and down to the targets only"
     assert ways == {(1, 1): down, (1, 900): down, (2, 1): down, (1, 0): "",
