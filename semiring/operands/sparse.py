@@ -278,9 +278,18 @@ class DeviceSparse(Operand):
         """The number of entries."""
         return int(self.matrix.nnz)
 
+    @cached_property
+    def _host(self) -> Sparse:
+        return read_scipy(self.matrix.get(), self.S, self.what)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether no edge is better than one."""
+        return self._host.bounded
+
     def graph(self, matrix: tuple[int, ...] | None = None) -> CompressedRows:
         """The matrix as a graph to search on the host."""
-        return read_scipy(self.matrix.get(), self.S, self.what).graph()
+        return self._host.graph()
 
     def parts(self) -> tuple[Any, Any, Any]:
         """Offsets, columns and elements on the device."""

@@ -118,7 +118,7 @@ def test_elements_of_a_narrower_dtype_are_the_answer() -> None:
 def test_the_algebra_of_packed_bits_and_of_a_stack() -> None:
     bits: Any = read(sr.pack([(0, 1), (1, 2)]), sr.boolean)
     assert (bits.T.matrix.to_dense() == bits.matrix.to_dense().T).all() and bits.eye().matrix[2, 2]
-    assert bits.graph().along([0, 1], [1, 2]).all()
+    assert bits.graph().along([0, 1], [1, 2]).all() and bits.bounded
     stack: Any = read(np.stack([GIVEN, GIVEN + 1]), sr.min_plus)
     assert (stack.T.array == stack.array.swapaxes(1, 2)).all() and (stack.eye().array == sr.min_plus.eye(3)).all()
     assert stack.graph((1,)).along([0], [1]).tolist() == [3.0]
