@@ -1,11 +1,11 @@
-"""The closure of a matrix, wherever it lies: its home closes it, and what follows is the same for all homes.
+"""Close a matrix wherever it is stored: its home closes it, and the steps that follow are the same for all homes.
 
     A ← A*         a schedule of the home's, in storage
-    1 ⊕ a_ii ≠ 1   a cycle improves, or rounding made one look so: then a_ii ← 1
+    1 ⊕ a_ii ≠ 1   a cycle improves, or rounding makes one look so: then a_ii ← 1
     A⁺ = A A*      differs from A* on the diagonal alone, x_ii = ⊕_k a_ik ⊗ x_ki
 
-A home is where a matrix lies while it is closed. `Home` keeps the answer in an array; a file and the processes of MPI
-keep it in parts, and say how these are read and written.
+A home is where a matrix is stored while it is closed. `Home` keeps the answer in an array; a file and the processes of
+MPI keep it in parts, and define how these are read and written.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .dense import fields
 from .forms import refuse_overflow
 from .task import Declined
 
-DIAGONAL_BLOCK = 512  # rows and columns of what is multiplied entry by entry at once
+DIAGONAL_BLOCK = 512  # rows and columns of a block that is multiplied entry by entry
 
 
 class Home:
@@ -39,25 +39,25 @@ class Home:
     ----------
     given : Dense
     check : bool
-        Whether to look for what is not an element, for cycles, and for results without a value.
+        Whether to check elements, cycles and results.
     reflexive : bool
-        Whether A* is asked for, and not A⁺.
+        Whether A* is wanted, and not A⁺.
 
     Attributes
     ----------
     S : Semiring
     names : sequence or None
-        Of the vertices.
+        The names of the vertices.
     low : Lowering
-        The form in which it is computed; `close` may choose it.
+        The form of the computation; `close` may choose it.
     facts : Facts
         About the elements.
     answer : array
         The elements of the closure, once `decode` has run.
     doubt : str or None
-        What shows whether a cycle improves or rounding errors grew; None where `close_again` can do better.
+        What would show whether a cycle improves or rounding errors grew; None if `close_again` can do better.
     kept : bool
-        Whether the matrix is still there, so that a cycle can be looked for in it.
+        Whether the matrix was kept, so that it can be searched for cycles.
     """
 
     low: Lowering
@@ -72,23 +72,23 @@ class Home:
         self.names: Sequence[Any] | None = given.names
 
     def close(self) -> None:
-        """A ← A*.
+        """Compute A ← A*.
 
         Raises
         ------
         UndefinedStar
-            When a pivot has no star.
+            If a pivot has no star.
         """
         raise NotImplementedError
 
     def refuse(self, error: UndefinedStar) -> None:
-        """Raise what a pivot without a star means; return where `mend` exchanges rows."""
+        """Raise the error of a pivot without a star; return if `mend` will exchange rows."""
         if not self.kept or not (self.low.inverts or self.low.dual):
             raise error
         raise Declined("rows have to be exchanged") from None
 
     def verdict(self) -> Verdict:
-        """Whether a cycle improves, by the diagonal of A*.
+        """Judge whether a cycle improves, by the diagonal of A*.
 
         Raises
         ------
@@ -101,48 +101,48 @@ class Home:
         return found
 
     def diagonal(self) -> np.ndarray:
-        """The diagonal of A*, in storage, on the host."""
+        """Return the diagonal of A*, in storage, on the host."""
         return stored_vector(self.low, to_host(self.answer.diagonal()).copy())
 
     def search(self, vertices: list[int], index: Index | None) -> NoClosureError | None:
-        """The refusal, if a cycle through one of the vertices improves; see `semiring.solvers.cycles.Search`."""
+        """Return the error of a cycle through one of the vertices that improves; see `cycles.Search`."""
         return search_elements(self.S, self.given.array, self.facts, self.names, vertices, index)
 
     def close_again(self) -> None:
-        """A ← A* in a way in which rounding errors do not grow."""
+        """Compute A ← A* in a way in which rounding errors do not grow."""
         raise Declined("rounding errors grew")
 
     def decoded(self, stored: Any, first: tuple[int, int] = (0, 0)) -> Any:
-        """The elements of a block of A* that begins at a place, out of storage; refuse what has no value."""
+        """Decode a block of A* that begins at a place; refuse results without a value."""
         found = self.low.decode(stored)
         if self.check:
             refuse_overflow(self.low, found, first=first)
         return found
 
     def decode(self) -> None:
-        """Let `answer` be the elements, out of storage; refuse what has no value."""
+        """Decode the elements into `answer`; refuse results without a value."""
 
     def put_diagonal(self, vertices: Iterable[int], values: Any) -> None:
         """Write elements, or one, to places of the diagonal."""
         put_diagonal(self.answer, 0, vertices, np.asarray(values, self.given.dtype))
 
     def mend(self, sound: bool) -> None:
-        """Over a field and over log compare A* with what it solves, and correct it; `sound` says that `close` ended."""
+        """Check A* over a field and over log, and correct it; `sound` says that `close` finished."""
         if self.kept:
             self.answer = fields.corrected(self.given, self.answer, sound)
 
     def with_edges(self) -> np.ndarray:
-        """The diagonal of A⁺ = A A*."""
+        """Return the diagonal of A⁺ = A A*."""
         A, X = self.given.array, self.answer
         return diagonal_of_product(self.S.over(self.given.dtype), len(A), lambda *block: to_host(A[block]),
                                    lambda *block: to_host(X[block]))
 
     def leave_out_empty_walks(self) -> None:
-        """A* ← A⁺."""
-        self.put_diagonal(range(self.given.shape[-1]), self.with_edges())  # all of which was needed before
+        """Compute A* ← A⁺."""
+        self.put_diagonal(range(self.given.shape[-1]), self.with_edges())  # all computed first
 
     def wrapped(self) -> Any:
-        """The answer as the caller gets it."""
+        """Return the answer as the caller gets it."""
         return self.given.wrap(self.answer)
 
 
@@ -152,11 +152,11 @@ def closed(home: Home) -> Any:
     Raises
     ------
     NoClosureError
-        When a cycle improves, or a star that is needed does not exist.
+        If a cycle improves, or a star that is needed does not exist.
     SemiringError
-        When a result has no value in the dtype.
+        If a result does not fit in the dtype.
     Declined
-        When the home cannot do it, and other solvers may.
+        If the home cannot close the matrix, but other solvers may.
     """
     sound = True
     try:
@@ -201,7 +201,7 @@ def method_among(methods: tuple[str, ...], asked: str, where: str) -> str:
 
 
 def put_diagonal(block: Any, first: int, vertices: Iterable[int], values: np.ndarray) -> None:
-    """Write elements, or one, to a diagonal block whose first vertex is `first`, as far as they are of it."""
+    """Write elements, or one, to a diagonal block whose first vertex is `first`; vertices outside are skipped."""
     where = np.array(list(vertices), np.intp)
     for v, value in zip((where - first).tolist(), np.broadcast_to(values, where.shape), strict=True):
         if 0 <= v < len(block):
@@ -209,7 +209,7 @@ def put_diagonal(block: Any, first: int, vertices: Iterable[int], values: np.nda
 
 
 def stored_vector(low: Any, values: np.ndarray) -> np.ndarray:
-    """A vector of elements in storage, on the host."""
+    """Return a vector of elements in storage, on the host."""
     if not low.on_gpu:
         return np.asarray(low.encode(values, copy=False))
     from semiring.kernels.cuda.dense.carry import encoded
@@ -220,16 +220,16 @@ def stored_vector(low: Any, values: np.ndarray) -> np.ndarray:
 def diagonal_of_product(
     T: Arithmetic, n: int, first: Callable[[slice, slice], np.ndarray], second: Callable[[slice, slice], np.ndarray]
 ) -> np.ndarray:
-    """The diagonal of a product of two matrices, block by block, so that neither need be in memory.
+    """Return the diagonal of a product of two matrices, block by block: neither has to be in memory.
 
     Parameters
     ----------
     T : Arithmetic
-        Of the dtype of their elements.
+        For the dtype of their elements.
     n : int
-        Their order.
+        The order of the matrices.
     first, second : function of two slices
-        The block of some rows and columns of either.
+        Returns the block of some rows and columns of each.
 
     Returns
     -------
@@ -247,7 +247,7 @@ def diagonal_of_product(
 
 
 def diagonal_of_blocks(T: Arithmetic, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """The vector of ⊕_k a_ik ⊗ b_ki, shape (m,), of blocks of shapes (m, k) and (k, m) with k > 0."""
+    """Return the vector of ⊕_k a_ik ⊗ b_ki, shape (m,), from blocks of shapes (m, k) and (k, m) with k > 0."""
     terms = T.mul(A, B.T)
     while terms.shape[1] > 1:
         half = terms.shape[1] // 2

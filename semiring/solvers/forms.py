@@ -1,6 +1,4 @@
-"""What solvers share: the form in which an algebra is computed on operands, right-hand sides, answers without a value,
-and reports of progress.
-"""
+"""What solvers share: forms of computation, checks of answers, products, equations, progress, and encoded matrices."""
 
 from __future__ import annotations
 
@@ -34,24 +32,24 @@ from semiring.operands.read import operand, refuse_edges
 
 @lru_cache(1024)
 def plain_form(S: Semiring, dtype: np.dtype, facts: Facts, length: int) -> Lowering:
-    """The form where work is little beside the data: of floats as they are, since others save less than they cost."""
+    """Choose the form for little work on much data: floats as they are; other forms cost more than they save."""
     low = choose(S, dtype, facts, length, in_place=False, packed=False)
     plain = general(S, dtype) if low.kind == "numba" and dtype in (np.float32, np.float64) else low
     return plain if plain.is_identity else low
 
 
 def with_room(facts: Facts) -> Facts:
-    """Facts about numbers so large that the widest storage is chosen: it leaves right-hand sides the most room."""
+    """Return facts about such large numbers that the widest storage is chosen: right-hand sides may be large."""
     return replace(facts, largest=max(facts.largest, 1 << 40))
 
 
 def without_library(low: Lowering) -> Lowering:
-    """The same with compiled products only, in which 0 · ∞ = 0."""
+    """Return the same form with compiled products only, in which 0 · ∞ = 0."""
     return replace(low, blas=False, inverts=False, reason="⊕ and ⊗ are sum and product, and numbers overflow")
 
 
 def is_finite(array: Any) -> bool:
-    """Whether device data hold neither infinities nor NaN; waits for the device."""
+    """Return whether data on a GPU contain neither infinities nor NaN. Synchronizes the device."""
     import cupy
 
     return bool(cupy.isfinite(array).all())
@@ -60,16 +58,16 @@ def is_finite(array: Any) -> bool:
 def refuse_overflow(
     low: Lowering, result: Any, place: Callable[[int], tuple[int, ...]] | None = None, first: tuple[int, int] = (0, 0)
 ) -> None:
-    """No NaN comes out where none went in.
+    """Refuse NaN in a result: the operands contain none.
 
-    `place` says where an element of a vector of entries lies, and `first` where a block of a matrix begins.
+    `place` maps the position in a vector of entries to that in the matrix; a block of a matrix begins at `first`.
 
     Raises
     ------
     SemiringError
-        When sums of opposite infinities are in the result: numbers left the range of the dtype on the way.
+        If infinities of both signs were added, because numbers left the range of the dtype.
     """
-    there = low.on_gpu and not isinstance(result, np.ndarray)  # and not tiles of it in the host's memory
+    there = low.on_gpu and not isinstance(result, np.ndarray)  # tiles of it may be in the host's memory
     if low.drops_nan or result.dtype.kind not in "fcV" or (there and result.dtype.names):
         return
     if there:
@@ -97,7 +95,7 @@ def refuse_overflow(
 
 
 def same_dtype(*operands: Operand) -> np.dtype:
-    """The dtype of all operands."""
+    """Return the dtype of all operands, which must be the same."""
     first, *others = operands
     for other in others:
         if other.dtype != first.dtype:
@@ -108,22 +106,22 @@ def same_dtype(*operands: Operand) -> np.dtype:
 
 
 def alike(left: Operand, right: Operand) -> bool:
-    """Whether both came with the same names, or without: only then the answer has names too."""
+    """Return whether both operands have the same names, or none; only then the answer has names."""
     return left.of_graph == right.of_graph and left.names == right.names
 
 
 def same_vertices(left: Operand, right: Operand) -> bool:
-    """Whether rows and columns of both are vertices, and the same ones."""
+    """Return whether rows and columns of both are vertices, and the same ones."""
     return left.of_graph and alike(left, right)
 
 
 def product_of(left: Operand, right: Operand, answer: Any) -> Any:
-    """A product as the caller's own type, which is the first operand's, with the names that both have."""
+    """Return a product as the type of the first operand, with the names that both operands have."""
     return left.in_callers_dtype(answer) if left.of_graph and not alike(left, right) else left.wrap(answer)
 
 
 def written(out: Any, answer: Any) -> Any:
-    """`out` with the answer in it."""
+    """Write the answer to `out`, and return that."""
     if is_on_gpu(out) != is_on_gpu(answer):
         answer = to_host(answer)
     out[...] = convert(answer, out.dtype) if out.dtype.names else answer
@@ -131,19 +129,19 @@ def written(out: Any, answer: Any) -> Any:
 
 
 def restored(B: Any, A: Operand) -> Any:
-    """B in the dtype of a graph A of integers, where it is of elements that were read of such a graph with ∞ in them.
+    """Return B in the dtype of a graph A of integers, if it contains ∞ as answers for such a graph do.
 
-    So is the answer read.
+    The answer is then shown with ∞, too.
     """
     found = as_stored(B, A.S, A.dtype) if A.of_graph and isinstance(B, np.ndarray) else None
     return B if found is None else Dense(found, A.S, "B", lambda answer: with_infinities(answer, A.S))
 
 
 def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None = None) -> Dense:
-    """B of X = A ⊗ X ⊕ B: a vector, or the columns of a matrix, of A's dtype.
+    """Read B of X = A ⊗ X ⊕ B: a vector, or the columns of a matrix, of A's dtype.
 
-    A is as it came in, and so is B; `placed` is B where it will be computed on. What the right-hand side wraps is the
-    answer as the caller gets it: of B's kind, in A's byte order.
+    A and B are as they were passed; `placed` is B on the device that computes. The right-hand side wraps the answer:
+    it has B's kind and A's byte order.
     """
     refuse_edges(B)
     came = operand(restored(B, A), A.S, "B")
@@ -156,7 +154,7 @@ def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None 
     n = A.shape[-1]
     if len(given.shape) not in (1, 2) or given.shape[0] != n:
         raise SemiringError(f"B must have shape ({n},) or ({n}, m), and has {given.shape}")
-    if came.of_graph and not alike(A, came):  # names are in the host's memory, and so was B
+    if came.of_graph and not alike(A, came):  # names are on the host, and so was B
         given = type(given)(given.array, A.S, given.what, lambda answer: came.in_callers_dtype(to_host(answer)))
     _ = given.facts  # refuses what is not an element
     return given
@@ -168,17 +166,17 @@ Apply = Callable[[Any], None]  # X ← A* X, in storage
 def solution(
     A: Operand, right: Dense, low: Lowering, engine: Callable[[bool], tuple[Lowering, Apply]], check: bool
 ) -> Any:
-    """X = A* B by factors.
+    """Compute X = A* B by factors.
 
     Parameters
     ----------
     A : Operand
     right : Dense
-        What `right_hand_side` made of B.
+        B, from `right_hand_side`.
     low : Lowering
-        Of the factors.
+        The lowering of the factors.
     engine : callable
-        Gives a lowering, and what multiplies by A* in it: `low`, or Python's integers where it is given True.
+        Returns a lowering and a function that multiplies by A* in it: `low`, or Python's integers if called with True.
     check : bool
         Whether to refuse an answer without a value.
     """
@@ -198,7 +196,7 @@ def solution(
 
 
 def _overflows(A: Operand, right: Dense, low: Lowering) -> bool:
-    """Whether sums with a right-hand side may leave the storage, which was chosen before it was known."""
+    """Whether sums with the right-hand side may leave the storage, which was chosen without it."""
     B = right.facts
     if low.dtype.kind == "i" and (B.low_limit if low.algebra.zero == np.inf else B.high_limit):
         return True
@@ -207,9 +205,9 @@ def _overflows(A: Operand, right: Dense, low: Lowering) -> bool:
 
 @contextmanager
 def told(progress: bool | Report, what: str, work: float = 0.0) -> Iterator[Report]:
-    """What is to be told the part that is done: a bar, the caller's function, or nobody; in the end all is done.
+    """Open the progress report: a bar, the caller's function, or one that does nothing; it always ends at 1.0.
 
-    Of work that is known, a number of multiply-adds, bars and lines tell the rate and the time left.
+    If the work is known, in multiply-adds, bars and lines also show the rate and the time left.
     """
     if progress is False:
         yield lambda part: None
@@ -221,7 +219,7 @@ def told(progress: bool | Report, what: str, work: float = 0.0) -> Iterator[Repo
 
         def report(part: float) -> None:
             nonlocal last
-            last = max(last, part)  # where a solver declines the next one begins anew
+            last = max(last, part)  # if a solver declines, the next one begins again
             tell(last)
 
         yield report
@@ -230,28 +228,28 @@ def told(progress: bool | Report, what: str, work: float = 0.0) -> Iterator[Repo
 
 
 def part_of(report: Report, begin: float, end: float) -> Report:
-    """A report of a part of the work, from one share of the whole to another."""
+    """Return the report of a part of the work, from one share of the whole to another."""
     return lambda part: report(begin + (end - begin) * part)
 
 
 def as_python(value: Any) -> Any:
-    """A number as Python's own; records and objects as they are."""
+    """Return a number as a Python number; records and objects as they are."""
     return value.item() if isinstance(value, np.generic) and not isinstance(value, np.void) else value
 
 
 def nothing_in(S: Semiring, dtype: np.dtype) -> Any:
-    """The weight where there is no walk: zero, as a number of Python's or as a record, with ∞ as a float in either."""
+    """Return the weight of "no walk": zero, as a Python number or a record, in which ∞ is a float."""
     return with_infinities(np.asarray(S.zero_in(dtype), dtype), S)[()] if dtype.names else as_python(S.zero)
 
 
 def fits(given: Operand, facts: Facts) -> bool:
-    """Whether no sum of integers along a walk leaves their dtype."""
+    """Return whether no sum of integers along a walk leaves their dtype."""
     dtype = given.dtype
     return dtype.kind not in "iu" or int(facts.largest) * given.shape[-1] < int(np.iinfo(dtype).max) // 2
 
 
 def widened(given: Operand) -> Operand | None:
-    """The graph with integers as floats where these are exact, or as Python's; None where no sum leaves their dtype."""
+    """Return the graph with integers as exact floats or Python integers; None if no sum leaves their dtype."""
     given = on_host(given)
     if given.dtype.kind not in "iu" or not given.S.is_tropical or fits(given, given.facts):
         return None
@@ -259,7 +257,7 @@ def widened(given: Operand) -> Operand | None:
 
 
 def narrowed(S: Semiring, wide: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-    """What `widened` weights came to in their own dtype, zero where that has no such number; and where this is so.
+    """Return sums of `widened` weights in their own dtype, zero if it has no such number; and where it has none.
 
     Examples
     --------
@@ -279,13 +277,13 @@ def narrowed(S: Semiring, wide: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray
 
 
 class Encoded:
-    """A matrix as a solver left it in storage, for another that goes on with it: what is asked for is decoded.
+    """A matrix in storage that one solver passes to the next: elements are decoded when they are read.
 
     Parameters
     ----------
     low : Lowering
     array : ndarray
-        In storage, on the host.
+        The elements in storage, on the host.
 
     Examples
     --------
@@ -303,25 +301,25 @@ class Encoded:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """As of the array."""
+        """The shape of the array."""
         return self.array.shape
 
     @property
     def T(self) -> Self:
-        """Columns as rows, in the same memory."""
+        """The transpose, in the same memory."""
         return type(self)(self.low, self.array.T)
 
     def __len__(self) -> int:
         return len(self.array)
 
     def __getitem__(self, place: Any) -> np.ndarray:
-        """Elements of their own memory."""
+        """Decode some elements, in new memory."""
         return self.low.decode(np.array(self.array[place]))
 
     def is_as_in(self, low: Lowering) -> bool:
-        """Whether another lowering stores elements in the same way."""
+        """Return whether another lowering stores elements in the same way."""
         return self.low.recode is low.recode and self.low.storage == low.storage
 
     def decoded(self) -> np.ndarray:
-        """All elements, in the same memory where that is possible: the storage is not to be read any more."""
+        """Decode all elements, in the same memory if possible: the storage must not be read any more."""
         return self.low.decode(self.array)

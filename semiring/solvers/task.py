@@ -459,7 +459,7 @@ def _summed(task: Task, begin: int, made: Plan | None) -> Any:
         return completed.by_stars(task, None)
     given: Any = task.given[0]
     array: Any = given.array if task.options.overwrite and given.kind in ("dense", "device") else None
-    again = array is not None and (S.completed is not None or array.shape[-1] <= completed.LARGEST)
+    again = array is not None and (S.completed is not None or array.shape[-1] <= completed.SUMMED_VERTICES)
     kept = array.copy() if again else None
     try:
         return _computed(task, begin, made)

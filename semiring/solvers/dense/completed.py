@@ -1,7 +1,7 @@
-"""Solver: closures with improving cycles, where a star was declared that sums them.
+"""Compute tasks with improving cycles, if a declared star, or the powers, sum them.
 
-A cycle that is better than 1 goes on improving, and its walks have a limit only by the star of the algebra. Where one
-was declared the task is computed again over `Semiring.completed`, whose kernels ask the star at every pivot.
+The walks round a cycle that is better than 1 go on improving, and have a limit only by the star of the algebra. If a
+star was declared, the task is computed again over `Semiring.completed`, whose kernels use the star at every pivot.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ from ..task import Task, compute, options
 from .factors import of_closure
 
 SUMMED = ("closure", "factor", "solve")
-SQUARINGS = 64  # so that walks of 2⁶⁴ edges are summed, at most
-LARGEST = 4096  # vertices of a matrix that is multiplied so often
+SQUARINGS = 64  # at most, so that walks of up to 2⁶⁴ edges are summed
+SUMMED_VERTICES = 4096  # up to which a matrix is multiplied so often
 
 
 def needs_stars_at_once(task: Task) -> bool:
-    """Whether improving cycles would not be noticed, or a file would be begun twice."""
+    """Return whether improving cycles would not be noticed, or a file would be started twice."""
     o = task.options
     return task.verb in SUMMED and (not o.check or o.storing is not None)
 
 
 def by_stars(task: Task, error: NoClosureError | None) -> Any:
-    """The answer to a task that meets improving cycles.
+    """Answer a task that meets improving cycles.
 
     Raises
     ------
     NoClosureError
-        Where a star that is needed does not exist, and for questions that need a best walk where there is none.
+        If a star that is needed does not exist, or no walk is best.
     """
     S = task.S.completed
     assert S is not None
     over, asked = [given.changed(S=S) for given in task.given], task.options
-    if S.is_tropical and over[0].dtype.kind in "iu":  # which are Python's, where an infinity of the other side occurs
+    if S.is_tropical and over[0].dtype.kind in "iu":  # Python's integers, if ∞ of the other sign occurs
         over, asked = [on_host(given) for given in over], replace(asked, device="cpu", devices=None, gpu_memory=None)
     if task.verb in SUMMED:
         return compute(Task(task.verb, S, over, asked, task.arguments))
@@ -67,21 +67,21 @@ def by_stars(task: Task, error: NoClosureError | None) -> Any:
 
 
 def by_powers(task: Task, error: NoClosureError) -> Any:
-    """The answer to a task that meets a cycle without a star, where the sum of its powers is reached all the same.
+    """Answer a task that meets a cycle without a star, if its powers reach their sum after all.
 
-    A star is an expression of 128 powers at most, and of so many operations. Products go on from there, see `sums`.
+    A star is the expression of at most 128 powers. Products continue from there, see `sums`.
 
     Raises
     ------
     NoClosureError
-        Where no sum is reached.
+        If no sum is reached.
     LawError
         For predecessors, limits and best paths of all pairs.
     """
     given, o = on_host(task.given[0]), task.options
     values = task.verb == "closure_rows" and task.arguments[2] is None and not o.predecessors
     asks = values or task.verb in (*SUMMED, "path")
-    known = isinstance(given, (Dense, Sparse)) and error.weight is not None and given.shape[-1] <= LARGEST
+    known = isinstance(given, (Dense, Sparse)) and error.weight is not None and given.shape[-1] <= SUMMED_VERTICES
     if o.storing is not None or not known or not _has_sum(task.S, error.weight, given.dtype):
         raise error
     if not asks:
@@ -105,7 +105,7 @@ def by_powers(task: Task, error: NoClosureError) -> Any:
 
 
 def _has_sum(S: Semiring, weight: Any, dtype: np.dtype) -> bool:
-    """Whether the powers of a cycle alone have one: else no matrix is multiplied."""
+    """Whether the powers of a cycle alone have a sum; otherwise no matrix is multiplied."""
     try:
         return bool(sums(S, np.array([weight], dtype).reshape(1, 1))[1].all())
     except OverflowError:  # it leaves the dtype
@@ -113,9 +113,10 @@ def _has_sum(S: Semiring, weight: Any, dtype: np.dtype) -> bool:
 
 
 def sums(S: Semiring, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A* of a matrix or of each of a stack, by products, and where it is reached, not by overflow or rounding only.
+    """Return A* of each matrix by products, and whether it is reached, and not by overflow or rounding only.
 
-    With ⊕ idempotent (1 ⊕ A)^(2ᵏ) is A* if one more square is the same; in any case Π (1 ⊕ A^(2ᵏ)) is if a power is 0.
+    If ⊕ is idempotent, (1 ⊕ A)^(2ᵏ) is A* if one more square is the same; in any case Π (1 ⊕ A^(2ᵏ)) is A* if a power
+    is 0.
     """
     T, n, stack = S.over(A.dtype), A.shape[-1], A.reshape(-1, *A.shape[-2:])
     one = full(stack, T.zero)
@@ -151,7 +152,7 @@ def product(S: Semiring, A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def _left_floats(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """For each matrix whether a number overflowed, or comes near to vanishing."""
+    """For each matrix whether a number overflowed, or nearly underflows."""
     if after.dtype.names:
         return np.logical_or.reduce([_left_floats(before[f], after[f]) for f in after.dtype.names])
     if after.dtype.kind != "f":
@@ -162,7 +163,7 @@ def _left_floats(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 def _crept(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """For each matrix whether a number changed by little, as where rounding ends what goes on without end."""
+    """For each matrix whether a number changed only a little: rounding may end changes that would go on forever."""
     if after.dtype.names:
         return np.logical_or.reduce([_crept(before[f], after[f]) for f in after.dtype.names])
     if after.dtype.kind != "f":
@@ -178,7 +179,7 @@ def _factored(given: Operand) -> Any:
 
 
 def _path(task: Task, value_of: Callable[..., Any]) -> tuple[Any, list[Any] | None]:
-    """A best walk among the vertices between the two, whatever cycles there are elsewhere."""
+    """A best walk among the vertices between the two, whatever cycles are elsewhere."""
     given, S = on_host(task.given[0]), task.S
     start, end = positions(list(task.arguments), given.names, given.shape[0])[1].tolist()
     between, names = _between(as_sparse(given), start, end), given.names
@@ -203,11 +204,11 @@ def _path(task: Task, value_of: Callable[..., Any]) -> tuple[Any, list[Any] | No
 
 
 def _walk_of(graph: Sparse, value: Any, start: int, end: int) -> list[int] | None:
-    """A walk that weighs as much as all walks together; None where none of so many rounds does."""
+    """A walk whose weight equals the sum over all walks; None if the search finds none."""
     wide, endless = wide_graph(graph, graph.facts), ~is_finite(graph.values)
     overflows = not is_finite(np.array([value], graph.dtype))[0]
     if overflows and not endless.any():
-        return None  # a walk of finite edges is finite, but for overflow
+        return None  # a walk of finite edges is finite unless it overflows
     found = by_length(wide, graph.S.over(wide.values.dtype), start, (end, value))
     walk = None if found is None else found.walk_to(start, end)
     if walk is not None and overflows and is_finite(graph.graph().along(walk[:-1], walk[1:])).all():
@@ -222,7 +223,7 @@ def _value(graph: Operand, start: int, end: int) -> Any:
 
 
 def _between(given: Sparse, start: int, end: int) -> tuple[Sparse, np.ndarray] | None:
-    """The part of a graph that lies on walks between two vertices, and which vertices it has; None without walks."""
+    """The subgraph of all walks between two vertices, and its vertices; None if there is no walk."""
     rows = given.rows
     tails, heads = np.repeat(np.arange(given.n), np.diff(rows.offsets)), rows.columns.astype(np.int64)
     inside = _reached(tails, heads, given.n, start) & _reached(heads, tails, given.n, end)

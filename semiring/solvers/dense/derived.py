@@ -50,7 +50,7 @@ from semiring.operands.sparse import Sparse
 from semiring.operands.stored import Loosened, Stored
 
 from ..cycles import improving, turned
-from ..forms import alike, told
+from ..forms import alike, same_dtype, told
 from ..plan import Plan
 from ..task import DEFAULTS, Task, compute, first_offer
 from . import schedules
@@ -58,7 +58,7 @@ from .products import product_shape
 
 
 class Closures(NamedTuple):
-    """Closures, and which of them exist; `semiring.closure` returns both with ``on_divergence="mask"``.
+    """Closures, and which of them exist: the answer with ``on_divergence="mask"``.
 
     Attributes
     ----------
@@ -263,8 +263,7 @@ def _from_the_left(task: Task) -> Plan:
         product_shape(right.shape, A.shape, names=("B", "A"))  # refuses before anything is computed
     elif len(right.shape) not in (1, 2) or right.shape[-1] != n:
         raise SemiringError(f"B must have shape ({n},) or (m, {n}), and has {right.shape}")
-    if right.dtype != A.dtype:
-        raise SemiringError(f"A is {A.dtype} and B is {right.dtype}; convert one with .astype(…)")
+    same_dtype(A, right)
     if task.S.commutative:
         found = first_offer(_without(task, "left", (A.T, right.T)))
         return replace(found, operation="solve", runner=partial(_by_transposes, task, found))

@@ -101,12 +101,12 @@ def of_closure(given: Dense, closure: np.ndarray) -> Factors:
 
 
 class Factors(Factored):
-    """A matrix eliminated once, to solve X = A ⊗ X ⊕ B for many B, or to expand into A*; made by `semiring.factor`.
+    """A factorization, which solves X = A ⊗ X ⊕ B for many B or expands into A*.
 
     Attributes
     ----------
     plan : Plan
-        How it was eliminated.
+        How the matrix was eliminated.
     shape : tuple of int
         (n, n).
 
@@ -225,17 +225,17 @@ class Factors(Factored):
             raise fields.refusal(self._given, self.plan.lowering, e) from None
 
     def closure(self) -> Any:
-        """A*, from the factors; they stay.
+        """Return A*, from the factors; these are kept.
 
         Returns
         -------
         array, Matrix or PackedMatrix, shape (n, n)
-            Of A's dtype and kind.
+            A*, of A's dtype and kind.
 
         Raises
         ------
         SemiringError
-            When a result has no place in the dtype.
+            If a result does not fit in the dtype.
 
         Examples
         --------
@@ -265,27 +265,26 @@ class Factors(Factored):
     @overload
     def rows(self, sources: Any, *, targets: Any) -> Table: ...
     def rows(self, sources: Any, *, targets: Any = None) -> np.ndarray | Table:
-        """Rows of A*, from the factors.
+        """Return rows of A*, from the factors.
 
         Parameters
         ----------
         sources : vertex or sequence of vertices
-            By name where the matrix had names, else by position.
+            By name if the matrix has names, otherwise by position.
         targets : vertex or sequence of vertices, optional
-            Whose columns are wanted: the answer is a `Table` by name. No more rows or columns are computed than the
-            fewer of the two are.
+            The wanted columns: the answer is a `Table` by name. The fewer of rows and columns are computed.
 
         Returns
         -------
         ndarray, shape (k, n), or Table, shape (k, t)
-            Of A's dtype.
+            The rows, of A's dtype.
 
         Raises
         ------
         GraphError
             For an unknown vertex.
         SemiringError
-            When the vertices are a set, or a result has no place in the dtype.
+            If the vertices are a set, or a result does not fit in the dtype.
 
         Examples
         --------
@@ -370,12 +369,12 @@ def _run_stack(task: Task, together: bool, plan: Plan) -> Any:
 
 
 class StackedFactors:
-    """A stack of matrices, to solve X = A ⊗ X ⊕ B for many B; made by `semiring.factor`.
+    """The factorization of a stack, which solves X = A ⊗ X ⊕ B for many B.
 
     Attributes
     ----------
     plan : Plan
-        How it was computed.
+        How the stack was factored.
     shape : tuple of int
         (…, n, n).
 
@@ -406,7 +405,7 @@ class StackedFactors:
                     raise of_stack(e, place) from None
 
     def solve(self, B: Any) -> Any:
-        """The least solutions X = A* B of X = A ⊗ X ⊕ B.
+        """Return the least solutions X = A* B of X = A ⊗ X ⊕ B.
 
         Parameters
         ----------
@@ -416,12 +415,12 @@ class StackedFactors:
         Returns
         -------
         ndarray, shape (…, n) or (…, n, m)
-            In A's byte order.
+            The solutions, in A's byte order.
 
         Raises
         ------
         SemiringError
-            When B's shape or dtype does not fit, an entry is not an element, or a result has no place in the dtype.
+            If B's shape or dtype does not fit, an entry is not an element, or a result does not fit in the dtype.
 
         Notes
         -----
@@ -451,17 +450,17 @@ class StackedFactors:
         return found
 
     def closure(self) -> Any:
-        """A*, from the factors; they stay.
+        """Return A*, from the factors; these are kept.
 
         Returns
         -------
         array, shape (…, n, n)
-            Of A's dtype and kind.
+            A*, of A's dtype and kind.
 
         Raises
         ------
         SemiringError
-            When a result has no place in the dtype.
+            If a result does not fit in the dtype.
 
         Examples
         --------

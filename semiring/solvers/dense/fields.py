@@ -1,8 +1,8 @@
-"""Closures over the real and the complex field, A* = (1 − A)⁻¹: by LAPACK with exchange of rows, or checked and mended.
+"""Close real and complex matrices, A* = (1 − A)⁻¹: by LAPACK with exchange of rows, or by a schedule that is checked.
 
-Elimination of the vertices in their order needs a star at every pivot, and where a pivot cancels what is left of it is
-rounding. So what a schedule closed is believed where X = 1 ⊕ A X within rounding, entry by entry; other matrices are
-closed anew with exchange of rows. Where 1 − A is singular, or rounding hides whether it is, there is no closure.
+Elimination of the vertices in their order needs a star at every pivot, and a pivot that cancels is only rounding. So
+the closure of a schedule is accepted if X = 1 ⊕ A X within rounding, entry by entry; other matrices are closed again
+with exchange of rows. If 1 − A is singular, or rounding hides whether it is, there is no closure.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from semiring.operands.operand import Operand
 from ..cycles import Index, singular
 
 METHOD = "LAPACK"
-AT_ONCE = 4096  # order of a matrix of doubles that LAPACK takes a second for: of larger ones interrupts are heard
-WHOLE = 128  # order up to which all of 1 ⊕ A X is compared with X; of larger ones some combinations of columns
-SAMPLES = 4  # of them
-STRIP = 1 << 22  # elements of a stack that are looked at together
+SECOND_ORDER = 4096  # of a matrix of doubles that takes LAPACK a second: larger calls can be interrupted
+CHECKED_ORDER = 128  # up to which all of 1 ⊕ A X is compared with X; above it some combinations of columns
+COMBINATIONS = 4  # of columns
+STRIP_ELEMENTS = 1 << 22  # elements of a stack that are checked together
 
 
 class Distrusted(Exception):
@@ -41,28 +41,28 @@ class Distrusted(Exception):
 
 
 def is_for_lapack(low: Lowering) -> bool:
-    """Whether closures are inverses, or those of dual numbers, and in the host's memory."""
+    """Return whether closures are inverses, of numbers or of dual numbers, on the host."""
     return (low.inverts or low.dual) and not low.on_gpu
 
 
 def host_form(S: Semiring, dtype: np.dtype) -> Lowering:
-    """The form on the host in which nothing is known of the data."""
+    """Return the host's form for any data."""
     return choose(S, dtype, Facts(), 1, in_place=False, packed=False)
 
 
 def numbers(low: Lowering, X: Any) -> Any:
-    """The real or complex numbers in storage; of dual ones the first parts."""
+    """Return the real or complex numbers in storage; the first parts of dual numbers."""
     return X[X.dtype.names[0]] if low.dual else library.numbers(X)
 
 
 def relative_cost(dtype: np.dtype) -> float:
-    """What a multiply-add of real or complex numbers costs beside one of doubles."""
+    """Return the cost of a multiply-add relative to one of doubles."""
     return dtype.itemsize / 8 * (2 if dtype.kind == "c" else 1)
 
 
 def caller(low: Lowering, n: int) -> Callable[[Callable[[], Any]], Any]:
-    """What calls LAPACK for a matrix of this order: where that takes long, so that an interrupt is heard."""
-    return interruptible if relative_cost(low.dtype) * n**3 > AT_ONCE**3 else _at_once
+    """Return the function that calls LAPACK for a matrix of this order; a long call can be interrupted."""
+    return interruptible if relative_cost(low.dtype) * n**3 > SECOND_ORDER**3 else _at_once
 
 
 def _at_once(function: Callable[[], Any]) -> Any:
@@ -70,13 +70,13 @@ def _at_once(function: Callable[[], Any]) -> Any:
 
 
 class Eliminated(NamedTuple):
-    """1 − A decomposed by LAPACK; of dual numbers P + R ε the first part, and what is beside it."""
+    """1 − A decomposed by LAPACK; of dual numbers P + R ε the decomposition of 1 − P, and R."""
 
     decomposition: library.Decomposition
     beside: tuple[np.ndarray, ...] = ()
 
     def solve(self, X: np.ndarray, turned: bool = False) -> bool:
-        """X ← A* X in storage, or the same with Aᵀ; False, and X stays, where numbers overflow.
+        """Compute X ← A* X in storage, or the same with Aᵀ; False, and X is unchanged, if numbers overflow.
 
         Raises
         ------
@@ -97,7 +97,7 @@ class Eliminated(NamedTuple):
         return True
 
     def closure(self, low: Lowering) -> np.ndarray | None:
-        """A* in storage, or None where numbers overflow.
+        """Return A* in storage, or None if numbers overflow.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class Eliminated(NamedTuple):
 
 
 def eliminated(given: Operand, low: Lowering, index: Index | None = None, alone: bool = True) -> Eliminated | None:
-    """A matrix, or one of a stack, decomposed on the host; None where numbers overflow.
+    """Decompose a matrix, or one of a stack, on the host; None if numbers overflow.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def eliminated(given: Operand, low: Lowering, index: Index | None = None, alone:
     index : tuple of int, optional
         Which matrix of a stack.
     alone : bool
-        Whether nothing is known of it yet: what is singular is refused.
+        Whether to refuse a singular matrix.
 
     Raises
     ------
@@ -150,12 +150,12 @@ def eliminated(given: Operand, low: Lowering, index: Index | None = None, alone:
 
 
 def refusal(given: Operand, low: Lowering, error: library.Singular, index: Index | None = None) -> NoClosureError:
-    """The error of a singular matrix, in the words of its caller."""
+    """Return the error of a singular matrix, with the names of its vertices."""
     return singular(given.S, given.graph(index), given.names, error.condition, first_dtype(low), index)
 
 
 def inverse(given: Operand, low: Lowering, index: Index | None = None) -> np.ndarray | None:
-    """A* of a matrix, or of one of a stack, in storage on the host; None where numbers overflow.
+    """Return A* of a matrix, or of one of a stack, in storage on the host; None if numbers overflow.
 
     Raises
     ------
@@ -169,38 +169,38 @@ def inverse(given: Operand, low: Lowering, index: Index | None = None) -> np.nda
 
 
 def first_dtype(low: Lowering) -> np.dtype:
-    """That in which entries came; of dual numbers that of the first part."""
+    """Return the dtype of the entries; of dual numbers that of the first part."""
     return low.dtype[0] if low.dtype.names else low.dtype
 
 
 def precision(low: Lowering) -> float:
-    """What entries are known to: the machine epsilon of the dtype that they came in."""
+    """Return the relative error of entries: the machine epsilon of the dtype in which they were passed."""
     return float(np.finfo(first_dtype(low)).eps)
 
 
 def mended(given: Operand, low: Lowering, X: Any, sound: np.ndarray, exists: np.ndarray | None) -> Any:
-    """A* by a schedule, where that is right, and by LAPACK where it is not.
+    """Return A* by a schedule if that is right, and by LAPACK otherwise.
 
     Parameters
     ----------
     given : Operand
-        A, as it was.
+        A, unchanged.
     low : Lowering
     X : array
-        What the schedule made of it, in storage; the answer, in place.
+        The result of the schedule, in storage; becomes the answer.
     sound : ndarray of bool
-        Of every matrix of a stack whether the schedule came to its end.
+        Whether the schedule finished, for each matrix of a stack.
     exists : ndarray of bool, optional
-        Is told which matrices have no closure, instead of an error.
+        Receives False for each matrix without a closure; otherwise that is an error.
 
     Raises
     ------
     NoClosureError
     """
     A, n = given.stored(low, False), given.shape[-1]
-    if low.on_gpu or n <= WHOLE:
+    if low.on_gpu or n <= CHECKED_ORDER:
         right = is_right(numbers(low, A), numbers(low, X), precision(low))
-    else:  # with little memory beside
+    else:  # which needs little more memory
         pairs = [(A[place], X[place]) for place in np.ndindex(sound.shape)]
         right = np.array([holds(n, low, a.__getitem__, x.__getitem__) for a, x in pairs], bool).reshape(sound.shape)
     for place in np.argwhere(~(sound & right)).tolist():
@@ -215,13 +215,13 @@ def mended(given: Operand, low: Lowering, X: Any, sound: np.ndarray, exists: np.
         if found is not None:
             X[tuple(place)] = upload(found) if low.on_gpu else found
         elif not sound[tuple(place)]:
-            raise SemiringError(f"{given.S.name}: on the way numbers leave the range of {given.dtype}; convert the "
-                                "data to a wider dtype, or scale them")
+            raise SemiringError(f"{given.S.name}: numbers leave the range of {given.dtype} in the computation; convert "
+                                "the data to a wider dtype, or scale them")
     return X
 
 
 def is_right(A: Any, X: Any, eps: float) -> np.ndarray:
-    """Of each matrix of a stack whether X = 1 ⊕ A X within rounding, and errors of entries of A leave X some digits.
+    """Return for each matrix whether X = 1 ⊕ A X within rounding, and errors of entries of A leave X some digits.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def is_right(A: Any, X: Any, eps: float) -> np.ndarray:
     if not X.size:  # no matrix, or none with an entry
         return np.ones(shape, bool)
     a, x = (Y.reshape(-1, n, n) for Y in (A, X))
-    step = max(STRIP // (n * n), 1)
+    step = max(STRIP_ELEMENTS // (n * n), 1)
     parts = [_is_right(a[i : i + step], x[i : i + step], eps) for i in range(0, prod(shape), step)]
     return np.concatenate([to_host(part) for part in parts]).reshape(shape)
 
@@ -245,7 +245,7 @@ def _is_right(A: Any, X: Any, eps: float) -> Any:
     n, rounding = X.shape[-1], float(np.finfo(X.dtype).eps)
     with np.errstate(all="ignore"):
         a, x = abs(A), abs(X)
-        if n <= WHOLE:
+        if n <= CHECKED_ORDER:
             left = X - A @ X
             left[..., range(n), range(n)] -= 1
             size = x
@@ -263,8 +263,8 @@ def _is_right(A: Any, X: Any, eps: float) -> Any:
 
 
 def holds(n: int, low: Lowering, A: Callable[[slice], np.ndarray], X: Callable[[slice], np.ndarray]) -> bool:
-    """`is_right` of matrices that are read some rows at a time, in storage on the host."""
-    spans = [slice(i, min(i + max(STRIP // n, 1), n)) for i in range(0, n, max(STRIP // n, 1))]
+    """Return `is_right` of matrices that are read some rows at a time, in storage on the host."""
+    spans = [slice(i, min(i + max(STRIP_ELEMENTS // n, 1), n)) for i in range(0, n, max(STRIP_ELEMENTS // n, 1))]
 
     def gathered(rows: Callable[[slice], np.ndarray], part: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         return np.concatenate([part(numbers(low, rows(span))) for span in spans])
@@ -288,13 +288,13 @@ def holds(n: int, low: Lowering, A: Callable[[slice], np.ndarray], X: Callable[[
 def _combinations(n: int) -> np.ndarray:
     """A few vectors that an error in a column changes almost surely; the first is positive, so that nothing cancels."""
     random = np.random.default_rng(n)
-    found: np.ndarray = random.choice([-1.0, 1.0], (n, SAMPLES)) * random.uniform(0.5, 1.0, (n, SAMPLES))
+    found: np.ndarray = random.choice([-1.0, 1.0], (n, COMBINATIONS)) * random.uniform(0.5, 1.0, (n, COMBINATIONS))
     found[:, 0] = abs(found[:, 0])
     return found
 
 
 def corrected(given: Dense, answer: Any, sound: bool = True) -> Any:
-    """A closure that was computed by other machines or devices, looked at here: mended over a field, ∞ over log.
+    """Check a closure that other machines or devices computed: correct it over a field, and write ∞ over log.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def corrected(given: Dense, answer: Any, sound: bool = True) -> Any:
     answer : array
         A*, of A's dtype: NumPy's or CuPy's.
     sound : bool
-        Whether its schedule came to its end.
+        Whether its schedule finished.
 
     Raises
     ------
@@ -368,15 +368,15 @@ def is_trusted(given: Any, low: Lowering, apply: Callable[[Any], Any]) -> bool:
 
 
 def endless(low: Lowering, X: Any) -> Any:
-    """X = A* over a log-sum-exp, with ∞ where rounding hides that walks have no sum; in place.
+    """Write ∞ to X = A* over a log-sum-exp wherever rounding hides that walks have no sum; in place.
 
-    Nothing cancels there, so that the return to a vertex k is 1 less what is lost on all walks round it; where that is
-    rounding, so is (X²)_kk / x_kk, the expected number of vertices on a walk round k.
+    Nothing cancels there. The probability to return to a vertex k is 1 minus the loss on all walks round k. If that
+    loss is only rounding, so is the inverse of (X²)_kk / x_kk, the expected number of vertices on a walk round k.
 
     Parameters
     ----------
     low : Lowering
-        Of a log-sum-exp.
+        The lowering of a log-sum-exp.
     X : array, shape (…, n, n)
         In storage, NumPy's or CuPy's.
     """
@@ -399,14 +399,14 @@ def endless(low: Lowering, X: Any) -> Any:
 
 
 def may_be_endless(low: Lowering, diagonal: Any) -> bool:
-    """Whether `endless` may find something, by the diagonals of A*: some vertex on such walks has 1/n of them."""
+    """Return whether `endless` may write ∞, by the diagonals of A*: a vertex has 1/n of the limit."""
     limit, scale = _believed(low, diagonal.shape[-1])
     own = diagonal * scale
     return bool(((own > natural(limit / diagonal.shape[-1])) & (own < np.inf)).any())
 
 
 def _believed(low: Lowering, n: int) -> tuple[float, float]:
-    """How many vertices of a walk are believed, and what makes natural logarithms of elements."""
+    """The number of vertices of a walk that is accepted, and the factor from elements to natural logarithms."""
     form = low.log_sum
     assert form is not None
     scale = (natural(2) if form.binary else 1.0) * (-1.0 if form.negated else 1.0)
@@ -414,12 +414,12 @@ def _believed(low: Lowering, n: int) -> tuple[float, float]:
 
 
 def is_endless(low: Lowering, n: int, apply: Callable[[Any], Any]) -> bool:
-    """Whether `endless` finds something in the closure by factors, X ← A* X in storage.
+    """Return whether `endless` would write ∞ to the closure by factors, X ← A* X in storage.
 
     Parameters
     ----------
     low : Lowering
-        Of a log-sum-exp.
+        The lowering of a log-sum-exp.
     n : int
     apply : callable
     """

@@ -58,14 +58,14 @@ COPIED_BYTES = 1 << 20  # up to which a matrix that may be overwritten is copied
 
 
 def resolve_method(method: str, S: Semiring) -> str:
-    """The schedule's name, checked against the laws it needs.
+    """Return the schedule's name, and check the laws that it needs.
 
     Raises
     ------
     SemiringError
-        For an unknown name, with the near one.
+        For an unknown name, with a similar one.
     LawError
-        When the algebra lacks a law that the schedule needs.
+        If the algebra lacks a law that the schedule needs.
     """
     if method == "auto":
         return method
@@ -97,7 +97,7 @@ def resolve_method(method: str, S: Semiring) -> str:
 def choose_method(
     method: str, low: Lowering, n: int, kernel: Kernel[Any], tile: int | None
 ) -> tuple[str, int, dict[str, str]]:
-    """The schedule, its tile, and the reasons."""
+    """Return the schedule, its tile, and the reasons."""
     reasons = {}
     if method == "auto":
         if n <= (tile or kernel.tile):
@@ -121,7 +121,7 @@ def choose_method(
 
 
 def close_best(A: Any, kernel: Kernel[Any]) -> None:
-    """A ← A* by the schedule that suits the engine."""
+    """Compute A ← A* by the best schedule of the engine."""
     if kernel.closes_whole(len(A)):
         floyd_warshall(A, kernel, len(A))
     else:
@@ -129,7 +129,7 @@ def close_best(A: Any, kernel: Kernel[Any]) -> None:
 
 
 def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
-    """Any closure. `exists`, if given, becomes False for matrices of a stack without one, and nothing is raised."""
+    """Offer any closure; `exists` becomes False for each matrix of a stack without one, and nothing is raised."""
     o, given = task.options, task.operands[0]
     n = order_of(given.shape)
     if o.packed:
@@ -162,7 +162,7 @@ def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
 def schedule(
     low: Lowering, shape: tuple[int, ...], method: str, tile: int | None, overwrite: bool, reflexive: bool
 ) -> tuple[str, int, dict[str, str], float, int]:
-    """The schedule, its tile, the reasons, the multiply-adds, and the bytes beyond the operand."""
+    """Return the schedule, its tile, the reasons, the multiply-adds, and the bytes beyond the operand."""
     n, batch = shape[-1], prod(shape[:-2])
     method, tile, reasons = choose_method(method, low, n, build_kernel(low), tile)
     rounds = max((n - 1).bit_length(), 1) if method == "squaring" else 1
@@ -182,16 +182,16 @@ def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, pl
     else:
         in_place = o.overwrite and not plus and getattr(array.flags, "writeable", True)
     if not prod(given.shape):
-        with reporting(plan, o.progress, o.check):  # nothing to do is all done
+        with reporting(plan, o.progress, o.check):  # reports 1.0
             pass
         return given.unstored(low, given.stored(low, not in_place))
     kept = array
     if rings.cancels(low) or ((low.inverts or low.dual) and (o.check or not low.on_gpu)):
         return _inverse(task, given, exists, in_place, plan)
-    if in_place and array is not None:  # what takes no room is kept, to tell cycles from rounding and to name them
+    if in_place and array is not None:  # a small copy distinguishes cycles from rounding, and names them
         needed = array.nbytes <= COPIED_BYTES or exists is not None
         kept = array.copy() if needed and may_fail(low) and o.check else None
-    by_engine = low.kind == "packed" and plan.method == "floyd-warshall"  # which closes with ones or without
+    by_engine = low.kind == "packed" and plan.method == "floyd-warshall"  # which closes A* or A⁺
     original = given.stored(low, not low.is_identity) if plus and not by_engine else None
     try:
         work = closed(plan, given, original, plus and by_engine, exists, in_place=in_place, check=o.check,
@@ -208,13 +208,13 @@ def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, pl
             settle(low, work, verdict)
     if given.kind == "packed":
         return given.unstored(low, work)
-    if low.log_sum and (o.check or not low.on_gpu):  # which waits for the device
+    if low.log_sum and (o.check or not low.on_gpu):  # which synchronizes the device
         work = fields.endless(low, work)
     return _answer(given, low, work, exists, o.check, None)
 
 
 def _answer(given: Operand, low: Lowering, work: Any, exists: np.ndarray | None, check: bool, target: Any) -> Any:
-    """Closures out of storage, as the caller gets them, written to `target` if given; zeros where there is none."""
+    """Closures as the caller gets them, in `target` if given; zeros if there is none."""
     if exists is not None:
         leave_out(low, work, exists)
     result = low.decode(work)
@@ -230,13 +230,13 @@ def _answer(given: Operand, low: Lowering, work: Any, exists: np.ndarray | None,
 
 
 def _inverse(task: Task, given: Operand, exists: np.ndarray | None, in_place: bool, plan: Plan) -> Any:
-    """The closure where sums cancel: over a field by LAPACK, or by the schedule as far as it is right."""
+    """The closure if sums cancel: over a field by LAPACK, or by the schedule as far as it is right."""
     o, low, array = task.options, plan.lowering, given.array  # type: ignore[attr-defined]
     X: Any = None
     if plan.method == fields.METHOD:
         with nullcontext() if o.progress is False else told(o.progress, f"{task.S.name} closure"):
             X = fields.inverse(given, low)
-        if X is None:  # numbers overflow: elimination tells where
+        if X is None:  # numbers overflow: elimination finds where
             plan = replace(plan, method="floyd-warshall")
     if X is None:
         sound = np.ones(given.shape[:-2], bool)
@@ -254,7 +254,7 @@ def _inverse(task: Task, given: Operand, exists: np.ndarray | None, in_place: bo
 
 
 def closed_as_it_is(given: Operand) -> np.ndarray:
-    """The closure of a matrix by elimination of the vertices as they are numbered, whatever becomes of its pivots.
+    """Return the closure of a matrix by elimination of the vertices in their order, whatever its pivots are.
 
     Raises
     ------
@@ -269,7 +269,7 @@ def closed_as_it_is(given: Operand) -> np.ndarray:
 
 
 def leave_out(low: Lowering, work: Any, exists: np.ndarray | None) -> None:
-    """Put the identity in place of what is not a closure, in storage: numbers that have no meaning overflow."""
+    """Write the identity where there is no closure, in storage: meaningless numbers could overflow later."""
     if exists is None or exists.all():
         return
     identity = low.algebra.eye(work.shape[-1], low.dtype)
@@ -279,7 +279,7 @@ def leave_out(low: Lowering, work: Any, exists: np.ndarray | None) -> None:
 
 
 def leave_out_empty_walks(kernel: Kernel[Any], X: Any, A: Any) -> None:
-    """X ← A⁺ = A X where X is A*, or each of a stack, in storage: they differ on the diagonal alone."""
+    """Compute X ← A⁺ = A X from X = A*, or each of a stack, in storage: only the diagonal differs."""
     for place in np.ndindex(X.shape[:-2]):
         D, original = (X[place], A[place]) if place else (X, A)
         kernel.set_diagonal(D, kernel.diagonal(original, D))
@@ -289,12 +289,12 @@ def closed(
     plan: Plan, given: Operand, original: Any, plus: bool, exists: np.ndarray | None, *, in_place: bool, check: bool,
     progress: bool | Report,
 ) -> Any:
-    """The closure of an operand, in storage; A⁺ where its original is given, or `plus` asks the engine for it.
+    """Return the closure of an operand, in storage; A⁺ if its original is passed, or by the engine if `plus`.
 
     Raises
     ------
     UndefinedStar
-        When a pivot has no star.
+        If a pivot has no star.
     """
     def close(work: Any, kernel: Kernel[Any], plan: Plan) -> None:
         close_all(work, original, plus, kernel, plan, exists)
@@ -352,7 +352,7 @@ def worked_on(
 def close_all(
     work: Any, original: Any, plus: bool, kernel: Kernel[Any], plan: Plan, exists: np.ndarray | None
 ) -> None:
-    """A ← A* or A⁺, of a matrix or of each of a stack."""
+    """Compute A ← A* or A⁺, of a matrix or of each of a stack."""
     if len(work.shape) == 2:
         close_matrix(work, plus, kernel, plan)
     else:
@@ -364,15 +364,15 @@ def close_all(
 
 
 def close_matrix(work: Any, plus: bool, kernel: Kernel[Any], plan: Plan) -> None:
-    """A ← A*, or A⁺ by the engine."""
+    """Compute A ← A*, or A⁺ by the engine."""
     if plus:
-        cast("BitKernel[Any]", kernel).close_plus(work)  # which alone can
+        cast("BitKernel[Any]", kernel).close_plus(work)  # no other engine can
     else:
         SCHEDULES[plan.method](work, kernel, plan.tile)
 
 
 def close_each(work: np.ndarray, kernel: Kernel[Any], plan: Plan, exists: np.ndarray | None = None) -> None:
-    """A ← A* for each matrix of a stack; small ones together in one call.
+    """Compute A ← A* for each matrix of a stack; small ones together in one call.
 
     Raises
     ------
@@ -406,7 +406,7 @@ def close_each(work: np.ndarray, kernel: Kernel[Any], plan: Plan, exists: np.nda
 def reporting(
     plan: Plan, progress: bool | Report, check: bool = True
 ) -> AbstractContextManager[Kernel[Any]]:
-    """A context with the engine of the plan, which reports the share of the work done if that is wanted."""
+    """Open the engine of the plan; it reports the share of the work done, if that is wanted."""
     kernel: Kernel[Any] = build_kernel(plan.lowering)
     if not check:
         kernel = kernel.unchecked
@@ -420,10 +420,10 @@ def reporting(
 def stable_closure(
     low: Lowering, array: Any, original: Any, facts: Facts, names: Any, exists: np.ndarray | None = None
 ) -> Any:
-    """The closure in storage by squaring, in which rounding errors add up along a path but never grow.
+    """Return the closure in storage by squaring, in which rounding errors add up along a path but never grow.
 
-    Of records by searches, which find walks that go round no cycle: round one that is better by rounding alone the
-    other components would change without end.
+    Records are closed by searches, whose walks repeat no cycle: round a cycle that is better by rounding alone the
+    other components would change forever.
     """
     kernel: Kernel[Any] = build_kernel(low)
     if array.dtype.names:
@@ -452,7 +452,7 @@ def _by_searches(low: Lowering, array: Any, exists: np.ndarray | None) -> Any:
 
 
 def closure_memory(method: str, low: Lowering, n: int, batch: int, copies: int) -> int:
-    """Bytes that a closure takes beyond its operand: working matrices and panels."""
+    """Return the bytes that a closure needs beyond its operand: working matrices and panels."""
     one = low.matrix_bytes(n)
     extra = {"floyd-warshall": one if low.kind == "numba" else 0, "squaring": one}.get(method, 0)
     if low.log_sum and method == "r-kleene":  # a half is copied when it is multiplied by its pivot block

@@ -1,8 +1,8 @@
-"""Speculative execution of repeated GPU calls: on the guess that the data are like the last, checked afterwards.
+"""Execute repeated GPU calls speculatively: assume that the data are like the last, and check that afterwards.
 
-What a call has to know about its data — which form of the algebra they allow, that no entry is NaN, that the closure
-exists — is found on the device while the work is under way, and read once, at the end. Where it is not as guessed, or
-where there is anything to complain about, the answer is dropped and the call is made the careful way.
+The facts about the data (which form of the algebra they allow, that no entry is NaN, that the closure exists) are found
+on the device during the computation, and read once at the end. If they are not as assumed, or an error has to be
+raised, the answer is dropped and another way computes it.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from ..task import Declined, Task
 from . import fields
 from .products import finish_product
 
-MOST_WORK = 1.5e9  # multiply-adds that are worth less than waiting for the device once more
-KEPT = 256  # kinds of calls that are remembered
+SPECULATIVE_WORK = 1.5e9  # multiply-adds up to which one synchronization more would cost more than a wrong guess
+REMEMBERED_KINDS = 256  # of calls
 
 Key = tuple[Semiring, Any, int, int]  # algebra, dtype, axes, order: 0 for products
 
@@ -44,7 +44,7 @@ _known: OrderedDict[Key, CudaLowering] = OrderedDict()
 
 
 def offer(task: Task) -> Plan | None:
-    """A call like an earlier one; a first one of its kind is remembered."""
+    """Offer a call like an earlier one; the first call of a kind is remembered."""
     if not task.options.usual or (task.verb == "matmul" and (len(task.operands) > 2 or task.arguments[0] is not None)):
         return None
     arrays = [given.array for given in task.operands]  # type: ignore[attr-defined]
@@ -72,7 +72,7 @@ def _guess(task: Task, low: CudaLowering, arrays: list[Any], plan: Plan) -> Any:
 
 
 def _is_right(low: CudaLowering, A: Any, X: Any) -> bool:
-    """Whether X is A* where sums may cancel, or have no end; else the careful way finds out."""
+    """Whether X is A*, if sums may cancel or diverge; for other algebras it is."""
     if low.inverts or low.dual:
         right = fields.is_right(fields.numbers(low, A), fields.numbers(low, X), fields.precision(low))
         return bool(right.all())
@@ -82,33 +82,33 @@ def _is_right(low: CudaLowering, A: Any, X: Any) -> bool:
 
 
 def _remember(key: Key, plan: Plan) -> None:
-    """How a call was done."""
+    """Remember how a call was computed."""
     low = plan.lowering
     if plan.operation == "closure" and (low.inverts or low.dual or low.log_sum) and not low.is_identity:
-        return  # answers are looked at in storage
+        return  # answers are checked in storage
     whole = plan.method == ("floyd-warshall" if plan.operation == "closure" else "tiled product")
     if whole and isinstance(low, CudaLowering) and low.kind == "cuda" and not low.algebra.has_multiples:
         _known[key] = low
-        while len(_known) > KEPT:
+        while len(_known) > REMEMBERED_KINDS:
             _known.popitem(last=False)
 
 
 def _closure_key(S: Semiring, array: Any) -> Key | None:
-    """The kind of a closure, or None where guessing does not pay or the launches are not few."""
+    """The kind of a closure, or None if speculation does not pay off or needs many launches."""
     n, axes = array.shape[-1], array.ndim
-    few = n <= LARGEST_STACKED if axes == 3 else axes == 2 and n**3 <= MOST_WORK
+    few = n <= LARGEST_STACKED if axes == 3 else axes == 2 and n**3 <= SPECULATIVE_WORK
     return (S, array.dtype, axes, n) if few and array.size else None
 
 
 def _product_key(S: Semiring, a: Any, b: Any) -> Key | None:
-    """The kind of a product, or None where guessing does not pay."""
+    """The kind of a product, or None if speculation does not pay off."""
     if not (a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and a.dtype == b.dtype):
         return None
-    return (S, a.dtype, 2, 0) if 0 < a.size * b.shape[1] <= MOST_WORK else None
+    return (S, a.dtype, 2, 0) if 0 < a.size * b.shape[1] <= SPECULATIVE_WORK else None
 
 
 def closure(low: CudaLowering, array: Any) -> Any:
-    """A* in memory of its own, or None where it has to be computed with care."""
+    """Return A* in new memory, or None if another way has to compute it."""
     n = array.shape[-1]
     kernel, ways, found = array_kernel(low), exchange(low), report()
     result = cupy.empty(array.shape, low.dtype)
@@ -133,7 +133,7 @@ def closure(low: CudaLowering, array: Any) -> Any:
 
 
 def product(low: CudaLowering, a: Any, b: Any) -> Any:
-    """A ⊗ B in memory of its own, or None where it has to be computed the careful way."""
+    """Return A ⊗ B in new memory, or None if another way has to compute it."""
     kernel, ways, found = array_kernel(low), exchange(low), report()
     result = cupy.empty((a.shape[0], b.shape[1]), low.storage)
     if low.is_identity:
@@ -151,7 +151,7 @@ def product(low: CudaLowering, a: Any, b: Any) -> Any:
 
 
 def _holds(low: CudaLowering, order: int, findings: Findings, improved: int) -> bool:
-    """Whether the data were as guessed, and nothing is wrong with the answer; the order of a product is 0."""
+    """Whether the data were as assumed, and the answer raises no error; the order of a product is 0."""
     if findings.flags & (NOT_A_NUMBER | OUTSIDE | LEAVES | UNDEFINED | improved):
         return False
     facts = findings.facts(low.dtype)

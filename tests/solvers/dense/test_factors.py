@@ -416,5 +416,5 @@ def test_a_plan_is_not_pickled() -> None:
     plan = sr.plan("closure", np.eye(3), sr.min_plus)
     for twin in (copy.deepcopy(plan), copy.copy(plan)):
         assert twin is not plan and str(twin) == str(plan)
-    with pytest.raises(pickle.PicklingError, match=r"ask sr\.plan where they are read"):
+    with pytest.raises(pickle.PicklingError, match=r"call sr\.plan where you read them"):
         pickle.dumps(plan)

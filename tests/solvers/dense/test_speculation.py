@@ -140,7 +140,7 @@ def test_calls_that_were_done_in_another_way_are_not_remembered(module: ModuleTy
 
 
 def test_so_many_kinds_are_remembered_and_the_oldest_goes(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "KEPT", 3)
+    monkeypatch.setattr(module, "REMEMBERED_KINDS", 3)
     for n in (1, 2, 3, 4):
         remember(module, closing(n))
     assert [module.offer(closing(n)) is not None for n in (1, 2, 3, 4)] == [False, True, True, True]
