@@ -63,12 +63,8 @@ class Given:
     n : int
     dtype, callers_dtype : dtype
         The dtype in which elements are computed, and that of the answer.
-    facts : Facts or None
-        About the elements that this process examined; None if it has none.
     operand : Dense or None
         What was read, if this process has something.
-    source : Source or None
-        The source of tiles, if all processes can read the matrix.
     bounds : list of int
         Process r has the rows from ``bounds[r]`` to ``bounds[r + 1]``.
     as_given : Dense or None
@@ -79,11 +75,14 @@ class Given:
     n: int
     dtype: np.dtype
     callers_dtype: np.dtype
-    facts: Facts | None
     operand: Dense | None
-    source: Source | None
     bounds: list[int]
     as_given: Dense | None = None
+
+    @property
+    def source(self) -> Source | None:
+        """The source of tiles, if all processes can read the matrix."""
+        return self.operand.source if isinstance(self.operand, Stored) else None
 
 
 def of_first(world: Any, function: Callable[[], T]) -> T:
@@ -109,7 +108,7 @@ def one_algebra(world: Any, A: Any, S: Any) -> Semiring:
     return found
 
 
-def read(world: Any, A: Any, S: Semiring, saved: dict[str, Any] | None) -> Given:
+def read(world: Any, A: Any, S: Semiring) -> Given:
     """Read what this process passes, and agree on the matrix."""
     way, given = agreed(world, lambda: _passed(A, S))
     ways = world.allgather(way)
@@ -134,9 +133,7 @@ def read(world: Any, A: Any, S: Semiring, saved: dict[str, Any] | None) -> Given
                                 "closure is square")
     n = int(shape[1])
     bounds = [0, *np.cumsum([n, *[0] * (world.size - 1)] if ways[0] == "whole" else heights).tolist()]
-    source = given.source if isinstance(given, Stored) else None
-    facts = agreed(world, lambda: None if saved is not None else _look(world, given, source, bounds))
-    return Given(ways[0], n, dtype, callers, facts, given, source, bounds)
+    return Given(ways[0], n, dtype, callers, given, bounds)
 
 
 def _passed(A: Any, S: Semiring) -> tuple[str, Dense | None]:
@@ -153,29 +150,26 @@ def _passed(A: Any, S: Semiring) -> tuple[str, Dense | None]:
     return "stored" if isinstance(given, Stored) else "whole", given
 
 
-def with_tolerance(world: Any, given: Given, tol: float) -> Given:
-    """The same matrix with each edge worse by a tolerance; `facts` are about what this process examines."""
+def with_tolerance(given: Given, tol: float) -> Given:
+    """The same matrix with each edge worse by a tolerance."""
     operand: Any = None if given.operand is None else loosened(given.operand, tol)
-    source = operand.source if isinstance(operand, Stored) else None
-    facts = agreed(world, lambda: _look(world, operand, source, given.bounds))
-    return replace(given, operand=operand, source=source, facts=facts, as_given=given.operand)
-
-
-def _look(world: Any, given: Dense | None, source: Source | None, bounds: list[int]) -> Facts | None:
-    """Facts about what this process examines: all that it passes, or its share of the rows of a file."""
-    if given is None or not given.shape[0]:
-        return None
-    if source is None and given.shape[0] == given.shape[1]:  # all of it, and perhaps prepared
-        return given.facts
-    if source is None:
-        return examine(given.S, given.dtype, ((given.what, given.array),), (bounds[world.rank], 0))
-    n = given.shape[0]
-    return look_through(given, source, n * world.rank // world.size, n * (world.rank + 1) // world.size)
+    return replace(given, operand=operand, as_given=given.operand)
 
 
 def facts_of(world: Any, given: Given) -> Facts:
-    """Facts about the whole matrix, the same on every process."""
-    found = [facts for facts in world.allgather(given.facts) if facts is not None]
+    """Facts about the whole matrix: each process examines what it passes, or its share of the rows of a file."""
+    A, source, n = given.operand, given.source, given.n
+
+    def examined() -> Facts | None:
+        if A is None or not A.shape[0]:
+            return None
+        if source is not None:
+            return look_through(A, source, n * world.rank // world.size, n * (world.rank + 1) // world.size)
+        if A.shape[0] == n:  # all of it, and perhaps prepared
+            return A.facts
+        return examine(A.S, A.dtype, ((A.what, A.array),), (given.bounds[world.rank], 0))
+
+    found = [facts for facts in world.allgather(agreed(world, examined)) if facts is not None]
     return together(found) if found else Facts(two_valued=True)
 
 
@@ -235,12 +229,12 @@ def prepared(world: Any, A: Any, S: Any, asked: Options) -> Setup:
     _refuse_differences(world, asked)
     gpu = gpu_of(world, gpu_count) if asked.device == "gpu" else None
     saved = of_first(world, lambda: None if asked.storing is None else unfinished(asked.storing))
-    given = read(world, A, S, saved)
+    given = read(world, A, S)
     if asked.tol is not None:
         agreed(world, lambda: refuse_without_tolerance(S, given.dtype))
     loosened = saved is not None and bool(saved.get("loosened")) and asked.tol is not None
     if loosened:
-        given = with_tolerance(world, given, float(asked.tol or 0))
+        given = with_tolerance(given, float(asked.tol or 0))
     return setup_of(world, S, given, asked, gpu, saved, loosened)
 
 

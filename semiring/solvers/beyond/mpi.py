@@ -66,7 +66,7 @@ def closure(connection: MPI, A: Any, S: Any, asked: Options) -> Any:
         except Agreed as e:
             if asked.tol is None or setup.loosened or not isinstance(e.args[0], NoClosureError):
                 raise
-        worse = with_tolerance(world, setup.given, float(asked.tol))
+        worse = with_tolerance(setup.given, float(asked.tol))
         return _answer(world, setup_of(world, setup.low.algebra, worse, asked, setup.gpu, None, True), asked)
 
 

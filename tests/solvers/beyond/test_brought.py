@@ -43,12 +43,12 @@ def test_one_process_has_it_all_have_rows_or_all_read_a_file(tmp_path: Path) -> 
         ("rows", by_rows, [0, 2, 2, 7]),
         ("stored", lambda world: tmp_path / "a.npy", [0, 0, 0, 0]),
     ):
-        given = together(lambda world, bring=bring: read(world, bring(world), sr.min_plus, None))
+        given = together(lambda world, bring=bring: read(world, bring(world), sr.min_plus))
         assert [(one.way, one.n, one.dtype, one.bounds) for one in given] == [(way, 7, np.dtype("f8"), bounds)] * 3
         assert [one.source is not None for one in given] == [way == "stored"] * 3
         facts = together(lambda world, given=given: facts_of(world, given[world.rank]))
         assert facts[0] == facts[1] == facts[2] == facts_of(World(0, 1, Desk(1)), together(
-            lambda world: read(world, A, sr.min_plus, None), 1)[0])
+            lambda world: read(world, A, sr.min_plus), 1)[0])
         identity = identity_of(given[2])
         assert (way == "stored") == ("path" in str(identity)) and list(identity["shape"]) == [7, 7]
 
@@ -64,7 +64,7 @@ def test_one_process_has_it_all_have_rows_or_all_read_a_file(tmp_path: Path) -> 
     (lambda world: by_rows(world, np.where(A == 44, np.nan, A)), r"A\[6, 2\]"),
 ])
 def test_what_does_not_fit_is_refused_by_all_alike(bring: Callable[[World], Any], told: str) -> None:
-    errors = together(lambda world: read(world, bring(world), sr.min_plus, None))
+    errors = together(lambda world: facts_of(world, read(world, bring(world), sr.min_plus)))
     assert len(set(map(str, errors))) == 1
     with pytest.raises(sr.SemiringError, match=told):
         raise sr.SemiringError(errors[0])
