@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from semiring.algebra.laws import full
-from semiring.algebra.rounding import nothing_improves
+from semiring.algebra.rounding import least_or_greatest, nothing_improves
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
@@ -50,7 +50,7 @@ from semiring.scale.storing import Storing
 
 from ..costs import lowering_rates
 from ..forms import without_library
-from ..paths.trees import best_trees, least_or_greatest, rounds_once
+from ..paths.trees import best_trees, rounds_once
 from ..plan import Plan
 
 SIDES = (2048, 1536, 1024, 768, 512, 384, 256, 192, 128, 64)  # orders of tiles that the host multiplies
