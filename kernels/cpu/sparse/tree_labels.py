@@ -185,7 +185,7 @@ class TreeLabels:
         def some(begin: int, end: int) -> None:
             with self._memory() as (X, Y, buffer):
                 between(
-                    *self._tree, sources, targets, out.address, out.plane, columns.address, rows.address, rows.plane,
+                    self._tree, sources, targets, out.address, out.plane, columns.address, rows.address, rows.plane,
                     X.address, Y.address, X.plane, buffer.address, buffer.plane, begin, end, forwards, backwards,
                     by.total, by.constants, 1,
                 )

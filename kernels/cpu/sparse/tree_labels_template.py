@@ -14,58 +14,53 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import int64
+from numba import int64, types
 
 from semiring.kernels.cpu.compile.raw import ANY, call, load, stay_apart, store
 from semiring.kernels.cpu.dense.template import ELEMENT, ROWS, compiled, entry, fill, inline, one_of, round_up, zero_of
 
-INDEX = int64[::1]
-
 # Template
 
 INDEX = int64[::1]
+TREE = types.UniTuple(INDEX, 7)  # first, pointer, parent and owner of `Analysis`, label_at, spots, panel_at
 
 
 @compiled
-def pick(
-    spots: Any, begin: int, count: int, label: int, plane: int, at: int, target: int, target_plane: int
-) -> None:
+def pick(spots: Any, begin: int, count: int, label: int, plane: int, target: int, target_plane: int) -> None:
     """What a label has for some boundary vertices, side by side."""
     stay_apart()
     for q in range(count):
-        store(ELEMENT, target, target_plane, q, ANY, load(ELEMENT, label, plane, at + spots[begin + q], ANY))
+        store(ELEMENT, target, target_plane, q, ANY, load(ELEMENT, label, plane, spots[begin + q], ANY))
 
 
 @compiled
-def put_back(
-    spots: Any, begin: int, count: int, label: int, plane: int, at: int, source: int, source_plane: int
-) -> None:
+def put_back(spots: Any, begin: int, count: int, label: int, plane: int, source: int, source_plane: int) -> None:
     """And back."""
     stay_apart()
     for q in range(count):
-        store(ELEMENT, label, plane, at + spots[begin + q], ANY, load(ELEMENT, source, source_plane, q, ANY))
+        store(ELEMENT, label, plane, spots[begin + q], ANY, load(ELEMENT, source, source_plane, q, ANY))
 
 
 @compiled
 def climb(
-    v: int, first: Any, pointer: Any, parent: Any, owner: Any, label_at: Any, spots: Any, panel_at: Any, panels: int,
-    panel_plane: int, own: int, label: int, plane: int, at: int, buffer: int, b_plane: int, add_multiples: int,
-    constants: int, one: int,
+    tree: Any, v: int, panels: int, panel_plane: int, own: int, label: int, plane: int, buffer: int, b_plane: int,
+    add_multiples: int, constants: int, one: int,
 ) -> None:
-    """The label of v from element `at` on: 1 for v itself, up the tree, times S* on every level if `own`."""
+    """The label of v: 1 for v itself, up the tree, times S* on every level if `own`."""
+    first, pointer, parent, owner, label_at, spots, panel_at = tree
     a, zero = owner[v], zero_of(constants)
     k, depth = v - first[a], int64(1)  # of v's own supernode only v has something
-    fill(label, plane, at, label_at[a] + first[a + 1] - first[a], zero)
-    store(ELEMENT, label, plane, at + label_at[a] + k, ANY, one_of(constants))
+    fill(label, plane, int64(0), label_at[a] + first[a + 1] - first[a], zero)
+    store(ELEMENT, label, plane, label_at[a] + k, ANY, one_of(constants))
     while a >= 0:
-        s, u, here = first[a + 1] - first[a], pointer[a + 1] - pointer[a], at + label_at[a]
+        s, u, here = first[a + 1] - first[a], pointer[a + 1] - pointer[a], label_at[a]
         if u:
             down = panel_at[a] + round_up(s, ROWS) * s
-            pick(spots, pointer[a], u, label, plane, at, buffer, b_plane)
+            pick(spots, pointer[a], u, label, plane, buffer, b_plane)
             call(add_multiples, (
                 label, plane, here + k, panels, panel_plane, down + k * u, u, buffer, b_plane, 0, u, depth, one,
             ))
-            put_back(spots, pointer[a], u, label, plane, at, buffer, b_plane)
+            put_back(spots, pointer[a], u, label, plane, buffer, b_plane)
         if own:
             for i in range(s):
                 store(ELEMENT, buffer, b_plane, i, ANY, load(ELEMENT, label, plane, here + i, ANY))
@@ -90,27 +85,21 @@ def shared(s: int, t: int, first: Any, parent: Any, owner: Any, label_at: Any) -
     return label_at[a] + first[a + 1] - first[a] if a == b and a >= 0 else int64(0)
 
 
-@entry(INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, int64, int64, int64, int64, int64, int64, int64,
-       int64, int64, int64, int64, int64, int64, int64, int64, int64, int64)
+@entry(TREE, INDEX, INDEX, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64,
+       int64, int64, int64, int64)
 def between(
-    first: Any, pointer: Any, parent: Any, owner: Any, label_at: Any, spots: Any, panel_at: Any, sources: Any,
-    targets: Any, out: int, out_plane: int, by_columns: int, by_rows: int, panel_plane: int, X: int, Y: int,
-    plane: int, buffer: int, b_plane: int, begin: int, end: int, forwards: int, backwards: int, total: int,
-    constants: int, one: int,
+    tree: Any, sources: Any, targets: Any, out: int, out_plane: int, by_columns: int, by_rows: int, panel_plane: int,
+    X: int, Y: int, plane: int, buffer: int, b_plane: int, begin: int, end: int, forwards: int, backwards: int,
+    total: int, constants: int, one: int,
 ) -> None:
     """out[i] ← A*[sources[i], targets[i]] for i from `begin` to `end`, by a label of each."""
+    first, _, parent, owner, label_at, _, _ = tree
     for i in range(begin, end):
         s, t = sources[i], targets[i]
         count = shared(s, t, first, parent, owner, label_at)
         if count:
-            climb(
-                s, first, pointer, parent, owner, label_at, spots, panel_at, by_columns, panel_plane, int64(1),
-                X, plane, int64(0), buffer, b_plane, forwards, constants, one,
-            )
-            climb(
-                t, first, pointer, parent, owner, label_at, spots, panel_at, by_rows, panel_plane, int64(0),
-                Y, plane, int64(0), buffer, b_plane, backwards, constants, one,
-            )
+            climb(tree, s, by_columns, panel_plane, int64(1), X, plane, buffer, b_plane, forwards, constants, one)
+            climb(tree, t, by_rows, panel_plane, int64(0), Y, plane, buffer, b_plane, backwards, constants, one)
         call(total, (X, plane, 0, Y, plane, 0, count, buffer, b_plane, out, out_plane, i, one))
 
 
