@@ -107,7 +107,7 @@ def distances(W: np.ndarray, source: int) -> np.ndarray:
 @pytest.mark.parametrize("batch", [1, 2, 5, 128])
 @pytest.mark.parametrize("sources", [[0], [3, 1], [4, 4, 0, 11, 2]])
 def test_every_source_gets_its_row(batch: int, sources: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solver, "BATCH", batch)
+    monkeypatch.setattr(solver, "SOURCES_PER_LAUNCH", batch)
     A, W = graph(12, 25, 1)
     facts = Facts(largest=9)
     X, unfinished = rows_on_gpu(sr.min_plus, A, np.array(sources), facts, True)
@@ -122,7 +122,7 @@ def test_every_source_gets_its_row(batch: int, sources: list[int], monkeypatch: 
 @pytest.mark.parametrize("batch", [1, 2, 128])
 def test_sources_that_do_not_come_to_an_end_are_listed(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """1 → 2 → 1 improves, and 0 and 3 do not reach it."""
-    monkeypatch.setattr(solver, "BATCH", batch)
+    monkeypatch.setattr(solver, "SOURCES_PER_LAUNCH", batch)
     W = np.full((5, 5), inf)
     W[1, 2], W[2, 1], W[0, 3], W[4, 1] = 1, -2, 5, 1
     A = as_sparse(read(W, sr.min_plus)).rows
