@@ -1,4 +1,4 @@
-"""Cases of which few are compiled in `make test`, since compiling is slow."""
+"""Cases of which a few are in `make test`, such as those that are compiled, since compiling is slow."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def by_both(cases: Iterable[Sequence[Any]], *compiled: int) -> list[Any]:
     ]
 
 
-def compiled(cases: Iterable[Sequence[Any]], *numbers: int) -> list[Any]:
+def slow_but(cases: Iterable[Sequence[Any]], *numbers: int) -> list[Any]:
     """Each case, marked as slow but for those with these numbers."""
     return [pytest.param(*case, marks=() if i in numbers else pytest.mark.slow) for i, case in enumerate(cases)]

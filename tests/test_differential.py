@@ -57,7 +57,7 @@ def test_negative_lengths(n: int) -> None:
             got = sr.closure(A, sr.min_plus, method=method).astype(float)
             got[got == (np.iinfo(dtype).max if dtype[0] == "i" else inf)] = inf
             assert np.array_equal(got, expected), (dtype, method)
-    for target in range(n):
+    for target in range(0, n, 7):
         weight, path = sr.path(A, sr.min_plus, 0, target)
         assert (path is None) == np.isinf(expected[0, target])
         if path is not None:

@@ -10,7 +10,7 @@ import oracle
 import pytest
 import strategies
 from bridge import ours, to_library
-from engines import compiled
+from engines import slow_but
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -37,7 +37,7 @@ def expected_closure(S: oracle.Algebra, array: np.ndarray) -> list | None:
         return None
 
 
-@pytest.mark.parametrize(("name", "dtype"), compiled(CASES, *range(0, len(CASES), 6)))
+@pytest.mark.parametrize(("name", "dtype"), slow_but(CASES, *range(0, len(CASES), 6)))
 def test_every_rung_gives_the_oracles_closure(name: str, dtype: np.dtype) -> None:
     S = oracle.for_dtype(oracle.ALGEBRAS[name], dtype)
     T = ours(S)

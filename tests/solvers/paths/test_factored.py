@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from engines import compiled
+from engines import slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -107,7 +107,7 @@ def test_paths_from_factors_are_those_of_the_search(case: tuple[sr.Semiring, np.
 
 
 @pytest.mark.usefixtures("machine_code")
-@pytest.mark.parametrize(("S", "dtype"), compiled([(sr.min_plus, "f8"), (sr.min_plus, "i4"), (sr.max_min, "f8")], 0))
+@pytest.mark.parametrize(("S", "dtype"), slow_but([(sr.min_plus, "f8"), (sr.min_plus, "i4"), (sr.max_min, "f8")], 0))
 def test_walks_from_compiled_factors_are_those_of_whole_rows(S: sr.Semiring, dtype: str) -> None:
     """The same vertices, whose ties break alike, without a row: also where all of it is needed in the end.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from engines import compiled
+from engines import slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -90,7 +90,7 @@ def grid(side: int, whole: bool = False) -> sp.csr_array:
 
 
 @pytest.mark.parametrize("whole", [False, True])
-@pytest.mark.parametrize("S", compiled([[sr.min_plus], [sr.min_max], [sr.max_plus]], 0))
+@pytest.mark.parametrize("S", slow_but([[sr.min_plus], [sr.min_max], [sr.max_plus]], 0))
 def test_compiled_searches_stop(S: sr.Semiring, whole: bool) -> None:
     """Labels in buckets, a heap, and of one value breadth first."""
     A, limit = grid(60, whole), 15

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 import strategies
 from bridge import ours
-from engines import compiled
+from engines import slow_but
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
@@ -214,7 +214,7 @@ def test_results_do_not_depend_on_the_threads() -> None:
 
 
 @pytest.mark.usefixtures("machine_code")
-@pytest.mark.parametrize(("S", "weight"), compiled([(sr.min_plus, 0.125), (sr.viterbi, 0.5), (sr.max_min, 3.0)], 0))
+@pytest.mark.parametrize(("S", "weight"), slow_but([(sr.min_plus, 0.125), (sr.viterbi, 0.5), (sr.max_min, 3.0)], 0))
 def test_edges_of_one_weight_are_searched_breadth_first(S: sr.Semiring, weight: float) -> None:
     A = without_duplicates(random_graph(300, 900, 1, 0.25))
     A.data[:] = weight
@@ -453,7 +453,7 @@ def elements(S: sr.Semiring, shape: tuple, random: np.random.Generator) -> np.nd
 
 @pytest.mark.parametrize(
     ("S", "dtype"),
-    [*((S, "f8") for S in BOUNDED), *((S, "f4") for S in BOUNDED[:2])],
+    slow_but([*((S, "f8") for S in BOUNDED), *((S, "f4") for S in BOUNDED[:2])], *range(0, len(BOUNDED) + 2, 3)),
     ids=lambda x: getattr(x, "name", x),
 )
 def test_bounded_algebras_whose_product_rounds(S: sr.Semiring, dtype: str) -> None:

@@ -15,7 +15,7 @@ import pytest
 import scipy.sparse as sp
 import strategies
 from bridge import ours
-from engines import compiled
+from engines import slow_but
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -136,7 +136,7 @@ def entries(array: np.ndarray, zero: Any) -> sp.coo_array:
 
 @pytest.mark.usefixtures("machine_code")
 @pytest.mark.parametrize("reflexive", [True, False])
-@pytest.mark.parametrize("S", compiled([[sr.min_plus], [sr.max_min], [sr.viterbi], [sr.min_max]], 0))
+@pytest.mark.parametrize("S", slow_but([[sr.min_plus], [sr.max_min], [sr.viterbi], [sr.min_max]], 0))
 def test_large_closures_are_those_of_elimination(S: sr.Semiring, reflexive: bool) -> None:
     A = random_graph(700, 8)
     A.data = np.exp2(-np.ceil(8 * A.data)) if S is sr.viterbi else A.data  # products do not round either

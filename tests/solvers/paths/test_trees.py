@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from engines import by_both, compiled
+from engines import by_both, slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -56,7 +56,7 @@ def test_what_is_the_lesser_and_what_the_greater() -> None:
     assert least_or_greatest(sr.shortest_hops) == least_or_greatest(sr.plus_times) == 0
 
 
-@pytest.mark.parametrize("name", compiled([["max_min"], ["min_max"]], 0))
+@pytest.mark.parametrize("name", slow_but([["max_min"], ["min_max"]], 0))
 def test_where_values_only_compare_trees_are_those_of_the_general_way(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
