@@ -27,7 +27,7 @@ from ..cycles import improving, restated
 from ..forms import as_python
 from ..paths.search import answered, ends_of, positions
 from ..paths.searches import spelt, wide_graph
-from ..paths.walks import no_tree
+from ..paths.walks import no_tree, reached_from
 from ..task import Task, compute, options
 from .factors import of_closure
 
@@ -224,21 +224,11 @@ def _value(graph: Operand, start: int, end: int) -> Any:
 
 def _between(given: Sparse, start: int, end: int) -> tuple[Sparse, np.ndarray] | None:
     """The subgraph of all walks between two vertices, and its vertices; None if there is no walk."""
-    rows = given.rows
-    tails, heads = np.repeat(np.arange(given.n), np.diff(rows.offsets)), rows.columns.astype(np.int64)
-    inside = _reached(tails, heads, given.n, start) & _reached(heads, tails, given.n, end)
+    inside = reached_from(given.rows, start) & reached_from(given.T.rows, end)
     if not inside[start]:
         return None
     vertices = np.flatnonzero(inside)
     return given.part(vertices).plain.changed(names=None), vertices
-
-
-def _reached(tails: np.ndarray, heads: np.ndarray, n: int, start: int) -> np.ndarray:
-    reached, count = np.zeros(n, bool), 0
-    reached[start] = True
-    while count != (count := int(reached.sum())):
-        reached[heads[reached[tails]]] = True
-    return reached
 
 
 def _endless(S: Semiring, names: Any, cycle: list[int], weight: Any, start: int, end: int) -> NoClosureError:

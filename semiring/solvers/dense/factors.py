@@ -79,9 +79,8 @@ def keeps_edges(given: Operand) -> bool:
 
 def right_of(task: Task, dtype: np.dtype) -> Dense | None:
     """Return the right-hand side of equations; refuse one that does not fit before anything is eliminated."""
-    if task.verb != "solve":
-        return None
-    return right_hand_side(task.given[1], task.given[0], dtype, task.operands[1])
+    A, *B = task.given
+    return right_hand_side(B[0], A, dtype, task.operands[1]) if task.verb == "solve" else None
 
 
 def _run(task: Task, right: Dense | None, plan: Plan) -> Any:
@@ -205,7 +204,7 @@ class Factors(Factored):
         """A function that multiplies by A*, in Python's integers if sums are too wide for the storage."""
         n = self.shape[0]
         if self._decomposition is not None:
-            return self.plan.lowering, lambda X: self._solved(X) or self._substitute(X)
+            return self.plan.lowering, self._apply
         low = affordable(self.plan.lowering, 2 * n, float(n) ** 2)
         stored = self._factors if self._star is None else self._star
         if wide:
@@ -214,6 +213,10 @@ class Factors(Factored):
         if self._star is not None:
             return low, partial(kernel.left, stored)
         return low, lambda X: elimination.solve(stored, X, kernel, self.plan.tile)
+
+    def _apply(self, X: Any) -> None:
+        if not self._solved(X):
+            self._substitute(X)
 
     def _solved(self, X: Any, turned: bool = False) -> bool:
         """X ← A* X by LAPACK, or the same with Aᵀ; False if it has no factors, or numbers overflow."""

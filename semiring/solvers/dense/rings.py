@@ -194,8 +194,8 @@ def wrong(given: Operand, index: Index | None = None, X: np.ndarray | None = Non
     may = ["There may be no closure", f"the rounding of {given.dtype} hides it"]
     parts = [] if X is None else [X[f] for f in X.dtype.names] if X.dtype.names else [X]
     for part in parts:
-        lost = np.argwhere(~np.isfinite(part)) if part.dtype.kind in "fc" else ()
-        if len(lost):
+        lost = np.argwhere(~np.isfinite(part)) if part.dtype.kind in "fc" else np.empty((0, 2), int)
+        if lost.size:
             at = ", ".join(map(str, (*(index or ()), *lost[0].tolist()[:2])))
             may.append(f"numbers leave the range of {part.dtype} (the result has no value at [{at}])")
     return NoClosureError(
