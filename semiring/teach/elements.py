@@ -30,6 +30,8 @@ class Elements:
     zero, one : element
     diverges, unit : bool
         Whether improving cycles are refused, and whether every star is 1; cycles that a declared star sums are allowed.
+    sets : bool
+        Whether elements are sets of bits.
     live : bool
         Whether pages can compute with it; otherwise they show the results of Python.
     """
@@ -43,6 +45,7 @@ class Elements:
         except SemiringError:
             parts, self.live = (S.default_dtype,), S.name == "regex"
         self.dtype = S.default_dtype if S.fields or len(parts) > 1 else parts[0]
+        self.sets = S.name.startswith("bitset") and self.dtype == np.uint64
         A = self._arithmetic = S.over(self.dtype)
         self.zero, self.one = A.zero, A.one
         if self.dtype.kind == "O":
@@ -117,14 +120,28 @@ class Elements:
 
     def text(self, x: Any) -> str:
         """An element as a person writes it."""
-        return written(x)
+        return set_text(int(x)) if self.sets else written(x)
+
+
+def set_text(bits: int) -> str:
+    """The set whose members are the bits of a 64-bit word, or what it lacks if that is shorter.
+
+    >>> set_text(0b101), set_text(0), set_text(2**64 - 1), set_text(2**64 - 3)
+    ('{0, 2}', '∅', 'all', 'all but {1}')
+    """
+    inside = [i for i in range(64) if bits >> i & 1]
+    if len(inside) in (0, 64):
+        return "all" if inside else "∅"
+    if len(inside) <= 32:
+        return f"{{{', '.join(map(str, inside))}}}"
+    return f"all but {{{', '.join(str(i) for i in range(64) if not bits >> i & 1)}}}"
 
 
 def written(x: Any) -> str:
-    """An element as a person writes it: whole numbers in full, others by four digits, sets in order, records as tuples.
+    """An element as a person writes it: whole numbers in full, others by 4 to 6 digits, sets in order.
 
     >>> written(np.inf), written((0.25, 3)), written(frozenset({(3, 1), (1, 2)})), written(12345.0), written(1234.56)
-    ('∞', '(0.25, 3)', '{(1, 2), (3, 1)}', '12345', '1235')
+    ('∞', '(0.25, 3)', '{(1, 2), (3, 1)}', '12345', '1234.56')
     """
     if isinstance(x, np.generic):
         x = x.item()
@@ -139,7 +156,20 @@ def written(x: Any) -> str:
         if np.isinf(x):
             return "∞" if x > 0 else "−∞"
         whole = x.is_integer() and abs(x) < 2**53
-        return (str(int(x)) if whole else f"{x:.4g}").replace("-", "−")
+        return (str(int(x)) if whole else _rounded(x)).replace("-", "−")
     if isinstance(x, int):
         return str(x).replace("-", "−")
-    return x.text.replace("(?:", "(") if isinstance(x, Regex) else str(x)
+    return x.text.replace("(?:", "(") if isinstance(x, Regex) else str(x) or "ε"
+
+
+def _rounded(x: float) -> str:
+    """A number by 4 to 6 digits, as pages write it.
+
+    >>> _rounded(1 / 3), _rounded(22350.25), _rounded(2e-9), _rounded(1.5e300)
+    ('0.3333', '22350.2', '2e-9', '1.5e+300')
+    """
+    value = float(f"{x:.{4 if abs(x) < 100 else 6}g}")
+    if 1e-6 <= abs(value) < 1e21 or value == 0:
+        return np.format_float_positional(value, trim="-")
+    digits, power = np.format_float_scientific(value, trim="-").split("e")
+    return f"{digits}e{int(power):+d}"

@@ -162,14 +162,14 @@ class Explanation:
             if words.title != title:
                 title = words.title
                 lines.append(title)
-            by = f"  {'by' if self.semiring.selective else 'over'} {words.walks}" if words.walks else ""
-            lines.append(f"  {words.rule}  {words.numbers}{by}".rstrip())
+            by = "" if not words.walks or words.walks.startswith("combining") else "by "
+            lines.append(f"  {words.rule}  {words.numbers}  {by}{words.walks}".rstrip())
         if self.failure:
             lines.append(self._failure_text(self.failure))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        height = 560 + 44 * len(self.names)
+        height = 720 + 44 * len(self.names)  # where the page cannot choose it
         title, text = html.escape(self.title, True), html.escape(page(self), True)
         return (f'<iframe class="semiring-explain" title="{title}" loading="lazy" srcdoc="{text}" '
                 f'style="width: 100%; height: {height}px; border: 0"></iframe>')

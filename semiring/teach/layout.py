@@ -20,6 +20,8 @@ def circle(n: int, edges: Iterable[tuple[int, int]]) -> list[Place]:
     >>> circle(2, [(0, 1)])
     [(0.0, 0.5), (1.0, 0.5)]
     """
+    if n == 1:
+        return [(0.5, 0.5)]
     links = sorted({(min(u, v), max(u, v)) for u, v in edges if u != v})
     order = list(range(n))
     best = _cost(order, links)

@@ -49,10 +49,10 @@ def page(explanation: Explanation) -> str:
     functions = ",\n".join(f"{json.dumps(explanation.keys[E.S])}: {algebra_functions(E.S)}" for E in live)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     parts = {
-        "TITLE": _escaped(explanation.title), "CSS": stripped(_read("page.css")), "DATA": text,
+        "TITLE": _escaped(explanation.title), "CSS": styles(), "DATA": text,
         "SCRIPT": "\n".join([engine(), f"const OPERATIONS = {{\n{functions}\n}};", *(script(name) for name in VIEW)]),
     }
-    return re.sub("%([A-Z]+)%", lambda found: parts[found[1]], _read("page.html"))
+    return re.sub("%([A-Z]+)%", lambda found: parts[found[1]], stripped(_read("page.html")))
 
 
 def matrix(explanation: Explanation, elements: Elements) -> list[list[Any]]:
@@ -92,6 +92,12 @@ def script(name: str) -> str:
     return stripped(_read(f"{name}.js"))
 
 
+def styles() -> str:
+    """The style sheet of the page, without comments and blanks that mean nothing."""
+    text = re.sub(r"/\*.*?\*/", "", _read("page.css"), flags=re.DOTALL)
+    return re.sub(r"\s*([{};])\s*|(:|,)\s+(?=[^{}]*[;}])", r"\1\2", text).strip()
+
+
 def stripped(text: str) -> str:
     """Remove indentation, and lines that contain only a comment.
 
@@ -125,6 +131,8 @@ def _algebra(explanation: Explanation, E: Elements) -> dict[str, Any]:
     if S.name == "regex":
         return given | {"regex": True}
     given |= {"zero": _json(E.zero), "one": _json(E.one)}
+    if E.sets:
+        given["sets"] = True
     if not E.live:
         given["records"] = _records(explanation, E)
     return given

@@ -53,4 +53,4 @@ def test_written() -> None:
 def test_whole_numbers_are_written_in_full() -> None:
     for x in (12345, 22346, 1000003, 2**53 - 1, -10001):
         assert written(float(x)) == written(x) == str(x).replace("-", "−")
-    assert written(12345.5) == "1.235e+04" and written(0.25) == "0.25"
+    assert written(12345.5) == "12345.5" and written(0.25) == "0.25" and written(1234.5678) == "1234.57"

@@ -58,6 +58,7 @@ def test_expressions_that_a_reader_types(tmp_path: Path) -> None:
         "where(2 > 1, 5, 6)": 5, "2 > 1 ? 5 : 6": 5, "1 <= 1 and not 2 < 1": True, "∞": "Infinity", "-inf": "-Infinity",
         "not 1 > 2": True, "true and not false": True, "5 | 8": 13, "6 & 3 ^ 1": 3, "lcm(4, 6)": 12, "lcm(0, 6)": 0,
         "2 ** 62 | 1": "NaN", "gcd(∞, 3)": "NaN", "a != 2": True,
+        "0 <= a <= 1": True, "3 > 2 > 2": False, "1 < 2 == 2": True,
         "logaddexp(0, 0)": 0.6931471805599453, "gcd(12, 18)": 6, "abs(-3) + floor(2.5)": 5, "1e3": 1000, ".5": 0.5,
     }
     bad = {

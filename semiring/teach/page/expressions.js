@@ -73,13 +73,26 @@ function parsed(text, names, kind = "number", wanted = "number") {
       const operand = truth(level(i), "not");
       return part("truth", e => !operand(e));
     }
+    if (OPERATORS[i] === COMPARED) return chain(i);
     let left = level(i + 1);
     while (Object.hasOwn(OPERATORS[i], tokens[at])) {
       const sign = tokens[at++], operation = OPERATORS[i][sign], x = left, y = level(i + 1), row = OPERATORS[i];
-      const both = kindOf([x, y], sign, row === COMPARED);
-      left = part(row === COMPARED ? "truth" : row === OR || row === AND ? both : "number", e => operation(x(e), y(e)));
+      const both = kindOf([x, y], sign);
+      left = part(row === OR || row === AND ? both : "number", e => operation(x(e), y(e)));
     }
     return left;
+  }
+  // Comparisons in a row hold if each of them does, as in Python: 0 <= a <= 1.
+  function chain(i) {
+    const operands = [level(i + 1)], operations = [];
+    while (Object.hasOwn(COMPARED, tokens[at])) {
+      const sign = tokens[at++];
+      operations.push(COMPARED[sign]);
+      operands.push(level(i + 1));
+      kindOf(operands.slice(-2), sign, true);
+    }
+    if (!operations.length) return operands[0];
+    return part("truth", e => operations.every((holds, k) => holds(operands[k](e), operands[k + 1](e))));
   }
   function signed() {
     if (take("+")) return signed();

@@ -28,6 +28,8 @@ const SIMPLE = [0, 1, 2, Infinity, 0.5, 3, -1, -Infinity];
 const ELEMENTS = {
   real: {name: "real numbers and ±∞", kind: "number", is: x => typeof x === "number" && x === x,
     pool: [0, 1, 2, 3, 0.5, 0.25, 0.75, 5, 7, 12, -1, -2, -2.5, Infinity, -Infinity]},
+  finite: {name: "real numbers", kind: "number", is: x => Number.isFinite(x),
+    pool: [0, 1, 2, 3, 0.5, 0.25, 0.75, 5, 7, 12, -1, -2, -2.5]},
   whole: {name: "whole numbers and ±∞", kind: "number", is: x => whole(x) || x === Infinity || x === -Infinity,
     pool: [0, 1, 2, 3, 4, 5, 6, 7, 12, -1, -2, -3, Infinity, -Infinity]},
   truth: {name: "truth values", kind: "truth", is: x => typeof x === "boolean", pool: [false, true]},

@@ -45,9 +45,10 @@ class MatrixView {
   // Where the table is too wide headings are cut, then the letters become smaller, and then the cells, whose texts the equation has in full.
   fit() {
     const rem = parseFloat(getComputedStyle(document.documentElement).fontSize), n = NAMES.length;
-    const room = this.table.parentElement.clientWidth - 8, heads = this.short ? 2.2 : 5.5;
-    const cellFor = letters => Math.min(letters * 0.6 + 0.9, 10), needed = cellFor(this.longest);
-    let cell = Math.max(needed, cellFor(Math.min(8, Math.max(...NAMES.map(name => [...name].length))))), size = 1.06;
+    const name = Math.min(8, Math.max(...NAMES.map(name => [...name].length)));
+    const room = this.table.parentElement.clientWidth - 8, heads = this.short ? 2.2 : name * 0.62 + 0.9;
+    const cellFor = letters => Math.min(letters * 0.66 + 0.9, 11), needed = cellFor(this.longest);
+    let cell = Math.max(needed, cellFor(name)), size = 1.06;
     const wide = () => (n * (cell + 0.4 / size) + heads) * size * rem;
     if (wide() > room) cell = Math.max(needed, cell - (wide() - room) / (n * size * rem));
     if (wide() > room) size = Math.max(0.86, size * room / wide());
@@ -64,7 +65,8 @@ class MatrixView {
       const none = same(values[i][j], zero), text = none ? "·" : shown(values[i][j]);
       if (cell.textContent !== text) {
         cell.textContent = text;
-        cell.title = text.length > 8 ? text : "";
+        const all = none ? text : exact(values[i][j]);
+        cell.title = text.length > 8 || all !== text ? all : "";
       }
       put(cell, "class", [...classes[i][j], none ? "none" : ""].join(" ").trim());
       put(cell, "aria-label", tell(i, j, values[i][j], walks[i][j], classes[i][j]));
@@ -72,8 +74,10 @@ class MatrixView {
     }));
   }
 
-  // Where the table does not fit, what is written is scrolled into it; the page itself stays where it is.
+  // What is written is scrolled into a table that does not fit, and on a phone out from under the controls.
   show(cell) {
+    const box = cell.getBoundingClientRect(), end = Math.min(innerHeight, $("dock").getBoundingClientRect().top);
+    if (innerWidth <= 760 && (box.bottom > end || box.top < 0)) scrollBy(0, box.bottom > end ? box.bottom - end + 8 : box.top - 8);
     const frame = this.table.parentElement;
     this.scrolls ??= frame.scrollWidth > frame.clientWidth;
     if (!this.scrolls) return;

@@ -20,6 +20,7 @@ function given(algebra) {
 
 function run(keep = false) {
   S = algebraOf(state.algebra);
+  bitsAreSets = !!S.sets;
   if (S.refusals[state.method]) state.method = DATA.methods.find(method => !S.refusals[method.key]).key;
   if (S.records) S.recorded = S.records[state.method];
   trace = replay(S, methodOf(state.method).calls, given(S));
@@ -32,10 +33,11 @@ function run(keep = false) {
   go(keep ? Math.min(state.step, trace.steps.length) : 0);
 }
 
-// Where "one step on" halts; a position is the number of steps that are done.
+// Where "one step on" halts; a position is the number of steps that are done. A loop that no edge makes is no halt among the changes.
 function findStops() {
   const steps = trace.steps, round = step => `${step.call} ${step.kind === "square" ? "" : step.pivots.join()}`;
-  const halts = (step, next) => !next || state.by === "entry" || (state.by === "change" && step.changed)
+  const teaches = step => step.changed && !(step.kind === "star" && S.unit && same(step.old, S.zero));
+  const halts = (step, next) => !next || state.by === "entry" || (state.by === "change" && teaches(step))
     || (state.by === "round" && round(step) !== round(next));
   stops = [0, ...steps.flatMap((step, i) => halts(step, steps[i + 1]) ? [i + 1] : [])];
 }
@@ -68,7 +70,8 @@ function picked(place) {
 }
 
 function texts(node, parts) {
-  node.replaceChildren(...parts.map(part => Array.isArray(part) ? element("span", {class: part[1]}, part[0]) : part));
+  node.replaceChildren(...parts.map(part => Array.isArray(part)
+    ? element("span", {class: part[1] || null, title: part[2] === part[0] ? null : part[2]}, part[0]) : part));
 }
 
 function classesOf(step) {
@@ -119,8 +122,8 @@ function draw() {
   $("slider").value = at;
   put($("slider"), "aria-valuetext", `step ${at} of ${stops.length - 1}`);
   $("where").textContent = `${at} / ${stops.length - 1}`;
-  $("first").disabled = $("back").disabled = t === 0;
-  $("last").disabled = $("next").disabled = ended;
+  // Not `disabled`, which takes the focus away.
+  for (const [id, off] of [["first", t === 0], ["back", t === 0], ["last", ended], ["next", ended]]) put($(id), "aria-disabled", String(off));
   mark($("rounds"), button => +button.dataset.step < t);
   mark($("log"), button => +button.dataset.step === t);
 }
@@ -129,7 +132,7 @@ function tell(i, j, value, walks, classes) {
   const roles = {target: "written now", first: "first factor", second: "second factor"};
   const role = Object.keys(roles).filter(name => classes.includes(name)).map(name => `, ${roles[name]}`).join("");
   const none = same(value, S.zero) && !walks.shortest.length;
-  return `${NAMES[i]} to ${NAMES[j]}: ${none ? "no walk" : `${shown(value)}, by ${walksText(S, walks)}`}${role}`;
+  return `${NAMES[i]} to ${NAMES[j]}: ${none ? "no walk" : `${exact(value)}, ${byWalks(S, walks)}`}${role}`;
 }
 
 function drawEquation(step, ended, asked, values) {
@@ -149,9 +152,9 @@ function drawEquation(step, ended, asked, values) {
     texts($("numbers"), words.numbers.length ? ["= ", ...words.numbers, " = "] : []);
     if (words.numbers.length) {
       const was = step.changed ? ` was ${same(step.old, S.zero) && !step.before.shortest.length ? `${shown(step.old)}, no walk` : brief(step.old)}` : " unchanged";
-      $("numbers").append(element("mark", {}, brief(step.value)), element("span", {class: "soft"}, was));
+      $("numbers").append(element("mark", {title: exact(step.value)}, shown(step.value)), element("span", {class: "soft"}, was));
     }
-    walk.textContent = step.walks?.shortest.length ? `${S.selective ? "by" : "over"} ${walksText(S, step.walks)}` : "";
+    walk.textContent = step.walks?.shortest.length ? byWalks(S, step.walks) : "";
     if (ended && !trace.failure) walk.append(element("b", {class: "holds"}, `${walk.textContent ? " · " : ""}Done: this is A*`));
   }
   if (ended && trace.failure) {
@@ -161,7 +164,7 @@ function drawEquation(step, ended, asked, values) {
   if (asked) {
     const [i, j] = state.asked;
     walk.className = "asked";
-    walk.textContent = `${label(i, j)} so far: ${asked.shortest.length ? `${brief(values[i][j])}, ${S.selective ? "by" : "over"} ${walksText(S, asked)}` : "no walk"}`;
+    walk.textContent = `${label(i, j)} so far: ${asked.shortest.length ? `${shown(values[i][j])}, ${byWalks(S, asked)}` : "no walk"}`;
   }
 }
 
@@ -215,7 +218,7 @@ function writeEdges() {
   $("edgehelp").textContent = S.records ? $("note").textContent
     : `Weights are elements of ${S.name}. An empty field removes the edge.`;
   $("edgelist").replaceChildren(...EDGES.map(([u, v], e) => element("label", {}, label(u, v), element("input", {
-    value: same(S.weights[e], S.zero) ? "" : shown(S.weights[e]), autocomplete: "off", disabled: S.records ? "" : null,
+    value: same(S.weights[e], S.zero) ? "" : exact(S.weights[e]), autocomplete: "off", disabled: S.records ? "" : null,
     onchange: event => changeEdge(event.target, e)}))));
   for (const id of ["from", "to", "weight", "add"]) $(id).disabled = !!S.records;
 }
@@ -276,7 +279,8 @@ function say() {
   else if (step.kind === "copy") $("said").textContent = wordsOf(S, step).title;
   else {
     const failed = state.step === trace.steps.length && trace.failure ? ` ${failureText(S, trace.failure)}` : "";
-    $("said").textContent = `${tell(step.i, step.j, step.value, step.walks, [])}${step.changed ? `, was ${shown(step.old)}` : ", unchanged"}.${failed}`;
+    const by = plainText(wordsOf(S, step).numbers);
+    $("said").textContent = `${tell(step.i, step.j, step.value, step.walks, [])}${step.changed ? `, was ${exact(step.old)}` : ", unchanged"}${by ? `: ${by}` : ""}.${failed}`;
   }
 }
 
@@ -285,8 +289,12 @@ function play(on) {
   if (on && state.step === trace.steps.length) go(0);
   state.timer = on ? setInterval(() => {
     move(1);
-    if (state.step === trace.steps.length) play(false);
+    if (state.step === trace.steps.length) {
+      play(false);
+      say();
+    }
   }, +$("speed").value) : null;
+  if (on) $("said").textContent = "Playing";
   put($("play").querySelector("path"), "d", on ? "M7 5h4v14H7zM14 5h4v14h-4z" : "M8 5l11 7-11 7z");
   put($("play"), "aria-label", on ? "Pause" : "Play");
   if (!on) remember();
@@ -350,7 +358,8 @@ function restore() {
 const OWN = [["add", "⊕, between walks"], ["mul", "⊗, along a walk"], ["zero", "0, no walk"], ["one", "1, to stay"],
   ["carrier", "which of them (may be empty)"], ["star", "a* (may be empty)"]];
 const EXAMPLES = {  // an algebra, then one that breaks a law, in the order of OWN
-  real: [["max(a, b)", "a * b", "0", "1", "a >= 0 and a <= 1", ""], ["(a + b) / 2", "a + b", "∞", "0", "", ""]],
+  real: [["max(a, b)", "a * b", "0", "1", "0 <= a <= 1", ""], ["(a + b) / 2", "a + b", "∞", "0", "", ""]],
+  finite: [["a + b", "a * b", "0", "1", "", "1 / (1 - a)"], ["max(a, b)", "a * b", "0", "1", "", ""]],
   whole: [["gcd(a, b)", "lcm(a, b)", "0", "1", "a >= 0 and a < ∞", ""], ["a + b", "max(a, b)", "0", "0", "a >= 0", ""]],
   truth: [["a or b", "a and b", "false", "true", "", ""], ["a != b", "a or b", "false", "false", "", ""]],
   pair: [["where(a[0] < b[0], a, where(b[0] < a[0], b, (a[0], a[1] + b[1])))", "(a[0] + b[0], a[1] * b[1])", "(∞, 0)", "(0, 1)",
@@ -359,7 +368,7 @@ const EXAMPLES = {  // an algebra, then one that breaks a law, in the order of O
     "a[0] >= 0 and a[1] >= 0 and (a[0] > 0 or a[1] == ∞)", ""]],
 };
 const HELP = {
-  real: "", whole: " Bits are combined by | & ^.", truth: " true, false, and, or, not, == and != will do.",
+  real: "", finite: "", whole: " Bits are combined by | & ^.", truth: " true, false, and, or, not, == and != will do.",
   pair: " The numbers of a pair are a[0] and a[1], and (x, y) makes one; < and min look at the first numbers, then at the second.",
 };
 
@@ -388,7 +397,7 @@ function useOwn(given) {
   if (!has("idempotent")) refusals.squaring = "squaring counts walks twice where ⊕ is not idempotent";
   else if (!has("bounded") && !diverges) refusals.squaring = "squaring needs longer and longer walks to stop improving";
   const lengths = DATA.lengths, short = x => +x.toPrecision(3);
-  const fits = {real: [short, x => short(1 / (1 + Math.abs(x)))], whole: [Math.round], truth: [() => true],
+  const scaled = [short, x => short(1 / (1 + Math.abs(x)))], fits = {real: scaled, finite: scaled, whole: [Math.round], truth: [() => true],
     pair: [x => [short(x), 1], x => [short(x), short(x)]]}[of];
   const algebra = {...own, key: "own", name: "your own", own: given, question: "What does your algebra say?", description: "", refusals,
     notation: `⊕: ${given.add}, ⊗: ${given.mul}, 0: ${shown(own.zero)}, 1: ${shown(own.one)}`, flags: report.flags, selective: has("selective"),
@@ -408,7 +417,9 @@ function tryOwn() {
       ? `✗ ${name}: ${formula} does not hold for ${witness.chosen.map((x, i) => `${"abc"[i]} = ${shown(x)}`).join(", ")}: ${shown(witness.left)} ${witness.right === "an element" ? "is not" : "≠"} ${typeof witness.right === "string" ? witness.right : shown(witness.right)}`
       : `✓ ${name}`));
     const said = report.holds ? `No law failed on ${report.pool.length} test elements: ${report.flags.join(", ") || "no further law holds"}. The algebra is in use now.` : "Not a semiring:";
-    out.replaceChildren(element("p", {class: report.holds ? "holds" : "wrong"}, said), element("ul", {}, ...lines));
+    const opposite = report.laws.some(({witness}) => witness && [witness.left, witness.right].some(x => x !== x) && witness.chosen.some(x => Math.abs(x) === Infinity));
+    const remedy = opposite ? [element("p", {}, `This operation has no value for some infinities: name a carrier, such as a > −∞ and a < ∞, or let elements be ${ELEMENTS.finite.name}.`)] : [];
+    out.replaceChildren(element("p", {class: report.holds ? "holds" : "wrong"}, said), element("ul", {}, ...lines), ...remedy);
     if (!report.holds) return;
     play(false);
     state.algebra = "own";
@@ -472,7 +483,8 @@ $("link").onclick = async () => {
   const address = location.href.split("#")[0] + link();
   try {
     await navigator.clipboard.writeText(address);
-    $("said").textContent = "The link is copied";
+    $("said").textContent = $("copied").textContent = location.protocol === "file:" ? "Copied; it opens this file, on this computer" : "Copied";
+    setTimeout(() => { $("copied").textContent = ""; }, 3000);
   } catch {
     prompt("A link to this step:", address);
   }
@@ -480,7 +492,7 @@ $("link").onclick = async () => {
 $("add").onclick = () => {
   try {
     const value = read($("weight").value);
-    if (same(value, S.zero)) throw Error("a weight is missing");
+    if (same(value, S.zero)) throw Error($("weight").value.trim() ? `${shown(value)} means that there is no edge` : "a weight is missing");
     addEdge(+$("from").value, +$("to").value);
     S.weights[EDGES.length - 1] = value;
     state.edited.add(S.key);
@@ -504,6 +516,11 @@ document.addEventListener("keydown", event => {
   act();
 });
 addEventListener("resize", () => matrixView.fit());
+if (location.protocol === "about:") $("link").hidden = true;  // there is no address to copy
+if (around) {
+  document.documentElement.classList.add("framed");
+  new ResizeObserver(() => { frameElement.style.height = `${Math.ceil(document.body.getBoundingClientRect().height)}px`; }).observe(document.body);
+}
 new ResizeObserver(() => document.documentElement.style.setProperty("--dock", `${$("dock").offsetHeight + 8}px`)).observe($("dock"));
 addEventListener("hashchange", restore);
 restore();

@@ -16,14 +16,37 @@ function decoded(x) {
   return x !== null && typeof x === "object" && x.big !== undefined ? BigInt(x.big) : x;
 }
 
-function shown(x) {
-  if (Array.isArray(x)) return `(${x.map(shown).join(", ")})`;
+// Whole numbers in full, others by 4 to 6 digits; `exact` has all digits. 64 bits are a set where the algebra says so.
+let bitsAreSets = false;
+const exact = x => textOf(x, y => y), shown = x => textOf(x, y => +y.toPrecision(Math.abs(y) < 100 ? 4 : 6));
+function textOf(x, rounded) {
+  if (Array.isArray(x)) return `(${x.map(part => textOf(part, rounded)).join(", ")})`;
   if (isText(x)) return x.kind ? x.text.replaceAll("(?:", "(") : x.text;
   if (typeof x === "boolean") return x ? "1" : "0";
-  if (typeof x === "bigint") return String(x).replace("-", "−");
+  if (typeof x === "bigint") return bitsAreSets ? setText(x) : String(x).replace("-", "−");
   if (x === Infinity || x === -Infinity) return x > 0 ? "∞" : "−∞";
   if (x !== x) return "undefined";
-  return String(Number.isSafeInteger(x) ? x : +x.toPrecision(4)).replaceAll("-", "−");
+  return String(Number.isSafeInteger(x) ? x : rounded(x)).replaceAll("-", "−");
+}
+
+const BITS = 64, ALL = (1n << 64n) - 1n;
+const bitsOf = x => Array.from({length: BITS}, (_, i) => i).filter(i => x >> BigInt(i) & 1n);
+function setText(x) {
+  if (x === 0n) return "∅";
+  if (x === ALL) return "all";
+  const inside = bitsOf(x);
+  return inside.length <= BITS / 2 ? `{${inside.join(", ")}}` : `all but {${bitsOf(x ^ ALL).join(", ")}}`;
+}
+
+// A set as `setText` writes it; null for any other text.
+function typedSet(text) {
+  if (text === "∅" || text === "{}") return 0n;
+  const found = /^(all(?: but)?)?\s*(?:\{([\d\s,]*)\})?$/.exec(text);
+  if (!found || !found[0] || (found[1] === "all") !== (found[2] === undefined)) return null;
+  const inside = (found[2] ?? "").split(",").filter(part => part.trim()).map(Number);
+  if (inside.some(i => i >= BITS)) throw Error(`members of a set are 0 to ${BITS - 1}`);
+  const bits = inside.reduce((set, i) => set | 1n << BigInt(i), 0n);
+  return found[1] ? bits ^ ALL : bits;
 }
 
 const WHOLE = /^[-+]?\d+$/;
@@ -44,6 +67,8 @@ function typed(text, like) {
   const word = text.trim().replaceAll("−", "-");
   if (/^[-+]?(inf|infinity|∞)$/i.test(word) && typeof like === "number") return word[0] === "-" ? -Infinity : Infinity;
   if (typeof like === "boolean" && /^(true|false)$/i.test(word)) return word[0].toLowerCase() === "t";
+  const set = typeof like === "bigint" && bitsAreSets ? typedSet(word) : null;
+  if (set !== null) return set;
   const value = word === "" ? NaN : Number(word);
   if (value !== value) throw Error(`“${text}” is not a number`);
   if (typeof like === "bigint" && WHOLE.test(word)) return BigInt(word);

@@ -1,11 +1,12 @@
 // The description of a step: a title, the equation over blocks, the rule of its entry, and the rule with its numbers.
-// Texts are strings, or [string, class] if they have the colour of the entries they name.
+// Texts are strings, or [string, class, all of it] if they have the colour of the entries they name or are numbers.
 
 const LONG = 80;  // characters of a list of walks
 const FULL = 4;  // terms that a rule names one by one
 const brief = x => cut(shown(x), 44);
 
 const first = text => [text, "first"], second = text => [text, "second"];
+const number = (x, role = "") => [brief(x), role, exact(x)];
 const walkText = walk => walk.length === 1 ? `staying at ${NAMES[walk[0]]}` : walk.map(v => NAMES[v]).join(" → ");
 
 function walksText(S, walks) {
@@ -15,6 +16,11 @@ function walksText(S, walks) {
   const long = texts.findIndex((_, i) => i > 0 && texts.slice(0, i + 1).join("; ").length > LONG);
   const fitting = long < 0 ? texts.length : long;
   return over + texts.slice(0, fitting).join("; ") + (walks.more || fitting < texts.length ? "; …" : "");
+}
+
+function byWalks(S, walks) {
+  const text = walksText(S, walks);
+  return /^(combining|no walk)/.test(text) ? text : `by ${text}`;
 }
 
 // ⊕ or ⊗ of parts, each a list of texts.
@@ -53,18 +59,18 @@ function wordsOf(S, step) {
     }
     const brackets = plus[0] === "between" && times[0] === "between" && times[1] !== "×" && times[1] !== "";
     const filled = present.map(term => {
-      const numbers = joinedBy(times, [[first(brief(term.first))], [second(brief(term.second))]]);
+      const numbers = joinedBy(times, [[number(term.first, "first")], [number(term.second, "second")]]);
       return brackets ? ["(", ...numbers, ")"] : numbers;
     });
-    const summands = step.adds ? [[brief(step.old)], ...filled] : filled;
+    const summands = step.adds ? [[number(step.old)], ...filled] : filled;
     numbers = summands.length ? joinedBy(plus, summands) : [shown(S.zero)];
   } else {
     const pivot = step.pivots[0] ?? step.i;
     rule = [words.rule.replaceAll("{t}", target).replace("{s}", entryText(step.name, pivot, pivot))];
     if (step.kind === "star") numbers = [`(${brief(step.old)})*`];
-    else if (step.kind === "one") numbers = joinedBy(plus, [[shown(S.one)], [brief(step.old)]]);
+    else if (step.kind === "one") numbers = joinedBy(plus, [[shown(S.one)], [number(step.old)]]);
     else {
-      const factors = [[first(brief(step.factor))], [second(brief(step.old))]];
+      const factors = [[number(step.factor, "first")], [number(step.old, "second")]];
       numbers = joinedBy(times, step.kind === "row" ? factors : factors.reverse());
     }
   }
