@@ -331,14 +331,15 @@ class Decomposed(NamedTuple):
     """The transpose of 1 − A, decomposed by SuperLU."""
 
     lu: Any
-    matrix: Any
+    matrix: Any  # 1 − A, by rows
+    sizes: Any  # |1 − A|
 
     def solve(self, B: np.ndarray) -> np.ndarray:
         """A* B, refined by one step where the residual of an entry is more than rounding: R. D. Skeel (1980)."""
         X = self.lu.solve(B, trans="T")
         with np.errstate(all="ignore"):
-            left = B - self.matrix.T @ X
-            explained = (len(X) + 8) * np.finfo(X.dtype).eps * (abs(self.matrix.T) @ abs(X) + abs(B))
+            left = B - self.matrix @ X
+            explained = (len(X) + 8) * np.finfo(X.dtype).eps * (self.sizes @ abs(X) + abs(B))
             if (abs(left) > explained).any() and library.are_finite(left):
                 X += self.lu.solve(left, trans="T")
         return np.asarray(X)
@@ -363,9 +364,11 @@ def decomposed(A: Sparse, low: Lowering) -> Decomposed:
     values = library.numbers(rows.values)
     transposed = csc_array((values, rows.columns, rows.offsets), shape=A.shape)
     matrix = eye_array(A.n, dtype=values.dtype, format="csc") - transposed
+    by_rows = matrix.T
+    sizes = abs(by_rows)
     for options in FEW_EXCHANGES, {}:
         try:
-            found = Decomposed(splu(matrix, **options), matrix)
+            found = Decomposed(splu(matrix, **options), by_rows, sizes)
         except MemoryError as e:
             raise Declined(str(e)) from e
         except RuntimeError:  # a pivot is 0, and no other can be had
