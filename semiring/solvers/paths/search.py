@@ -14,6 +14,7 @@ from semiring.algebra.rounding import rounds, worse
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.frontier import frontier
 from semiring.algorithms.labels import (
+    Graph,
     Walks,
     along_tree,
     best_walks,
@@ -47,7 +48,7 @@ from ..cycles import improving
 from ..forms import narrowed, plain_form, told, widened
 from ..plan import Plan
 from ..task import Options, Task, compute
-from .trees import best_trees, cut_off, trees_within
+from .trees import best_trees, cut_off, stored_in, trees_within
 from .walks import limit_of, no_tree, not_held
 
 SOURCES_PER_TARGET = 4  # from which searches go backwards from the targets
@@ -112,13 +113,11 @@ def _of_targets(task: Task, run: Any, starts: np.ndarray, ends: np.ndarray, plan
 
 def refuse_sums(S: Semiring) -> None:
     """Refuse an algebra in which no single walk is best."""
+    if S.selective:
+        return
     verdict = S._law_report.flags["selective"]
-    if not S.selective and verdict.holds:  # which was not shown, or was declared otherwise
-        raise LawError(f"{S.name}: {verdict}, so no single walk is best; use factor(A, S).solve(B) or closure(A, S)")
-    if not S.selective:
-        raise LawError(
-            f"{S.name}: ⊕ does not select, so no single walk is best; use factor(A, S).solve(B) or closure(A, S)"
-        )
+    why = verdict if verdict.holds else "⊕ does not select"  # it may hold, and be declared otherwise or not be shown
+    raise LawError(f"{S.name}: {why}, so no single walk is best; use factor(A, S).solve(B) or closure(A, S)")
 
 
 def way_of(form: Form, predecessors: bool = False) -> tuple[str, str]:
@@ -248,8 +247,7 @@ class Search:
         if low.storage.kind in "iu" and S.is_tropical and (form.facts.low_limit or form.facts.high_limit):
             given = given.without_zeros()  # an infinity that is a number less another would be reached
         self.S, self.given, self.form = S, given, form
-        values = given.rows.values
-        self.stored = given.rows if low.is_identity else replace(given.rows, values=low.encode(values, True))
+        self.stored = stored_in(low, given.rows)
 
     def rows(
         self, starts: np.ndarray, predecessors: bool, limit: np.ndarray | None = None
@@ -313,7 +311,7 @@ class Search:
             _, P, failed = CpuSearchKernel.of(low).correct(self.stored, starts[first], True)
             cycle = None if P is None else cycle_of(P[0], int(failed[0]))
             if cycle is not None and truly_improves(graph, S, cycle):
-                raise self._improving(graph, cycle, cycle_weight(graph, S, cycle))
+                raise improving_along(self.given, graph, cycle, cycle_weight(graph, S, cycle))
         if unsure.size and low.storage.kind == values.dtype.kind and values.dtype.kind in "fV" and rounds(values):
             T = S.over(values.dtype)
             stored = low.encode(worse(T, values), True)
@@ -334,14 +332,16 @@ class Search:
         graph = self._graph(values)
         found = best_walks(graph, self.S, source, limit)
         if found.cycle is not None:
-            raise self._improving(graph, found.cycle, found.weight)
+            raise improving_along(self.given, graph, found.cycle, found.weight)
         if predecessors and found.rounds is not None:
             raise no_tree(self.S)
         return found
 
-    def _improving(self, graph: CompressedRows, cycle: list[int], weight: Any) -> Exception:
-        edges = edges_along(graph, cycle) if self.given.dtype.kind == "f" else None
-        return improving(self.S, self.given.names, cycle[0], cycle, weight, None, edges=edges)
+
+def improving_along(given: Operand, graph: Graph, cycle: list[int], weight: Any) -> Exception:
+    """Make the error for a cycle that improves, with its edges if rounding may matter."""
+    edges = edges_along(graph, cycle) if given.dtype.kind == "f" else None
+    return improving(given.S, given.names, cycle[0], cycle, weight, None, edges=edges)
 
 
 def form_of(given: Sparse) -> Form:

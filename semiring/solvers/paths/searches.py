@@ -13,7 +13,7 @@ from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.vectors import convert
 from semiring.algorithms import trees
 from semiring.algorithms.labels import Dense as DenseGraph
-from semiring.algorithms.labels import Graph, best_walks, edges_along, path_to, weight_of
+from semiring.algorithms.labels import Graph, best_walks, path_to, weight_of
 from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.errors import GraphError, LawError, SemiringError
 from semiring.graphs.names import is_hashable
@@ -32,7 +32,6 @@ from semiring.operands.operand import Operand, order_of, order_of_one
 from semiring.operands.sparse import Sparse
 
 from .. import costs
-from ..cycles import improving
 from ..dense.schedules import SEARCH, resolve_method
 from ..forms import fits, nothing_in
 from ..plan import Plan
@@ -43,6 +42,7 @@ from .search import (
     Positions,
     Search,
     form_of,
+    improving_along,
     on_the_host,
     place_of,
     positions,
@@ -166,9 +166,7 @@ def _path(
     else:
         found = best_walks(graph, S, start)
         if found.cycle is not None:
-            weight = narrow(S, found.weight, given.dtype)
-            edges = edges_along(graph, found.cycle) if given.dtype.kind == "f" else None
-            raise improving(S, given.names, found.cycle[0], found.cycle, weight, None, edges=edges)
+            raise improving_along(given, graph, found.cycle, narrow(S, found.weight, given.dtype))
         walk = found.walk_to(start, end)
         if walk is not None and start != end and found.rounds is None:
             other = _walk_by_labels(given, graph, found.labels, start, end)
@@ -230,21 +228,18 @@ def _nearest(task: Task) -> Plan:
         raise GraphError("nearest needs at least one place")
     matrix = as_sparse(on_host(given))
     form = form_of(matrix)
-    if form.bounded and sums_numbers(form.low):
-        low = affordable(form.low, float(n), float(n) ** 2, "buckets")
-        if low.compiled:
-            run = partial(_in_buckets, matrix, starts)
-            return _nearest_plan(task, "labels in buckets", low, place_of(low), float(matrix.nnz), run)
-    found = first_offer(_from_a_root(matrix, starts))
-    run = partial(_by_predecessors, found, matrix, starts)
-    return _nearest_plan(task, found.method, found.lowering, found.place, found.work, run)
-
-
-def _nearest_plan(task: Task, method: str, low: Lowering, place: str, work: float, run: Any) -> Plan:
-    given = task.operands[0]
-    n = given.shape[0]
+    in_buckets, low = form.bounded and sums_numbers(form.low), form.low
+    if in_buckets:
+        low = affordable(low, float(n), float(n) ** 2, "buckets")
+    if in_buckets and low.compiled:
+        method, place, work = "labels in buckets", place_of(low), float(matrix.nnz)
+        run: Any = partial(_in_buckets, matrix, starts)
+    else:
+        found = first_offer(_from_a_root(matrix, starts))
+        method, low, place, work = found.method, found.lowering, found.place, found.work
+        run = partial(_by_predecessors, found, matrix, starts)
     return Plan(
-        operation="nearest", algebra=task.S, shape=(n,), method=method, lowering=low, place=place, work=work,
+        operation="nearest", algebra=S, shape=(n,), method=method, lowering=low, place=place, work=work,
         memory=n * (given.dtype.itemsize + 4), runner=run, reasons={"method": "one search from all places"},
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -108,13 +109,10 @@ def _from_values(
         decoded = X[:] if isinstance(X, Encoded) else X
         P, lost, guessed = _by_numpy(low, S, entering, leaving, decoded, roots, bounded, backwards, purpose or compiled)
     else:
-        stored, x = entering, X
-        if not low.is_identity:
-            stored = Rows(entering.offsets, entering.columns, low.encode(entering.values, True), n)
-            x = _in_storage(low, X)
+        x = X if low.is_identity else _in_storage(low, X)
         order = analysis_of(given).order if isinstance(given, Sparse) and is_analysed(given) else None
         P, where, guesses = makes.of(low, exchange=backwards and not S.commutative).predecessors(
-            stored, leaving, x, roots, bounded, only_compares(low), lossless, order
+            stored_in(low, entering), leaving, x, roots, bounded, only_compares(low), lossless, order
         )
         lost, guessed = [(i, int(where[i])) for i in (where >= 0).nonzero()[0].tolist()], guesses.nonzero()[0]
         if isinstance(P, EdgeNumbers):
@@ -152,6 +150,11 @@ def _checked_on_gpu(
 def form_for_trees(given: Operand) -> Lowering:
     """Return the lowering in which trees of a matrix are made."""
     return plain_form(given.S, given.dtype, given.facts, given.shape[0] + 1)
+
+
+def stored_in(low: Lowering, rows: Rows) -> Rows:
+    """Return compressed rows with elements as a lowering stores them, for reading only."""
+    return rows if low.is_identity else replace(rows, values=low.encode(rows.values, True))
 
 
 def _in_storage(low: Lowering, X: np.ndarray | Encoded) -> np.ndarray:
@@ -208,9 +211,8 @@ def _from_a_search(
     low = affordable(low, float(X.size), float(len(A.columns)) * len(roots), "predecessors")
     if low.kind == "objects" or not low.compiled:
         return None, np.arange(len(roots))
-    stored = Rows(A.offsets, A.columns, low.encode(A.values, True), A.width)
     values = X if low.is_identity else low.encode(X, True)
-    P, finished = PredecessorKernel.of(low).rows(stored, values, roots, bounded, cut)
+    P, finished = PredecessorKernel.of(low).rows(stored_in(low, A), values, roots, bounded, cut)
     return P, np.flatnonzero(~finished)
 
 
@@ -235,8 +237,8 @@ def origins_of(given: Sparse, x: np.ndarray, starts: np.ndarray) -> np.ndarray |
     low = affordable(low, float(n), float(given.nnz), "predecessors")
     if low.kind == "objects" or not low.compiled:
         return None
-    stored = Rows(A.offsets, A.columns, low.encode(A.values, True), n)
-    return PredecessorKernel.of(low).origins(stored, x if low.is_identity else low.encode(x, True), starts)
+    values = x if low.is_identity else low.encode(x, True)
+    return PredecessorKernel.of(low).origins(stored_in(low, A), values, starts)
 
 
 def _by_numpy(
