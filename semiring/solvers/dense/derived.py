@@ -402,7 +402,7 @@ def _by_squares(task: Task, given: Operand, A: Operand, k: int, plan: Plan) -> A
 def _by_horner(task: Task, given: Operand, A: Operand, k: int, plan: Plan) -> Any:
     """X ← 1 ⊕ A X, k times; without the empty walk the last 1 is left out."""
     one = on_host(A).eye().plain
-    one = one if isinstance(one, Packed) else as_dense(one)
+    one = one.changed(mine=False) if isinstance(one, Packed) else as_dense(one)  # each product adds to it
     A, X = A.plain, one.matrix.copy() if isinstance(one, Packed) else one.array.copy()
     with told(task.options.progress, f"{task.S.name} closure") as report:
         for i in range(k - (not task.options.reflexive)):

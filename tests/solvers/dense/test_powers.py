@@ -101,8 +101,10 @@ def test_what_is_sparse_stays_so_and_names_survive(k: int) -> None:
         assert np.array_equal(found, sr.power(A, sr.min_plus, k))
 
 
+@pytest.mark.parametrize("compile", ["never", "auto"])
 @pytest.mark.parametrize("k", [0, 1, 2, 3])
-def test_packed(k: int) -> None:
+def test_packed(k: int, compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEMIRING_COMPILE", compile)
     A = np.random.default_rng(1).random((70, 70)) < 0.02
     for given_ in (sr.pack(A), A, sp.csr_array(A)):
         found = sr.closure(given_, sr.boolean, max_edges=k, packed=True)
