@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from engines import slow_but
 from gpu import nvrtc
 from gpu.compiled import Compiled
 from gpu.elements import assert_equal, closable, closure_reference, dtype_of
@@ -47,7 +48,7 @@ def test_closures(
     assert_equal(S, np.array(kernel.answer), closure_reference(S, A))
 
 
-@pytest.mark.parametrize("name, dtype", [("min_plus", "f4"), ("plus_times", "f8")])
+@pytest.mark.parametrize("name, dtype", slow_but([("min_plus", "f4"), ("plus_times", "f8")], 0))
 @pytest.mark.parametrize("n, parts", [(20, 4), (130, 2), (170, 4)])
 def test_streams_wait_for_what_they_read(
     play: Callable[..., Compiled], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, name: str, dtype: str,

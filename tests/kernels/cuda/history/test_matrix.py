@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from engines import slow_but
 from gpu import nvrtc
 from gpu.compiled import Compiled
 from gpu.elements import assert_equal, closable, closure_reference, draw, dtype_of, reference
@@ -31,7 +32,7 @@ def engine(S: sr.Semiring, dtype: np.dtype, product: str, tile: int = 40) -> Ele
     return ElementsKernel(without_facts(S, dtype), product, katz_kider, tile)
 
 
-@pytest.mark.parametrize("name, dtype", KINDS)
+@pytest.mark.parametrize("name, dtype", slow_but(KINDS, 0, 2, 5))
 @pytest.mark.parametrize("n", [1, 33, 70])
 def test_a_launch_for_each_pivot(
     play: Callable[..., Compiled], rng: np.random.Generator, name: str, dtype: str | None, n: int
