@@ -77,11 +77,13 @@ def best_trees(
     bounded, T = given.bounded, S.over(given.dtype)
     _refuse_cycles(S, X[roots if every else np.arange(len(roots)), roots], T, within)
     rows = _edges(given, T, X, bounded, backwards, every or np.array_equal(roots, np.arange(n)))
-    P, left, lost = None, None, []  # the rows that are left to do
-    if not backwards and isinstance(X, np.ndarray) and X.flags.c_contiguous:  # it may be what a search left, to the bit
+    P: Any = None
+    left, lost = roots[:0], list[tuple[int, int]]()
+    searched = not backwards and isinstance(X, np.ndarray) and X.flags.c_contiguous  # X may be what a search left
+    if searched:
         P, left = _from_a_search(form_for_trees(given), rows, X, roots, bounded, within)
     if P is None:
-        purpose = None if left is None else "predecessors"
+        purpose = "predecessors" if searched else None
         P, lost = _from_values(given, rows, X, roots, bounded, backwards, numbers, purpose)
     elif left.size:
         P[left], lost = _from_values(given, rows, X[left], roots[left], bounded, backwards, False)
