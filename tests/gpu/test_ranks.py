@@ -60,11 +60,12 @@ def test_wide_values_by_32_bit_ranks(S: sr.Semiring, dtype: str, n: int, monkeyp
     """Many of them, some equal, and zeros; also of an operand whose rows lie apart."""
     import cupy
 
+    from semiring.solvers.dense import narrow
     from semiring.solvers.dense.narrow import ranked_closure, ranked_product, ranks
 
     if np.dtype(dtype) not in S.dtypes:
         pytest.skip("not a dtype of the algebra")
-    monkeypatch.setattr(ranks, "MOST_VALUES", 2)
+    monkeypatch.setattr(narrow, "SHORT_VALUES", 2)
     A, B = (matrix(S, n, dtype, 10**6 if n > 63 else 5, seed) for seed in (1, 2))
     a, b = cupy.asarray(A), cupy.asarray(np.pad(B, 3))[3:-3, 3:-3]
     found = ranks(S, [a, b])
@@ -106,7 +107,7 @@ def test_rare_values_are_found() -> None:
 def test_large_products_and_closures_use_them(monkeypatch: pytest.MonkeyPatch) -> None:
     import cupy
 
-    from semiring.solvers.dense.narrow import ranks
+    from semiring.solvers.dense import narrow
 
     answered: list[str] = []
 
@@ -118,17 +119,17 @@ def test_large_products_and_closures_use_them(monkeypatch: pytest.MonkeyPatch) -
 
         return call
 
-    for name in ("closure", "product"):
-        monkeypatch.setattr(ranks, name, counted(name, getattr(ranks, name)))
+    for name in ("ranked_closure", "ranked_product"):
+        monkeypatch.setattr(narrow, name, counted(name, getattr(narrow, name)))
     A = cupy.asarray(matrix(sr.max_min, 6000, "f4", 100, 3))
     want = sr.closure(A[:, :], sr.max_min, check=False)
     product = sr.matmul(A, A, sr.max_min, check=False)
     assert not answered, "without checks nothing is known of the data"
     assert bool((sr.closure(A, sr.max_min) == want).all())
-    assert answered == ["closure"]
+    assert answered == ["ranked_closure"]
     assert bool((sr.matmul(A, A, sr.max_min) == product).all())
-    assert answered == ["closure", "product"]
+    assert answered == ["ranked_closure", "ranked_product"]
     small = A[:500, :500]
     sr.closure(small, sr.max_min)
     sr.matmul(small, small, sr.max_min)
-    assert answered == ["closure", "product"]
+    assert answered == ["ranked_closure", "ranked_product"]
