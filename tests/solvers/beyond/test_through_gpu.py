@@ -113,7 +113,7 @@ def test_memory_without_a_file_or_a_gpu_is_refused() -> None:
 
 
 def test_a_matrix_that_does_not_fit_goes_this_way_by_itself(gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices, "LARGE_BYTES", 1)
+    monkeypatch.setattr(devices, "ONE_GPU_BYTES", 1)
     monkeypatch.setattr("semiring.machine.memory.available_on_device", lambda: 8 * 500 * 500)
     A = np.random.default_rng(0).random((400, 400))
     assert sr.plan("closure", A, sr.min_plus, device="gpu").method == "r-kleene, through the GPU"
