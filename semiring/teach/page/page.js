@@ -33,7 +33,7 @@ function run(keep = false) {
   go(keep ? Math.min(state.step, trace.steps.length) : 0);
 }
 
-// Where "one step on" halts; a position is the number of steps that are done. A loop without an edge does not halt among the changes.
+// Where "one step on" halts; a position is the number of steps that are done. Among changes, a star of a vertex without loops is passed over.
 function findStops() {
   const steps = trace.steps, round = step => `${step.call} ${step.kind === "square" ? "" : step.pivots.join()}`;
   const teaches = step => step.changed && !(step.kind === "star" && S.unit && same(step.old, S.zero));
