@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engines import slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -57,7 +58,7 @@ def compressed(A: np.ndarray, zero: Any) -> Rows:
     return Rows(offsets, columns.astype(np.int32), A[rows, columns], len(A))
 
 
-@pytest.mark.parametrize(("name", "dtype", "weights"), ALGEBRAS)
+@pytest.mark.parametrize(("name", "dtype", "weights"), slow_but(ALGEBRAS, 0, 1))
 def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     S = sr.catalogue[name]
     low = general(S, dtype_of(S, dtype))
@@ -95,7 +96,7 @@ def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monk
 
 @pytest.mark.parametrize("lossless", [False, True])
 @pytest.mark.parametrize("tied", [False, True])
-@pytest.mark.parametrize(("name", "dtype", "weights"), ALGEBRAS)
+@pytest.mark.parametrize(("name", "dtype", "weights"), slow_but(ALGEBRAS, 0, 1))
 def test_more_lanes_than_one_strip_has(
     name: str, dtype: str, weights: list[Any], tied: bool, lossless: bool
 ) -> None:
