@@ -120,7 +120,7 @@ class Elements:
 
     def text(self, x: Any) -> str:
         """An element as a person writes it."""
-        return set_text(int(x)) if self.sets else written(x)
+        return set_text(int(x)) if self.sets and x is not None else written(x)
 
 
 def set_text(bits: int) -> str:

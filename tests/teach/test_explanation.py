@@ -162,3 +162,8 @@ def test_a_star_that_was_declared_sums_an_improving_cycle_step_by_step() -> None
         explained = sr.explain(A, S, method=method)
         assert explained.failure is None and np.array_equal(explained.closure, sr.closure(A, S))
     assert sr.explain(A, sr.max_plus).failure is not None
+
+
+def test_sets_are_written_as_sets() -> None:
+    text = str(sr.explain(sr.adjacency([("a", "b", 5), ("b", "c", 6)], sr.bitset_may)))
+    assert "= ∅ | ({0, 2} & {1, 2}) = {2}" in text and "= (∅)* = all" in text
