@@ -17,7 +17,7 @@ from asking import Check, Known, extremes, overflow_checks, single_checks, spars
 from bases import EITHER, EXISTS, NONE, UNSURE, Array
 from generated import Generated, number
 
-NARROW = 4  # the answer exists and has no place in an integer dtype
+NARROW = 4  # the answer exists and does not fit an integer dtype
 
 
 @dataclass
@@ -194,7 +194,7 @@ class Judge:
                 return None
             return "answered", f"there is no closure, and the answer is {got[0].tolist()}"
         if code == NARROW:
-            return "overflow", f"the answer has no place in {self.dtype.name}, and what comes is {got[0].tolist()}"
+            return "overflow", f"the answer does not fit {self.dtype.name}, and what comes is {got[0].tolist()}"
         if not self.wrong(want, got, one, counts)[0]:
             return None
         if code == EITHER and self.g.base.partial and self._roughly(want, got):

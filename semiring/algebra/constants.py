@@ -49,7 +49,7 @@ def cast_constant(value: Any, dtype: np.dtype) -> np.generic:
     Raises
     ------
     OverflowError
-        If the number has no place in the dtype. Rounding is allowed, but a finite number must not become infinite, or
+        If the number does not fit the dtype. Rounding is allowed, but a finite number must not become infinite, or
         lose digits because it is so small.
     """
     if dtype.kind == "c":
@@ -92,7 +92,7 @@ def nearest_constant(value: Any, dtype: np.dtype) -> np.generic:
     Raises
     ------
     OverflowError
-        If the number has no place in the dtype.
+        If the number does not fit the dtype.
     """
     if dtype.kind == "f":
         with np.errstate(all="ignore"):

@@ -43,7 +43,7 @@ class Elementwise(Carried):
         Raises
         ------
         ValueError, TypeError
-            From NumPy: if lists differ in length, or a value has no place in the dtype.
+            From NumPy: if lists differ in length, or a value does not fit the dtype.
         SemiringError
             If no dtype is given and the algebra has no default.
 
@@ -113,7 +113,7 @@ class Elementwise(Carried):
         Raises
         ------
         SemiringError
-            If the algebra cannot live in the dtype of x, or an element or a result has no place in it.
+            If the algebra cannot live in the dtype of x, or an element or a result does not fit it.
         ValueError
             If the shapes do not broadcast.
 
@@ -146,7 +146,7 @@ class Elementwise(Carried):
         Raises
         ------
         SemiringError
-            If the algebra cannot live in the dtype of x, or an element or a result has no place in it: for example a
+            If the algebra cannot live in the dtype of x, or an element or a result does not fit it: for example a
             sum of integers under min or max that would reach a limit, which stands for ∞.
         ValueError
             If the shapes do not broadcast.

@@ -78,7 +78,7 @@ class Lift:
         Raises
         ------
         SemiringError
-            If an element has no place in its dtype.
+            If an element does not fit its dtype.
         """
         S, numbers = self._S, _as_floats(weights)
         try:
@@ -124,6 +124,6 @@ def _placed(S: Semiring, column: np.ndarray, dtype: np.dtype) -> np.ndarray:
         lost = (placed != column) & ~np.isinf(column)
     if lost.any():
         bad = column[lost].flat[0]
-        raise SemiringError(f"{S.name}: {show(bad)} has no place in the component {dtype} of an element" if bad == bad
+        raise SemiringError(f"{S.name}: {show(bad)} does not fit the component {dtype} of an element" if bad == bad
                             else f"{S.name}: NaN is not an element of any algebra; leave the edge out")
     return placed

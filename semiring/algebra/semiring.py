@@ -350,7 +350,7 @@ class Semiring(Elementwise):
         ------
         SemiringError
             If something is not an element, there are no or too many elements, the algebra cannot live in the dtype, or
-            a sum or product has no place in it.
+            a sum or product does not fit it.
         TypeError
             If NumPy knows no such dtype.
 
@@ -391,7 +391,7 @@ class Semiring(Elementwise):
             If ⊕ is not idempotent, or not known to be, or does not order the elements.
         SemiringError
             If something is not an element, there are no or too many elements, the algebra cannot live in the dtype, or
-            a sum or product has no place in it.
+            a sum or product does not fit it.
         TypeError
             If NumPy knows no such dtype.
 

@@ -34,7 +34,7 @@ def read_elements(given: Any, S: Semiring, what: str, dtype: Any = None) -> np.n
     Raises
     ------
     SemiringError
-        If this is not a sequence, an element is not valid or has no place in the dtype, or the algebra cannot live in
+        If this is not a sequence, an element is not valid or does not fit the dtype, or the algebra cannot live in
         the dtype.
 
     Examples

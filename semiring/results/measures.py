@@ -55,7 +55,7 @@ def eccentricities(A: Any, S: Semiring | str | None = None) -> np.ndarray:
     NoClosureError
         If there is no closure, as with a negative cycle.
     SemiringError
-        If A is not a square matrix or graph over S, or a result has no place in the dtype.
+        If A is not a square matrix or graph over S, or a result does not fit the dtype.
 
     Notes
     -----

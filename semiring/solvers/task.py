@@ -493,8 +493,8 @@ def _computed(task: Task, begin: int, made: Plan | None) -> Any:
             if not any(A.dtype.kind == "O" for A in task.operands):
                 raise
             raise SemiringError(
-                f"{task.S.name}: an integer of the elements, or of what came of them, is larger than every float, and "
-                f"a float met it ({e}); make the elements fractions.Fraction, which are exact at any size"
+                f"{task.S.name}: an integer that is too large for a float was combined with a float ({e}); make the "
+                "elements fractions.Fraction, which are exact at any size"
             ) from e
     assert refused is not None
     raise refused

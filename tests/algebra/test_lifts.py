@@ -127,11 +127,11 @@ def test_lifts_are_checked_where_they_are_declared(lift: Any, message: str) -> N
 
 
 def test_a_component_must_hold_what_a_lift_makes() -> None:
-    with pytest.raises(sr.SemiringError, match=r"0\.5 has no place in the component int32"):
+    with pytest.raises(sr.SemiringError, match=r"0\.5 does not fit the component int32"):
         counted(lambda w: (w, np.where(w == inf, 0, 0.5)), fields={"cost": "f8", "edges": "i4"})
     S = counted(lambda w: (w, 0), fields={"cost": "f4", "edges": "i4"})
     assert S.lift is not None and S.lift.absent == inf and sr.min_plus.lift is None
-    with pytest.raises(sr.SemiringError, match=r"1e\+300 has no place in the component float32"):
+    with pytest.raises(sr.SemiringError, match=r"1e\+300 does not fit the component float32"):
         sr.closure(np.array([[1e300]]), S)
     with pytest.raises(sr.SemiringError, match="NaN is not an element"):
         sr.closure(np.array([[np.nan]]), S)

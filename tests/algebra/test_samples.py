@@ -179,7 +179,7 @@ def capped(low: int, top: int, kinds: str) -> Generated:
 
 
 def scaled(unit: float, kinds: str = "f") -> Generated:
-    """max and × on [0, unit]: the constant has no place in narrow floats, or its reciprocal has none."""
+    """max and × on [0, unit]: the constant does not fit narrow floats, or its reciprocal has none."""
     name = f"viterbi in units of {unit}"
     wide = np.longdouble(unit)
     code = declaration(

@@ -1,4 +1,4 @@
-"""One representation as another: the same elements, by whatever way, and what has no place in the other is refused."""
+"""One representation as another: the same elements, by whatever way, and what does not fit the other is refused."""
 
 from __future__ import annotations
 

@@ -82,8 +82,8 @@ def _cycle_mean(given: Sparse, plan: Plan) -> tuple[Any, list[Any] | None]:
         edges = edges[on_cycles(given.n, tails[edges], heads[edges])]
     values = values[edges]
     if values.min() != -np.inf and 4.0 * given.n * float(np.abs(values).max()) == np.inf:
-        raise SemiringError(f"{given.what} has weights on cycles of which sums leave the range of floats, up to "
-                            f"{shown(np.abs(values).max())}: divide all weights by one number")
+        raise SemiringError(f"{given.what} has weights up to {shown(np.abs(values).max())} on cycles, whose sums leave "
+                            "the range of floats: divide all weights by one number")
     vertices, places = np.unique(tails[edges], return_inverse=True)
     place = np.full(given.n, -1)
     place[vertices] = np.arange(len(vertices))
@@ -360,8 +360,8 @@ def summaries(F: Substitution) -> np.ndarray | None:
 
 def require_numbers(S: Semiring, dtype: np.dtype) -> None:
     if dtype.kind not in "fiu":
-        raise SemiringError(f"the elements of {S.name} are not numbers: reduce, of sparse factors, takes a function "
-                            "of rows instead")
+        raise SemiringError(f"the elements of {S.name} are not numbers: call reduce of sparse factors with a function "
+                            "of rows")
 
 
 def ascends(S: Semiring, dtype: np.dtype) -> bool:

@@ -291,5 +291,5 @@ def _as_array(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:
     for f, part in zip(fields, parts, strict=True):
         held = bound[f].reshape(-1)[:1]
         if held.dtype.kind in "biu" and isinstance(part, Number) and part != held[0].item():
-            raise ValueError(f"it has no place in {held.dtype}")
+            raise ValueError(f"it does not fit {held.dtype}")
     return bound

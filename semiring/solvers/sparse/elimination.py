@@ -84,7 +84,7 @@ def offer(task: Task) -> Plan | None:
     if given.kind != "sparse":
         what = "a packed matrix" if given.kind == "packed" else "an array"
         raise SemiringError(f"factor with devices= is for sparse matrices and graphs, and A is {what}: leave out "
-                            "devices, or give A by its entries, as scipy.sparse.csr_array(A) does")
+                            "devices, or pass a sparse matrix, such as scipy.sparse.csr_array(A)")
     given = as_sparse(given)
     by_superlu = _over_a_field(task, given) if task.verb == "solve" and engine is HOST else None
     return by_superlu or _factors(task, given, engine)

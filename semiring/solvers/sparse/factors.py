@@ -206,7 +206,7 @@ class SparseFactors(Factored, Pairs, Saving):
         GraphError
             For an unknown vertex.
         SemiringError
-            When a result has no place in the dtype.
+            When a result does not fit the dtype.
 
         Examples
         --------
@@ -251,7 +251,7 @@ class SparseFactors(Factored, Pairs, Saving):
         GraphError
             For an unknown vertex.
         SemiringError
-            When the sources are not a sequence, or a result has no place in the dtype.
+            When the sources are not a sequence, or a result does not fit the dtype.
 
         Examples
         --------
@@ -314,7 +314,7 @@ class SparseFactors(Factored, Pairs, Saving):
         Raises
         ------
         SemiringError
-            When it does not fit in memory, a result has no place in the dtype, or `progress` is neither.
+            When it does not fit in memory, a result does not fit the dtype, or `progress` is neither.
 
         Examples
         --------

@@ -57,7 +57,7 @@ class Pairs(Named):
         GraphError
             For an unknown vertex.
         SemiringError
-            When the sequences are not equally long, or a result has no place in the dtype.
+            When the sequences are not equally long, or a result does not fit the dtype.
 
         Notes
         -----
@@ -99,7 +99,7 @@ class Pairs(Named):
         GraphError
             For an unknown vertex.
         SemiringError
-            When a result has no place in the dtype.
+            When a result does not fit the dtype.
 
         Examples
         --------
@@ -153,7 +153,7 @@ def labels_of(F: Substitution) -> Labels:
         raise SemiringError("labels are made by compiled code: install numba, or ask weight or rows")
     if F.closed is not None:
         raise SemiringError("rounding errors grew in these factors, and labels would have them too: ask weight or "
-                            "rows, which look into the dense closure")
+                            "rows, which use the dense closure")
     from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
 
     with always():

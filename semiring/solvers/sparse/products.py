@@ -39,7 +39,8 @@ def offer(task: Task) -> Plan:
     S, o = task.S, task.options
     if not S.absorbs:
         refuted = next(v for v in S._law_report.axioms if "absorbs" in v.law.name and not v.holds)
-        raise LawError(f"{S.name}: what a sparse matrix does not store is zero, and {refuted}; pass dense arrays")
+        raise LawError(f"{S.name}: {refuted}, so sparse storage, which leaves zeros out, cannot be used: pass dense "
+                       "arrays")
     A, B, *C = task.operands
     both = A.kind == B.kind == "sparse"
     if o.device == "gpu" or (o.device is None and any(given.on_gpu for given in task.operands)):
@@ -188,7 +189,8 @@ def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:
     if task.options.check and not A.examined:
         A.look()
     if A.kind != "sparse" or B.kind not in ("dense", "device"):
-        raise SemiringError("the GPU multiplies a sparse A with a dense B; other products take host operands")
+        raise SemiringError("on a GPU, a sparse A can only be multiplied by a dense B: pass other operands in the "
+                            "host's memory")
     from semiring.kernels.cuda.compile.launch import device_name
     from semiring.kernels.cuda.sparse.product import lowering_for
 
