@@ -161,7 +161,7 @@ def test_what_has_no_numbers_or_no_order() -> None:
     truths = sr.factor(sp.csr_array(np.eye(2, dtype=bool)), sr.boolean)
     for F in (records, truths):
         for what, more in (("mean", {}), ("eccentricities", {}), ("histogram", {}), ("nearest", {"k": 1})):
-            with pytest.raises(sr.SemiringError, match=r"are not numbers: call reduce of sparse factors with a function"):
+            with pytest.raises(sr.SemiringError, match=r"are not numbers: call reduce of sparse factors with"):
                 F.reduce(what, **more)
         assert len(F.reduce(lambda vertices, rows: rows[:, 0])) == 2
     sums = sr.factor(sp.csr_array(np.array([[0, 0.5], [0.25, 0]])), sr.plus_times)
