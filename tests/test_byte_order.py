@@ -136,7 +136,7 @@ def test_out_may_have_any_byte_order(left: str) -> None:
             assert sr.matmul(MAKE[left][0](matrix(a)), B, sr.min_plus, out=out) is out
             assert order_of(out) == order
             np.testing.assert_array_equal(out, expected)
-    with pytest.raises(sr.SemiringError, match="out must be a writable float64 array"):
+    with pytest.raises(sr.SemiringError, match="out must be a writable, unmasked float64 array"):
         sr.matmul(A, B, sr.min_plus, out=np.empty((3, 3), ">f4"))
 
 

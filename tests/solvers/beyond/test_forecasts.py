@@ -50,7 +50,7 @@ def test_the_plan_says_what_it_takes(tmp_path: Path) -> None:
     tile = 32 * 32 * 8
     assert tile * sum(moved[0].values()) == plan.read + plan.written
     assert np.array_equal(found, sr.closure(np.load(tmp_path / "w.npy"), sr.min_plus))
-    with pytest.raises(sr.SemiringError, match="out must be a writable float64 array"):
+    with pytest.raises(sr.SemiringError, match="out must be a writable, unmasked float64 array"):
         sr.plan("matmul", np.eye(3), np.eye(3), sr.min_plus, out=tmp_path / "c.npy")
 
 

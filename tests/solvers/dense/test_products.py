@@ -230,7 +230,7 @@ class TestOut:
     @pytest.mark.parametrize("out", [np.empty((5, 4)), np.empty((5, 5), "f4"), [[0.0] * 5] * 5, np.empty(25)])
     def test_what_does_not_fit_is_refused(self, out: Any) -> None:
         A, B, _ = self.data()
-        with pytest.raises(sr.SemiringError, match=r"out must be a writable float64 array of shape \(5, 5\)"):
+        with pytest.raises(sr.SemiringError, match=r"out must be a writable, unmasked float64 array of shape \(5, 5\)"):
             sr.matmul(A, B, sr.min_plus, out=out)
 
     def test_read_only_is_refused(self) -> None:
