@@ -23,7 +23,7 @@ HOMES = (Path(sr.__file__).parent, Path(interface.__file__).parent, Path(interfa
 def way(call: Callable[[], Any]) -> list[str]:
     """The files in the order in which functions of theirs are called; calls within a file are not a step.
 
-    A round of three steps that is the same as the one before is no further step: how many a sweep takes, its pace says.
+    Rounds of three steps that repeat are counted once: how many a sweep takes depends on its pace.
     """
     call()
     call()

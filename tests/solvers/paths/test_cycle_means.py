@@ -62,7 +62,7 @@ def test_heavy_edges_do_not_cost_the_others_their_digits(n: int, seed: int, heav
 
 def test_sums_that_leave_the_range_are_refused() -> None:
     A = np.array([[inf, 1e308], [1.5e308, inf]])
-    with pytest.raises(sr.SemiringError, match=r"weights up to 1.5e\+308 on cycles, whose sums leave the range of floats: divide all weights"):
+    with pytest.raises(sr.SemiringError, match=r"A has weights up to 1.5e\+308 on cycles, whose sums leave the range"):
         sr.cycle_mean(A, sr.min_plus)
     A[0, 0] = 2.5
     assert sr.cycle_mean(A, sr.min_plus) == (2.5, [0, 0])
