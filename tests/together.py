@@ -194,7 +194,7 @@ def in_pieces(here: Any) -> None:
     """Messages of a few bytes each: none is lost, and none mistaken for another."""
     from semiring.scale import ranks
 
-    ranks.PIECE = 1000
+    ranks.PIECE_BYTES = 1000
     closures(here)
 
 
