@@ -144,6 +144,7 @@ def test_a_heat_map_leaves_out_what_is_no_number_to_colour(drawn: list[Any]) -> 
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("to", "from") and len(axes.figure.axes) == 2
 
 
+@pytest.mark.slow
 def test_heat_maps_of_records_truth_values_and_nothing(drawn: list[Any]) -> None:
     record = np.array([[(0.0, 1.0), (np.inf, np.inf)]] * 2, sr.shortest_hops.element_dtype)
     for M, title in (

@@ -68,6 +68,7 @@ def test_every_cut(tmp_path: Path) -> None:
             Bundle(path, "numbers")
 
 
+@pytest.mark.slow
 def test_flipped_bits(tmp_path: Path) -> None:
     path = written(tmp_path)
     data = path.read_bytes()

@@ -32,7 +32,7 @@ ESCAPE = "\x1b]0;title\x07\x1b[2J"
 # Mutated files
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_mutated_files_of_every_format(seed: int) -> None:
     command = [sys.executable, FUZZER, "--count", "150", "--seed", str(seed)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -40,6 +40,7 @@ def test_mutated_files_of_every_format(seed: int) -> None:
     assert done.stdout.endswith(f"1200 files, 0 faults, seed {seed}\n")
 
 
+@pytest.mark.slow
 def test_the_fuzzer_finds_a_misreading_a_raw_exception_an_abort_and_a_hang() -> None:
     done = subprocess.run([sys.executable, FUZZER, "--self-check"], capture_output=True, text=True)
     assert done.stdout.split() == "misread: found raw: found abort: found hang: found".split(), (

@@ -99,7 +99,7 @@ def test_every_walk_of_every_pair(name: str, dtype: str, compile: str, monkeypat
     check()
 
 
-@pytest.mark.parametrize(("name", "which", "compile"), by_both(RECORDS, 0))
+@pytest.mark.parametrize(("name", "which", "compile"), by_both(RECORDS))
 def test_walks_of_records(name: str, which: int, compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", compile)
     S = oracle.ALGEBRAS[name]
@@ -118,7 +118,7 @@ def test_walks_of_records(name: str, which: int, compile: str, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("compile", ["always", "never"])
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("dtype", [pytest.param("f4", marks=pytest.mark.slow), "f8"])
 def test_rounding_closes_no_loop(dtype: str, compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Edges of length 0, and edges so short that they vanish in a sum, both ways between many vertices."""
     monkeypatch.setenv("SEMIRING_COMPILE", compile)
@@ -330,7 +330,7 @@ def longest_walks(edges: dict[tuple[int, int], int], n: int) -> list[list[float]
 
 
 @pytest.mark.parametrize("kind", ["array", "stack", "csr", "Graph"])
-@pytest.mark.parametrize(("name", "dtype", "weights", "most", "compiled"), by_both(HELD, 4))
+@pytest.mark.parametrize(("name", "dtype", "weights", "most", "compiled"), by_both(HELD))
 def test_pairs_that_are_not_asked_for_are_no_reason_to_refuse(
     name: str, dtype: str, weights: tuple[int, ...], most: int, kind: str, compiled: str,
     monkeypatch: pytest.MonkeyPatch,

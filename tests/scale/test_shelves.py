@@ -94,7 +94,7 @@ class Later:
         return True
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
 @pytest.mark.parametrize("beside", [0, 3, 60])
 def test_streams_wait_for_what_they_need(
     seed: int, beside: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

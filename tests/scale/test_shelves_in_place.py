@@ -44,7 +44,7 @@ def closed(A: np.ndarray, S: sr.Semiring, side: int, room: int, schedule: Any, k
     return low.decode(answer), homes
 
 
-@pytest.mark.parametrize("schedule", [r_kleene, blocked, elimination])
+@pytest.mark.parametrize("schedule", [pytest.param(r_kleene, marks=pytest.mark.slow), blocked, elimination])
 @given(n=st.integers(1, 24), side=st.integers(1, 5), room=st.integers(3, 12), seed=st.integers(0, 9),
        kind=st.sampled_from(["apart", "shared", "overwritten"]))
 @settings(max_examples=25)

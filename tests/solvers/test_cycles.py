@@ -445,7 +445,7 @@ def verdicts(S: sr.Semiring, A: np.ndarray) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("signs", ORDERS, ids=str)
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("dtype", [pytest.param("f4", marks=pytest.mark.slow), "f8"])
 def test_a_cycle_improves_in_the_first_component_that_differs(signs: tuple[int, ...], dtype: str) -> None:
     """Whole numbers and quarters tie exactly; tenths are known to two machine epsilons, in each component by itself."""
     S, eps = ORDERS[signs], float(np.finfo(dtype).eps)
@@ -510,7 +510,8 @@ def test_no_walk_goes_round_a_cycle_that_rounding_made_better(lengths: tuple, dt
     assert (plus["q"][:, range(3), range(3)] == 3 + second).all() and (plus["q"][:, 3, 3] == inf).all()
 
 
-@pytest.mark.parametrize("name", ["min_plus", "max_plus", "max_times"])
+@pytest.mark.parametrize("name", [
+    "min_plus", *(pytest.param(name, marks=pytest.mark.slow) for name in ("max_plus", "max_times"))])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("n", [2, 5, 24])
 def test_consistent_weights_are_no_improving_cycle(n: int, dtype: str, name: str) -> None:

@@ -92,7 +92,9 @@ def host(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFacto
     return played
 
 
-@pytest.mark.parametrize("rung", HISTORICAL, ids=lambda rung: rung.name)
+@pytest.mark.parametrize("rung", [
+    pytest.param(rung, marks=() if i % 3 == 0 else pytest.mark.slow) for i, rung in enumerate(HISTORICAL)
+], ids=lambda rung: rung.name)
 def test_closures(host: compiled.Compiled, rung: Rung) -> None:
     for S, dtype, n in ((sr.min_plus, "f4", 45), (sr.plus_times, "f8", 33), (sr.boolean, None, 0)):
         A = closable(S, dtype_of(S, dtype), n, np.random.default_rng(n))

@@ -118,6 +118,7 @@ def test_small_graphs(n: int) -> None:
     assert sr.diameter(F) == sr.radius(F) == inf
 
 
+@pytest.mark.slow
 def test_few_rows_decide_on_a_road_network(monkeypatch: pytest.MonkeyPatch) -> None:
     side = 160
     number = np.arange(side * side).reshape(side, side)

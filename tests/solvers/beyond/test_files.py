@@ -180,10 +180,11 @@ def test_what_has_no_closure_on_a_gpu(gpu: None, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-# Tiles that fit on the GPU and on the host: all numbers of them with one algebra, the others with one pair of numbers.
+# Tiles that fit on the GPU and on the host: many numbers with one algebra and one method, one pair with the others.
+SLOW = pytest.mark.slow
 MOVED = [
     pytest.param(S, dtype, there, beside, method, id=f"{S.name}-{there}-{beside}-{method}",
-                 marks=() if S is sr.min_plus or (there, beside) == (30, 8) else pytest.mark.slow)
+                 marks=() if (S is sr.min_plus and method == "blocked") or (there, beside) == (30, 8) else SLOW)
     for S, dtype in ((sr.min_plus, "f4"), (sr.plus_times, "f8"), (sr.shortest_count, None))
     for there in (12, 30, 200) for beside in (0, 1, 8, 400) for method in files.METHODS
 ]
@@ -235,7 +236,7 @@ def test_tiles_are_as_large_as_both_memories_let_them(
 
 @pytest.mark.usefixtures("quick_commits")
 @pytest.mark.parametrize("S", [sr.plus_times, sr.min_plus], ids=lambda S: S.name)
-@pytest.mark.parametrize("beside", [0, 8, 60])
+@pytest.mark.parametrize("beside", [8, *(pytest.param(n, marks=SLOW) for n in (0, 60))])
 @pytest.mark.parametrize("often", [1e-9, 0.02])
 def test_a_gpu_goes_on_from_the_last_commit(
     S: sr.Semiring, beside: int, often: float, gpu: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engines import slow_but
 
 import semiring as sr
 from semiring.operands.sparse import Sparse
@@ -31,9 +32,9 @@ def matrix(S: sr.Semiring, n: int, dtype: Any = "f8", seed: int = 0) -> np.ndarr
 
 @pytest.mark.parametrize("given", ["file", "sparse", "graph", "array"])
 @pytest.mark.parametrize("n", [0, 1, 5, 90])
-@pytest.mark.parametrize(("S", "dtype"), [
+@pytest.mark.parametrize(("S", "dtype"), slow_but([
     (sr.min_plus, "f8"), (sr.min_plus, "i4"), (sr.max_min, "f4"), (sr.viterbi, "f8"), (sr.max_plus, "f8"),
-], ids=lambda x: getattr(x, "name", x))
+], 0, 1), ids=lambda x: getattr(x, "name", x))
 def test_ties_break_as_in_memory(S: sr.Semiring, dtype: str, n: int, given: str, tmp_path: Path) -> None:
     A = matrix(S, n, dtype)
     tails, heads = np.nonzero(S.zero_in(A.dtype) != A)

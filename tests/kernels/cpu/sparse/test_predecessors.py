@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engines import slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,7 +31,7 @@ def general_trees(A: Rows, T: Any, X: np.ndarray, sources: np.ndarray, bounded: 
     return predecessors(edges, T, X, sources, bounded)[0]
 
 
-@pytest.mark.parametrize(("name", "dtype", "weights"), ALGEBRAS)
+@pytest.mark.parametrize(("name", "dtype", "weights"), slow_but(ALGEBRAS, 0))
 def test_they_are_those_for_any_values(name: str, dtype: str, weights: list[Any]) -> None:
     S = sr.catalogue[name]
     low = general(S, dtype_of(S, dtype))

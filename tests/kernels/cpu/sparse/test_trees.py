@@ -120,10 +120,10 @@ def test_more_lanes_than_one_strip_has(
     assert (guessed == np.isin(roots, rows)).all()
 
 
-@pytest.mark.parametrize(("name", "dtype", "weights"), [
+@pytest.mark.parametrize(("name", "dtype", "weights"), slow_but([
     ("min_plus", "f4", [0.0, 1.5, 2.0, 3.0]), ("viterbi", "f8", [1.0, 0.5, 0.3]),
     ("shortest_hops", "home", [(0.0, 1.0), (1.0, 1.0), (0.3, 1.0)]),
-])
+], 0, 2))
 def test_every_number_of_edges(name: str, dtype: str, weights: list[Any]) -> None:
     """Few are looked at together, others in turn."""
     S, n = sr.catalogue[name], 70
@@ -229,7 +229,7 @@ def test_a_best_edge_that_rounding_hides() -> None:
             assert (vertices_of(found) == expected).all()
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("dtype", ["f4", pytest.param("f8", marks=pytest.mark.slow)])
 def test_products_of_zero_that_are_no_numbers(dtype: str) -> None:
     """Loss rates that compound: ∞ + 0 + ∞ · 0 is NaN, as the first of three products here."""
     S = sr.Semiring("compound", add=np.minimum, mul=lambda a, b: a + b + a * b, zero=inf, one=0, star=lambda a: 0.0,
