@@ -15,6 +15,7 @@ import numpy as np
 CALL_TERMS = 1 << 32  # multiply-adds of one call, of half a second at most: between two calls an interrupt is heard
 SPREAD = 1e4  # of the largest entry to the least, from which vertices are scaled before rows are exchanged
 UNDERRATED = 4  # times that an estimate of a norm may be too small
+INVERTED_COLUMNS = 64  # that LAPACK inverts together; SciPy makes room for three
 PANEL = 32  # columns that are tried first: most matrices whose rows have to be exchanged show it there
 STEP = 256  # halves of a product are a multiple of so many rows, columns or terms
 
@@ -157,7 +158,7 @@ class Decomposition:
         char = self.lu.dtype.char
         if not self.lu.size:
             return self.lu.copy()
-        inverse, _ = _lapack(char, "getri")(self.lu, self.exchanges)
+        inverse, _ = _lapack(char, "getri")(self.lu, self.exchanges, lwork=INVERTED_COLUMNS * len(self.lu))
         size = _lapack(char, "lange")("I1"[self.transposed], inverse)
         if not isfinite(size):
             return None
