@@ -62,8 +62,27 @@ def test_a_page_runs_without_the_network(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert "```{code-cell}" not in text or text.startswith("---\nfile_format: mystnb\n"), "or its cells do not run"
     assert len(list(cells(text))) == text.count("{code-cell}"), "cells stand at the top, or they do not run"
-    assert not re.search(r"\$\$|\{math\}", text), "formulas are Unicode: MathJax comes from the network"
+    assert "{math}" not in text, "formulas stand between dollars, as notebooks show them"
     assert unanswered(text) == []
+
+
+def formulas(text: str) -> list[str]:
+    """The formulas of a page, which stand between dollars outside of code."""
+    prose = re.sub(r"^(`{3,}).*?^\1$|^    .*?$|`[^`\n]+`", "", text, flags=re.MULTILINE | re.DOTALL)
+    return [block or line for block, line in re.findall(r"\$\$(.+?)\$\$|\$([^$]+)\$", prose, re.DOTALL)]
+
+
+def test_formulas_are_drawn_by_the_browser() -> None:
+    math = pytest.importorskip("docutils.utils.math")
+    site = runpy.run_path(str(SITE / "mathml.py"))
+    for formula in [each for page in PAGES for each in formulas(page.read_text(encoding="utf-8"))]:
+        ElementTree.fromstring(site["mathml"](formula, display=True))
+    made = site["mathml"]("a^* = 1")
+    assert made.startswith("<math ") and made.endswith("</math>") and "<msup><mi>a</mi><mo>∗</mo></msup>" in made
+    with pytest.raises(math.MathError, match="nosuch"):
+        site["mathml"](r"\nosuch")
+    assert formulas("a $x$ `$HOME` $$\ny\n$$\n    $ pip\n```sh\n$ ls $\n```\n") == ["x", "\ny\n"]
+    assert 'html_math_renderer = "mathml"' in (SITE / "conf.py").read_text(encoding="utf-8"), "not MathJax"
 
 
 def test_an_answer_that_nothing_tries_is_found() -> None:

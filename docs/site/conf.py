@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import semiring
@@ -12,7 +13,8 @@ HERE = Path(__file__).parent
 project = "semiring"
 author = copyright = "the semiring authors"
 release = version = semiring.__version__
-extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc"]
+sys.path.insert(0, str(HERE))
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "mathml"]
 nitpicky = True
 
 # Cells find the helpers for figures beside this file. Matrices on these pages are small, so nothing is worth compiling.
@@ -26,7 +28,10 @@ nb_execution_timeout = 60
 nb_merge_streams = True
 nb_code_prompt_show = "Show the answer"
 nb_code_prompt_hide = "Hide the answer"
-myst_enable_extensions = ["colon_fence", "attrs_block"]
+# Formulas are LaTeX between dollars; mathml.py beside this file writes them as MathML. Escape other dollars.
+myst_enable_extensions = ["colon_fence", "attrs_block", "dollarmath"]
+myst_update_mathjax = False
+html_math_renderer = "mathml"
 myst_heading_anchors = 3
 
 # Signatures name the parameters; their types, with shapes, stand in the docstrings.
