@@ -48,9 +48,10 @@ def page(explanation: Explanation) -> str:
     live = [E for E in offered if E.live and E.dtype.kind != "O"]
     functions = ",\n".join(f"{json.dumps(explanation.keys[E.S])}: {algebra_functions(E.S)}" for E in live)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    operations = f"const OPERATIONS = {{\n{tight(functions)}\n}};"
     parts = {
         "TITLE": _escaped(explanation.title), "CSS": styles(), "DATA": text,
-        "SCRIPT": "\n".join([engine(), f"const OPERATIONS = {{\n{functions}\n}};", *(script(name) for name in VIEW)]),
+        "SCRIPT": "\n".join([engine(), operations, *(script(name) for name in VIEW)]),
     }
     return re.sub("%([A-Z]+)%", lambda found: parts[found[1]], stripped(_read("page.html")))
 
@@ -84,12 +85,34 @@ def refusals(S: Semiring) -> dict[str, str]:
 
 def engine() -> str:
     """The scripts that compute, without those that draw: they run wherever JavaScript does."""
-    return "\n".join([stripped(runtime()), *(script(name) for name in ENGINE)])
+    return "\n".join([tight(stripped(runtime())), *(script(name) for name in ENGINE)])
 
 
 def script(name: str) -> str:
-    """A script of the page, without comments."""
-    return stripped(_read(f"{name}.js"))
+    """A script of the page, without comments and blanks that mean nothing."""
+    return tight(stripped(_read(f"{name}.js")))
+
+
+# A text between quotes, or a regular expression, which follows a sign: blanks count there.
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|(?<=[(=,!?:])\s*/(?![/*])(?:[^/\\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+/')
+_LOOSE = re.compile(r" *([=,;:?{}()\[\]<>!&|*]) *")
+
+
+def tight(text: str) -> str:
+    """Remove blanks beside signs; not in texts, nor in a line where texts hold others.
+
+    >>> print(tight('const f = (a, b) => a + `${a, b} = ` + (a ? ", " : b);'))
+    const f=(a,b)=>a + `${a, b} = ` +(a?", ":b);
+    """
+    return "\n".join(line if line.count("`") > 2 else _tight_line(line) for line in text.splitlines())
+
+
+def _tight_line(line: str) -> str:
+    parts, at = [], 0
+    for quoted in _QUOTED.finditer(line):
+        parts += [_LOOSE.sub(r"\1", line[at : quoted.start()]), quoted[0].lstrip()]
+        at = quoted.end()
+    return "".join([*parts, _LOOSE.sub(r"\1", line[at:])])
 
 
 def styles() -> str:
