@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,6 @@ from semiring.algebra.by_name import algebra
 from semiring.algebra.catalogue import catalogue
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
-from semiring.files.streams import created
 from semiring.graphs.texts import infinities, is_same
 from semiring.kernels.wrappers.recording import Call, recorded
 from semiring.operands.convert import as_dense, on_host
@@ -29,6 +26,7 @@ from .layout import Place, circle, fitted
 from .page import matrix, page
 from .questions import OFFERED, Edges
 from .replay import Failure, Replay, Step
+from .shown import Shown
 from .weights import graph_of, weighted
 from .words import Line, line, walks_text
 
@@ -42,7 +40,7 @@ NAMES = {
 }
 
 
-class Explanation:
+class Explanation(Shown):
     """The steps of a closure over a small graph; `semiring.explain` makes it.
 
     It iterates over its steps, prints those that change an entry, and a notebook shows it as the page that `save`
@@ -88,6 +86,7 @@ class Explanation:
         self.semiring, self.method, self.names, self.edges = S, method, names, edges
         self.weights, self.positions, self.title, self.lengths = weights, positions, title, lengths
         n = len(names)
+        self.height = 720 + 44 * n  # where the page cannot choose it
         self.methods: dict[str, tuple[str, str, list[Call]]] = {
             key: (*NAMES[key], recorded(schedule, n, n if key == "floyd-warshall" else tile))
             for key, schedule in SCHEDULES.items()
@@ -168,31 +167,8 @@ class Explanation:
             lines.append(self._failure_text(self.failure))
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        height = 720 + 44 * len(self.names)  # where the page cannot choose it
-        title, text = html.escape(self.title, True), html.escape(page(self), True)
-        return (f'<iframe class="semiring-explain" title="{title}" loading="lazy" srcdoc="{text}" '
-                f'style="width: 100%; height: {height}px; border: 0"></iframe>')
-
-    def save(self, path: str | Path) -> None:
-        """Write the page: one HTML file that needs no network and no server.
-
-        Parameters
-        ----------
-        path : str or Path
-
-        Raises
-        ------
-        OSError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> sr.explain([[0.0, 2.0], [1.0, 0.0]], sr.min_plus).save("page.html")  # doctest: +SKIP
-        """
-        with created(Path(path)) as file:
-            file.write(page(self).encode("utf-8"))
+    def _page(self) -> str:
+        return page(self)
 
     def _summary(self) -> str:
         n = len(self.names)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).with_name("page")
 # In the order in which they depend on each other.
 ENGINE = ("values", "regex", "walks", "replay", "expressions", "laws")
-VIEW = ("algebras", "words", "graph", "matrix", "page")
+VIEW = ("frame", "algebras", "words", "graph", "matrix", "page")
 
 
 def page(explanation: Explanation) -> str:
@@ -47,13 +47,15 @@ def page(explanation: Explanation) -> str:
     }
     live = [E for E in offered if E.live and E.dtype.kind != "O"]
     functions = ",\n".join(f"{json.dumps(explanation.keys[E.S])}: {algebra_functions(E.S)}" for E in live)
+    scripts = [engine(), f"const OPERATIONS = {{\n{tight(functions)}\n}};", *(script(name) for name in VIEW)]
+    return assembled("page", explanation.title, data, scripts)
+
+
+def assembled(template: str, title: str, data: Any, scripts: Sequence[str], css: Sequence[str] = ("page",)) -> str:
+    """A page from its template, the data that its scripts read, the scripts, and its style sheets."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    operations = f"const OPERATIONS = {{\n{tight(functions)}\n}};"
-    parts = {
-        "TITLE": _escaped(explanation.title), "CSS": styles(), "DATA": text,
-        "SCRIPT": "\n".join([engine(), operations, *(script(name) for name in VIEW)]),
-    }
-    return re.sub("%([A-Z]+)%", lambda found: parts[found[1]], stripped(_read("page.html")))
+    parts = {"TITLE": _escaped(title), "CSS": "".join(map(styles, css)), "DATA": text, "SCRIPT": "\n".join(scripts)}
+    return re.sub("%([A-Z]+)%", lambda found: parts[found[1]], stripped(_read(f"{template}.html")))
 
 
 def matrix(explanation: Explanation, elements: Elements) -> list[list[Any]]:
@@ -115,9 +117,9 @@ def _tight_line(line: str) -> str:
     return "".join([*parts, _LOOSE.sub(r"\1", line[at:])])
 
 
-def styles() -> str:
-    """The style sheet of the page, without comments and blanks that mean nothing."""
-    text = re.sub(r"/\*.*?\*/", "", _read("page.css"), flags=re.DOTALL)
+def styles(name: str) -> str:
+    """A style sheet, without comments and blanks that mean nothing."""
+    text = re.sub(r"/\*.*?\*/", "", _read(f"{name}.css"), flags=re.DOTALL)
     return re.sub(r"\s*([{};])\s*|(:|,)\s+(?=[^{}]*[;}])", r"\1\2", text).strip()
 
 

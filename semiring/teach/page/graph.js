@@ -1,21 +1,6 @@
 // The graph, as SVG: vertices at their places, edges as curves, and what a step reads and writes in colour.
 
-const SVG = "http://www.w3.org/2000/svg";
 const RADIUS = 17, WIDTH = 400, HEIGHT = 320;
-
-function element(tag, attributes = {}, ...children) {
-  const made = tag.startsWith("svg:") ? document.createElementNS(SVG, tag.slice(4)) : document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== undefined) made.setAttribute(name, value);
-  }
-  made.append(...children);
-  return made;
-}
-
-function put(node, name, value) {
-  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
-}
 
 // Boxes are [left, top, right, bottom].
 const boxAround = (x, y, width, height) => [x - width / 2, y - height / 2, x + width / 2, y + height / 2];
@@ -24,8 +9,6 @@ const LETTER = 8.2, LINE = 18;  // of a weight: the width of a character, and it
 const ALONG = [0.42, 0.5, 0.34, 0.58, 0.27, 0.66, 0.2, 0.74], ASIDE = [0, 9, -9, 16, -16];
 const DIAGONALS = [[0.7, -0.7], [0.7, 0.7], [-0.7, -0.7], [-0.7, 0.7]];
 const DENSE = 3;  // edges for each vertex: beyond that only a step's weights are drawn
-
-const cut = (text, most) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
 
 class GraphView {
   constructor(svg) {

@@ -1,6 +1,5 @@
 // The page: its state, what its controls do, and the link that opens it as it is.
 
-const $ = id => document.getElementById(id);
 const matrixView = new MatrixView($("matrix"), picked);
 const graphView = new GraphView($("graph"));
 const state = {algebra: DATA.start[0], method: DATA.start[1], step: 0, by: "change", timer: null, asked: null, edited: new Set()};
@@ -67,11 +66,6 @@ function apply(step, forwards) {
 function picked(place) {
   state.asked = place;
   draw();
-}
-
-function texts(node, parts) {
-  node.replaceChildren(...parts.map(part => Array.isArray(part)
-    ? element("span", {class: part[1] || null, title: part[2] === part[0] ? null : part[2]}, part[0]) : part));
 }
 
 function classesOf(step) {
@@ -433,27 +427,6 @@ function tryOwn() {
   }
 }
 
-// Themes: the reader's choice, else what a page around this one says or shows (a site, JupyterLab), else the system's.
-
-const isDark = matchMedia("(prefers-color-scheme: dark)");
-const setTheme = theme => { document.documentElement.dataset.theme = theme; };
-const around = (() => {
-  try {
-    return parent === window ? null : parent.document;
-  } catch {
-    return null;  // of another origin
-  }
-})();
-function follow() {
-  const theme = around?.documentElement.dataset.theme, light = around?.body?.dataset.jpThemeLight;
-  setTheme(["light", "dark"].includes(theme) ? theme : light ? (light === "true" ? "light" : "dark") : isDark.matches ? "dark" : "light");
-}
-follow();
-isDark.addEventListener("change", follow);
-for (const node of [around?.documentElement, around?.body].filter(Boolean))
-  new MutationObserver(follow).observe(node, {attributeFilter: ["data-theme", "data-jp-theme-light"]});
-addEventListener("message", event => ["light", "dark"].includes(event.data?.theme) && setTheme(event.data.theme));
-
 // Controls
 
 document.title = $("title").textContent = DATA.title;
@@ -474,7 +447,6 @@ const onwards = by => { play(false); move(by); say(); remember(); };
 $("back").onclick = () => onwards(-1);
 $("next").onclick = () => onwards(1);
 $("play").onclick = () => play(!state.timer);
-$("theme").onclick = () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
 $("changes").ontoggle = () => {
   $("log").querySelector("[aria-current]")?.removeAttribute("aria-current");
   mark($("log"), button => +button.dataset.step === state.step);
@@ -517,10 +489,5 @@ document.addEventListener("keydown", event => {
 });
 addEventListener("resize", () => matrixView.fit());
 if (location.protocol === "about:") $("link").hidden = true;  // there is no address to copy
-if (around) {
-  document.documentElement.classList.add("framed");
-  new ResizeObserver(() => { frameElement.style.height = `${Math.ceil(document.body.getBoundingClientRect().height)}px`; }).observe(document.body);
-}
-new ResizeObserver(() => document.documentElement.style.setProperty("--dock", `${$("dock").offsetHeight + 8}px`)).observe($("dock"));
 addEventListener("hashchange", restore);
 restore();

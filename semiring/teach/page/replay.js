@@ -2,7 +2,6 @@
 // As semiring/teach/replay.py, step by step.
 
 const ROUNDING = 1e-12;  // of the largest weight: what a cycle may seem to improve by rounding alone
-const range = (from, to) => Array.from({length: to - from}, (_, i) => from + i);
 const square = (n, x) => range(0, n).map(() => Array(n).fill(x));
 const copied = rows => rows.map(row => [...row]);
 

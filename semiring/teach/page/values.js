@@ -77,3 +77,14 @@ function typed(text, like) {
   if (value !== 0 && value !== 1) throw Error(`“${text}” is neither 0 nor 1`);
   return value === 1;
 }
+
+const range = (from, to) => Array.from({length: to - from}, (_, i) => from + i);
+const cut = (text, most) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
+
+// ⊕ or ⊗ of parts, each a list of texts.
+function joinedBy([place, sign], parts) {
+  if (parts.length === 1) return parts[0];
+  const between = place === "before" ? ", " : sign ? ` ${sign} ` : "";
+  const list = parts.flatMap((part, i) => i ? [between, ...part] : part);
+  return place === "before" ? [`${sign}(`, ...list, ")"] : list;
+}

@@ -23,14 +23,6 @@ function byWalks(S, walks) {
   return /^(combining|no walk)/.test(text) ? text : `by ${text}`;
 }
 
-// ⊕ or ⊗ of parts, each a list of texts.
-function joinedBy([place, sign], parts) {
-  if (parts.length === 1) return parts[0];
-  const between = place === "before" ? ", " : sign ? ` ${sign} ` : "";
-  const list = parts.flatMap((part, i) => i ? [between, ...part] : part);
-  return place === "before" ? [`${sign}(`, ...list, ")"] : list;
-}
-
 function entryText(name, i, j) {
   return `${name === "A" ? "d" : "new d"}(${NAMES[i] ?? "k"}, ${NAMES[j] ?? "k"})`;
 }
