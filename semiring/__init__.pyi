@@ -98,6 +98,7 @@ from .solvers.sparse.factors import open_factors as open_factors
 from .solvers.sparse.files import open_analysis as open_analysis
 from .solvers.sparse.pairs import Labels as Labels
 from .solvers.sparse.pairs import open_labels as open_labels
+from .teach.calls import kernel_calls as kernel_calls
 from .teach.comparison import Comparison as Comparison
 from .teach.comparison import compare as compare
 from .teach.explanation import Explanation as Explanation
