@@ -487,7 +487,7 @@ def factor(
         Refuse a closure that does not exist, and results without a value; see `closure`.
     order : {"auto", "amd", "levels", "metis", "natural"}, sequence of all vertices, or Analysis
         The order of elimination of a sparse matrix or graph: approximate minimum degree, or nested dissection by level
-        sets or by METIS (which needs `pymetis`); ``"auto"`` is the better of the first two. Or the order itself, a list
+        sets or by METIS (with ``pymetis``); ``"auto"`` is the better of the first two. Or the order itself, a list
         or an array of vertices by name, or by number if they have no names, first to be eliminated first;
         ``F.analysis.order`` is one for the same edges. Or the analysis of a matrix with the same edges, ``F.analysis``
         or the result of `open_analysis`, which saves finding it.
@@ -503,7 +503,7 @@ def factor(
     Returns
     -------
     Factors, StackedFactors or SparseFactors
-        With `.solve(B)` and `.closure()`. For a sparse matrix or graph also rows, streams of rows, and reductions,
+        With `solve(B)` and `closure()`. For a sparse matrix or graph also rows, streams of rows, and reductions,
         which never hold an n × n matrix.
 
     Raises
@@ -1126,7 +1126,7 @@ def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = N
     Returns
     -------
     LawReport
-        Printable; `.ok`, `.failures` with a counterexample each, `.derived` flags.
+        Printable; `ok`, `failures` with a counterexample each, `derived` flags.
 
     Raises
     ------

@@ -96,7 +96,7 @@ def shortest_path(
     csgraph: Any, method: str = "auto", directed: bool = True, return_predecessors: bool = False,
     unweighted: bool = False, overwrite: bool = False, indices: Any = None,
 ) -> Any:
-    """Return distances between all vertices or from some, as SciPy's `shortest_path`.
+    """Return distances between all vertices or from some, as SciPy's `scipy.sparse.csgraph.shortest_path`.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def dijkstra(
     csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
     unweighted: bool = False, limit: float = np.inf, min_only: bool = False,
 ) -> Any:
-    """Return distances from all vertices or from some, as SciPy's `dijkstra`.
+    """Return distances from all vertices or from some, as SciPy's `scipy.sparse.csgraph.dijkstra`.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def bellman_ford(
     csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
     unweighted: bool = False,
 ) -> Any:
-    """Return distances from all vertices or from some, as SciPy's `bellman_ford`.
+    """Return distances from all vertices or from some, as SciPy's `scipy.sparse.csgraph.bellman_ford`.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def johnson(
     csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
     unweighted: bool = False,
 ) -> Any:
-    """Return distances from all vertices or from some, as SciPy's `johnson`.
+    """Return distances from all vertices or from some, as SciPy's `scipy.sparse.csgraph.johnson`.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ class LawError(SemiringError):
     Attributes
     ----------
     failures : list
-        The verdicts of a `LawReport` that caused the error, each with its `witness` and perhaps a `graph()`; empty
+        The verdicts of a `LawReport` that caused the error, each with its ``witness`` and perhaps a ``graph()``; empty
         after the error was pickled.
 
     Examples

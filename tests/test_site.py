@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import re
 import runpy
@@ -15,6 +16,7 @@ from types import FunctionType, ModuleType
 from xml.etree import ElementTree
 
 import pytest
+from test_docstrings import PUBLIC
 
 import semiring as sr
 from semiring import csgraph
@@ -41,20 +43,51 @@ def unanswered(text: str) -> list[str]:
             if "hide-cell" in tags and not ("remove-cell" in next_tags and "assert " in next_code)]
 
 
-def test_the_reference_names_everything_that_is_public() -> None:
-    text = "".join(page.read_text(encoding="utf-8") for page in SITE.glob("reference/*.md"))
-    named = re.findall(r"^\.\. auto(?:function|class|exception):: (\w+)$", text, re.MULTILINE)
-    assert len(named) == len(set(named))
-    instances = {name for name in sr.__all__ if isinstance(getattr(sr, name), sr.Semiring)}
-    assert set(named) == set(sr.__all__) - instances - {"catalogue", "counter_examples"}
+@pytest.fixture
+def public(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The program that writes the pages of the reference."""
+    monkeypatch.syspath_prepend(str(SITE))
+    return import_module("public")
 
 
-def test_the_reference_names_every_function_in_scipys_place() -> None:
-    text = (SITE / "reference" / "csgraph.md").read_text(encoding="utf-8")
-    named = re.findall(r"^\.\. autofunction:: semiring\.csgraph\.(\w+)$", text, re.MULTILINE)
+def test_the_reference_names_everything_that_is_public(public: ModuleType) -> None:
+    pages = [page.read_text(encoding="utf-8") for page in SITE.glob("reference/*.md")]
+    tables = [table for text in pages for table in re.findall(r"^\.\. autosummary::\n(.*?)^```$", text, re.M | re.S)]
+    listed = [f"semiring.{name}" for table in tables for name in re.findall(r"^   (\w\S*)$", table, re.MULTILINE)]
+    assert sorted(listed) == sorted(public.pages()), "each has a row in one table, and a page of its own"
+    named = {name.removeprefix("semiring.") for name in listed}
+    assert {*sr.__all__} <= named | public.algebras().keys() | {"catalogue", "counter_examples"}
     own = {name for name, value in vars(csgraph).items()
            if isinstance(value, FunctionType) and value.__module__ == csgraph.__name__ and not name.startswith("_")}
-    assert sorted(named) == sorted(own)
+    assert {f"csgraph.{name}" for name in own} | {"torch.closure", "jax.matmul"} <= named
+    assert ".. algebras::" in (SITE / "reference" / "catalogue.md").read_text(encoding="utf-8")
+
+
+def test_every_member_of_a_public_class_has_an_entry(public: ModuleType) -> None:
+    text = "".join(map(public.page, public.pages()))
+    entries = set(re.findall(r"^\.\. (?:auto|py:)(?:class|exception|function|method|property|attribute):: (\S+)$",
+                             text, re.MULTILINE))
+    assert PUBLIC.keys() <= entries, "functions, classes, methods and properties"
+    bases = {(name, base) for name, cls in PUBLIC.items() if inspect.isclass(cls) for base in cls.__mro__
+             if base.__module__.startswith("semiring.")}
+    fields = {f"{name}.{field}" for name, base in bases
+              for field in (*vars(base).get("__annotations__", ()), *vars(base)) if not field.startswith("_")}
+    assert fields <= entries and len(fields) > 200
+    assert {"SparseFactors.weight", "SparseFactors.path", "Factors.path", "Labels.weight", "SparsePlan.run"} <= entries
+    assert {"Matrix.index", "Graph.index", "PackedMatrix.zeros", "Regex.parts", "Regex.kind", "Regex.text"} <= entries
+    silent = re.findall(r"^\.\. py:attribute:: (\S+)\n\n   \*attribute\*", text, re.MULTILINE)
+    assert silent == [], "add a row to the Attributes of the class"
+
+
+def test_names_in_docstrings_are_links_parameters_or_code(public: ModuleType) -> None:
+    lines = ["Return `tree(source)` along `path`, as `closure`.", "", "Parameters", "----------", "path : str", "",
+             "Returns", "-------", "Paths", "    With `weights`."]
+    public.shown(None, "function", "f", None, None, lines)
+    assert lines[0] == "Return `tree(source) <semiring.Paths.tree>` along ``path``, as `closure`."
+    assert lines[-1] == "    With `weights <semiring.Paths.weights>`."
+    assert all(map(public.is_code, ("A @ B", "R[a, b]", "header="))) and not any(map(public.is_code, ("A", "A.b", "?")))
+    assert public.is_internal("semiring.algorithms.trees") and not public.is_internal("semiring.algorithms.bushes")
+    assert "overwrite" in public.parameters() and "overwritten" not in public.parameters()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

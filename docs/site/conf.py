@@ -9,13 +9,16 @@ from pathlib import Path
 import semiring
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # for mathml.py and public.py
 
 project = "semiring"
 author = copyright = "the semiring authors"
 release = version = semiring.__version__
-sys.path.insert(0, str(HERE))
-extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "mathml"]
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "mathml", "public"]
 nitpicky = True
+default_role = "py:obj"  # `name` in a docstring is a link; public.py shows parameters and expressions as code
+autosummary_generate = False  # public.py writes the pages
+autodoc_mock_imports = ["torch", "jax"]
 
 # Cells find the helpers for figures beside this file. Matrices on these pages are small, so nothing is worth compiling.
 os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -36,8 +39,11 @@ myst_heading_anchors = 3
 
 # Signatures name the parameters; their types, with shapes, stand in the docstrings.
 autodoc_typehints = "none"
-autodoc_member_order = "groupwise"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
+numpydoc_xref_param_type = True
+numpydoc_xref_aliases = {name: f"semiring.{name}" for name in semiring.__all__ if name[0].isupper()}
+numpydoc_xref_ignore = "all"
 numpydoc_class_members_toctree = False
 # All but: sections that many names do without, the case of first letters, which may be symbols, and verbs' conjugation.
 # tests/test_docstrings.py holds them against signatures and code, and shapes too.

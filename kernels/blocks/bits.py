@@ -211,7 +211,7 @@ class PackedRows:
         return -(-self.shape[1] // WORD)
 
     def bands(self) -> list[tuple[int, int]]:
-        """Return ranges of rows of at most `BLOCK` bytes each, or of one row.
+        """Return ranges of rows of at most ``BLOCK`` bytes each, or of one row.
 
         Returns
         -------

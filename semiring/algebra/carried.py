@@ -349,7 +349,7 @@ class Carried:
         Returns
         -------
         Arithmetic
-            With `add`, `mul`, `star`, `zero`, `one`, and `contains`, which tests elements.
+            With `add`, `mul`, `star`, `zero`, `one`, and ``contains``, which tests elements.
 
         Raises
         ------

@@ -171,7 +171,7 @@ class LawReport:
     """Verdicts on the axioms, the star and the flags of one algebra on some samples.
 
     `check_laws` makes one; it prints as a table, and iterating over it gives all verdicts. A verdict has the law and
-    whether it `holds`. If it does not hold, the verdict has a `witness` of elements with the two sides, `left` and
+    whether it ``holds``. If it does not hold, the verdict has a ``witness`` of elements with the two sides, `left` and
     `right`, and perhaps a `graph()` on which the order of elimination changes the answer.
 
     Attributes

@@ -86,9 +86,19 @@ class Semiring(Elementwise):
         As they were given, in native byte order.
     product_only : bool
     lift : Lift or None
-        A function of arrays of numbers; `lift.absent` is the weight of a missing edge.
+        A function of arrays of numbers; ``lift.absent`` is the weight of a missing edge.
     idempotent, selective, bounded, commutative : bool
         Whether the algebra has the law, as far as that is proven or declared.
+    traced : Operations or None
+        The operations as expressions; None if they run on Python objects.
+    kinds : str
+        The kinds of scalar dtype that hold the elements, best first: of "f", "i", "u" and "b".
+    stages : tuple of Semiring, or None
+        The two algebras of `lexicographic`: the first decides, the second breaks ties.
+    refuses_cycles, sums_cycles : bool
+        Whether improving cycles are refused, or summed by a declared star.
+    origin : tuple or None
+        A function and its arguments, which make the algebra again in another process.
 
     Raises
     ------

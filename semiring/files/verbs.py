@@ -49,7 +49,7 @@ def read_graph(
     Parameters
     ----------
     path : path or file object
-        Files compressed by gzip, bzip2 or xz are decompressed. An open file or a `BytesIO` is read from its current
+        Files compressed by gzip, bzip2 or xz are decompressed. An open file or a ``BytesIO`` is read from its current
         position to its end; its format follows from its name, if it has one, or from `format`.
 
         - .mtx: Matrix Market. Vertices count from 0 in the graph. A symmetric matrix is an undirected graph; a

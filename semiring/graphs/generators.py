@@ -57,8 +57,8 @@ def random_graph(
         The number of vertices, which are called 0 to n − 1.
     kind : str, optional
         - "uniform": directed edges to vertices that are drawn uniformly. With ``degree=(low, high)`` each vertex has
-          between `low` and `high` edges, each number equally likely; with ``p`` each of the n (n − 1) edges exists with
-          that probability;
+          between ``low`` and ``high`` edges, each number equally likely; with ``p`` each of the n (n − 1) edges exists
+          with that probability;
         - "rmat": directed edges, placed by repeatedly choosing a quarter of the matrix with the probabilities 0.57,
           0.19, 0.19 and 0.05, so that a few vertices have many; `degree` times n are drawn (default: 16), and
           duplicates and loops dropped;

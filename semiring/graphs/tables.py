@@ -139,27 +139,16 @@ class Table(Labelled, Elements):
     has names, else by position; `T[a]` is the row of a. NumPy treats it as an array. Verbs and operators, which match
     vertices by name, refuse it: pass its elements, `to_numpy()`.
 
-    Parameters
-    ----------
-    array : ndarray, shape (k, t)
-        It is kept, not copied.
-    semiring : Semiring
-    sources, targets : sequence of hashable
-        The k vertices of the rows and the t vertices of the columns.
-    library : {None, "pandas", "polars", "pyarrow"}
-        The library of the data frames that `to_frame` makes.
-
     Attributes
     ----------
     array : ndarray, shape (k, t)
         The elements as stored: in integers the limits of the dtype stand for ±∞, which are floats when they are read.
     semiring : Semiring
+        The algebra of the elements.
     sources, targets : list
-
-    Raises
-    ------
-    GraphError
-        If there is not one vertex for each row and column.
+        The k vertices of the rows and the t vertices of the columns.
+    library : {None, "pandas", "polars", "pyarrow"}
+        The library of the data frames that `to_frame` makes.
 
     Examples
     --------

@@ -23,17 +23,10 @@ class StackedPaths:
 
     `R[i]` are the paths in matrix i, `R[i, j]` if the stack has two axes; iterating goes over all of them, in order.
 
-    Parameters
+    Attributes
     ----------
     shape : tuple of int
         The axes of the stack.
-    each : sequence of Paths
-        The paths in every matrix, the last axis fastest.
-
-    Attributes
-    ----------
-    shape
-        As the parameter.
 
     Examples
     --------

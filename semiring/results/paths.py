@@ -49,22 +49,10 @@ class Paths:
     `R[a, b]` is the path from a to b, with vertices called by name if the graph has names, else by position.
     Iterating gives ``(from, to, weight, vertices)`` for every path from a source to a different target.
 
-    Parameters
-    ----------
-    given : Operand
-        The graph.
-    weights : array, shape (k, n)
-        Rows of the closure.
-    tree : array of int32, shape (k, n), or EdgeNumbers
-        On the device of the weights: next hops if k = n and no sources were given, else predecessors.
-    sources, targets : ndarray of int64, shape (k,), optional
-        Positions; None: all vertices.
-    limited : bool
-        Whether walks worse than a limit were left out.
-
     Attributes
     ----------
     semiring : Semiring
+        The algebra of the weights.
     n : int
         The number of vertices.
     names : list or None

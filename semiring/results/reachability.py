@@ -36,13 +36,6 @@ class Reachability(Named):
 
     Vertices are called by name if they have names, else by position. Every vertex reaches itself.
 
-    Parameters
-    ----------
-    closure : PackedMatrix, shape (n, n)
-        True at (a, b) if a reaches b, and on the diagonal; kept, not copied.
-    names : sequence of hashable, optional
-        One for each vertex, all different.
-
     Attributes
     ----------
     closure : PackedMatrix, shape (n, n)
@@ -50,12 +43,7 @@ class Reachability(Named):
     n : int
         Number of vertices.
     names : list or None
-
-    Raises
-    ------
-    GraphError
-        If the closure is not a packed matrix, or not square, or the names are not a sequence with one for each
-        vertex, all different and hashable.
+        The names of the vertices.
 
     Examples
     --------

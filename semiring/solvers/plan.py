@@ -46,6 +46,10 @@ class Plan:
         Entries of a sparse matrix.
     seconds : dict
         Predicted seconds of each way that was considered, if they were predicted.
+    needs : tuple of str, or None
+        What needs the memory, and what to do if there is too little, if the solver can say it better than `shortage`.
+    runner : callable
+        What `run` calls, with the plan.
 
     Examples
     --------

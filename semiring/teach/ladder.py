@@ -54,7 +54,7 @@ def close(A: Any, S: Semiring | str | None = None, rung: str = "floyd", device: 
     S : Semiring or str, optional
         The algebra. Default: that of A, if A is a `Matrix`.
     rung : str, optional
-        The name of one of `RUNGS`.
+        The name of one of ``RUNGS``.
     device : {None, "cpu", "gpu"}, optional
         The rung's own device, which is also the default.
 

@@ -56,7 +56,7 @@ class LawGraph:
     Attributes
     ----------
     law : Law
-        With `name` and `formula`.
+        With `name` and ``formula``.
     vertices : tuple of str
         The answer is the element from the first to the last.
     edges : list of (str, str, element)

@@ -447,7 +447,7 @@ def open_factors(path: str | Path, S: Semiring | str | None = None) -> SparseFac
     -------
     SparseFactors
         They give the answers of the saved factors, bit for bit, on any machine of the same byte order, and have the
-        same methods, `refactor` with new weights too.
+        same methods, `SparseFactors.refactor` with new weights too.
 
     Raises
     ------

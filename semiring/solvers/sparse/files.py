@@ -211,7 +211,9 @@ class Saving:
 
 
 def open_analysis(path: str | Path) -> Analysis:
-    """Open an analysis that `save_analysis` wrote, for ``sr.factor(A, S, order=…)``.
+    """Open an analysis that `SparseFactors.save_analysis` wrote.
+
+    Pass it to ``sr.factor(A, S, order=…)``.
 
     Parameters
     ----------
