@@ -52,3 +52,13 @@ def cycles_through(G: Graph, zero: Any, v: int, between: np.ndarray) -> Iterator
         fresh = heads[between[heads] & (before[heads] < 0) & (heads != v)]
         before[fresh] = u
         waiting.extend(fresh.tolist())
+
+
+def is_endless_chain(G: Graph, part: np.ndarray) -> bool:
+    """Whether no edge leaves some vertices, and the weights out of each are shares that add up to 1."""
+    if G.values.dtype.kind != "f":
+        return False
+    slack, inside = 4 * G.n * np.finfo(G.values.dtype).eps, np.zeros(G.n, bool)
+    inside[part] = True
+    rows = [G.edges(int(u)) for u in part]
+    return all((w >= 0).all() and inside[v[w > 0]].all() and abs(w.sum() - 1) <= slack for v, w in rows)

@@ -15,7 +15,7 @@ from semiring.algebra.rounding import is_relative, knows_tolerance, rounds
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import labels
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.algorithms.cycle_through import cycles_through
+from semiring.algorithms.cycle_through import cycles_through, is_endless_chain
 from semiring.algorithms.labels import cycle_weight, improving_cycle
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import NoClosureError, SemiringError
@@ -366,7 +366,7 @@ def singular(
     index : tuple of int, optional
         Which matrix of a stack it is.
     """
-    called, vertex, cycle, weight = _called(names), None, None, None
+    called, vertex, cycle, weight, advice = _called(names), None, None, None, "Remove or mend an edge"
     found = f"I − A{_within(index)} is singular"
     if condition < np.inf:
         found += f" within the rounding of {dtype}, its condition number being about {condition:.1e}"
@@ -385,8 +385,12 @@ def singular(
             at = cycle.index(max(cycle))  # the vertex that is eliminated last
             cycle = [*cycle[at:-1], *cycle[: at + 1]]
             vertex = cycle[0]
-            found += _without_limit(called, cycle, weight, alone, f"vertex {called(vertex)!r}")
-    advice = "Remove or mend an edge; from a Markov chain leave out the states that are never left"
+            if not alone and is_endless_chain(graph, taking_part):
+                found += (f": no walk leaves the vertices {_route(list(map(called, taking_part.tolist())), ', ')}, and "
+                          "each of their rows adds up to 1, as in a Markov chain without an exit")
+                advice = "Lower a weight in one of these rows, so that walks can end, or leave these vertices out"
+            else:
+                found += _without_limit(called, cycle, weight, alone, f"vertex {called(vertex)!r}")
     return _refusal(S, f"{found}. {advice}. {UNCHANGED}", names, vertex, cycle, weight, index)
 
 
@@ -490,6 +494,6 @@ def _within(index: Index | None) -> str:
     return "" if index is None else f" of matrix {index[0] if len(index) == 1 else index} of the stack"
 
 
-def _route(called: list[Any]) -> str:
+def _route(called: list[Any], between: str = " → ") -> str:
     """The vertices of a cycle; the first and the last ones of a long cycle."""
-    return " → ".join(map(shown, called if len(called) <= LISTED_VERTICES else [*called[:6], "…", *called[-5:]]))
+    return between.join(map(shown, called if len(called) <= LISTED_VERTICES else [*called[:6], "…", *called[-5:]]))

@@ -304,7 +304,7 @@ def test_a_cycle_of_the_transposed_equations_goes_the_right_way() -> None:
 
 
 def test_sums_of_cycles_that_have_no_limit_together() -> None:
-    A = np.full((2, 2), 0.5)
+    A = np.array([[0.5, 0.25], [1.0, 0.5]])  # 1/2 ⋅ 1/2 = 1/4 ⋅ 1
     for S, vertex, said in (
         (sr.plus_times, 0, r"I − A is singular: the walks round vertex 0, such as the cycle 0 → 0 of weight 0\.5,"),
         (sr.mod_p(7), 1, r"eliminating vertex 1 .*: the walks round it, such as the cycle 1 → 1 of weight 4,"),
@@ -313,6 +313,27 @@ def test_sums_of_cycles_that_have_no_limit_together() -> None:
         with pytest.raises(sr.NoClosureError, match=said + " have no limit together") as e:
             sr.closure(given_, S)
         assert (e.value.vertex, e.value.cycle, e.value.weight) == (vertex, [vertex, vertex], given_[0, 0])
+
+
+def test_a_markov_chain_without_an_exit_is_named() -> None:
+    third = 1 / 3
+    never = r"no walk leaves the vertices {}, and each of their rows adds up to 1, .* exit\. Lower a weight in one"
+    for rows, inside in (
+        ([[.5, .5], [.5, .5]], "0, 1"),
+        ([[.5, .5, 0, 0], [0, third, third, third], [0, third, third, third], [0, .5, .5, 0]], "1, 2, 3"),
+    ):
+        P, scale = np.array(rows), np.arange(1.0, len(rows) + 1)
+        for A in (P, P.astype("f4"), sp.csr_array(P)):
+            with pytest.raises(sr.NoClosureError, match=never.format(inside)) as caught:
+                sr.closure(A, sr.plus_times)
+            assert caught.value.cycle is not None
+        with pytest.raises(sr.NoClosureError, match=r"the walks round vertex .* Remove or mend an edge\."):
+            sr.closure(scale[:, None] * P / scale, sr.plus_times)  # as singular, but no chain
+        P[-1] *= 0.9  # one exit is enough
+        assert np.isfinite(sr.closure(P, sr.plus_times)).all()
+    edges = [("a", "a", 0.5), ("a", "b", 0.5), ("b", "b", 0.5), ("b", "a", 0.5), ("c", "a", 0.5)]
+    with pytest.raises(sr.NoClosureError, match=never.format("a, b")):
+        sr.closure(sr.adjacency(edges, sr.plus_times))
 
 
 def test_where_nothing_is_left_of_the_matrix_there_is_a_vertex_alone(monkeypatch: pytest.MonkeyPatch) -> None:
