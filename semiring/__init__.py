@@ -28,9 +28,12 @@ def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
         globals()[name] = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
         return globals()[name]
+    text = f"module 'semiring' has no attribute {name!r}"
+    if name.startswith("_"):  # other programs ask for such names, and ask often: no suggestion is looked for
+        raise AttributeError(text)
     from .suggestions import suggestion
 
-    raise AttributeError(f"module 'semiring' has no attribute {name!r}{suggestion(name, __all__)}")
+    raise AttributeError(text + suggestion(name, __all__))
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,6 @@
 """Without Numba everything is computed all the same: one process in which it cannot be imported tries it all.
 
-The functions of `CHECKS` run there, by `runpy`; here each is a test that says what it said.
+The functions of `CHECKS` run there, by `runpy`; one test, so that there is one process, says what each said.
 """
 
 from __future__ import annotations
@@ -466,16 +466,10 @@ runpy.run_path({file!r}, run_name="without_numba")["report"]()
 """
 
 
-@pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """What each check said."""
+def test_all_is_computed_without_numba(tmp_path: Path) -> None:
     text = PROCESS.format(folder=str(Path(__file__).parent), file=__file__)
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False,
-                          cwd=tmp_path_factory.mktemp("empty"))
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    yield json.loads(done.stdout.splitlines()[-1])
-
-
-@pytest.mark.parametrize("name", CHECKS)
-def test_all_is_computed_without_numba(name: str, said: dict[str, str]) -> None:
-    assert not said[name], said[name]
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert set(said) == set(CHECKS)
+    assert not any(said.values()), "\n".join(f"{name}: {wrong}" for name, wrong in said.items() if wrong)

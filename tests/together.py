@@ -26,6 +26,8 @@ CASES: list[tuple[str, sr.Semiring, Any]] = [
     ("records", sr.shortest_count, None), ("logarithms", sr.log, "f8"),
 ]
 
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # Open MPI asks twice
+
 
 def launcher() -> str | None:
     """The program that starts processes, beside Python's own or where commands are."""
@@ -42,7 +44,7 @@ def run(size: int, case: str, *arguments: Any, timeout: float = 240) -> subproce
     """What a case writes, run by so many processes."""
     command = [str(launcher()), "-n", str(size), sys.executable, __file__, case, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout,
-                          env={**os.environ, "OMP_NUM_THREADS": "1"})
+                          env={**os.environ, "OMP_NUM_THREADS": "1", **AS_ROOT})
 
 
 def matrix(S: sr.Semiring, n: int, dtype: Any, seed: int = 0) -> np.ndarray:

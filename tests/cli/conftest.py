@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,9 @@ from semiring import cli
 
 
 @pytest.fixture
-def call(capsys: pytest.CaptureFixture[str]):
-    def run(*arguments: object) -> Answer:
+def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    def run(*arguments: object, stdin: bytes = b"") -> Answer:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         capsys.readouterr()
         try:
             status = cli.main([str(a) for a in arguments])

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli.calling import command, refused
+from engines import slow_but
 
 from semiring import cli
 from semiring.cli.arguments import COMMANDS
@@ -180,9 +181,9 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
-@pytest.mark.parametrize("arguments", [
-    ("catalogue",), ("--help",), ("--version",), ("closure", "ROADS", "--algebra", "min-plus", "--path"),
-])
+@pytest.mark.parametrize("arguments", slow_but([
+    [("catalogue",)], [("--help",)], [("--version",)], [("closure", "ROADS", "--algebra", "min-plus", "--path")],
+], 0, 3))
 def test_a_full_disk_is_one_line(roads: Path, arguments: tuple[str, ...]) -> None:
     called = [sys.executable, "-m", "semiring", *(str(roads) if a == "ROADS" else a for a in arguments)]
     with open("/dev/full", "w") as full:
@@ -191,14 +192,14 @@ def test_a_full_disk_is_one_line(roads: Path, arguments: tuple[str, ...]) -> Non
 
 
 @pytest.mark.skipif(os.name != "posix", reason="how a shell closes streams")
-@pytest.mark.parametrize(("arguments", "status", "out", "problem"), [
+@pytest.mark.parametrize(("arguments", "status", "out", "problem"), slow_but([
     ("catalogue >&-", 2, "", "standard output: Bad file descriptor"),
     ("--help >&-", 2, "", "standard output: Bad file descriptor"),
     ("closure ROADS --algebra min-plus -o OUT >&-", 0, "", ""),
     ("closure - --algebra min-plus <&-", 2, "", "standard input is closed"),
     ("closure nowhere.csv --algebra min-plus 2>&-", 2, "", ""),
     ("closure ROADS --algebra min-plus --from Ayr --to Dale 2>&-", 0, "Ayr\tDale\t7\n", ""),
-])
+], 0, 3, 5))
 def test_streams_that_the_shell_closed(
     roads: Path, tmp_path: Path, arguments: str, status: int, out: str, problem: str
 ) -> None:

@@ -6,8 +6,6 @@ import bz2
 import gzip
 import lzma
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -203,8 +201,8 @@ def test_columns_by_name_or_number(call, tmp_path: Path, text: str, options: lis
     file.write_text(text)
     answer = call("closure", file, *FAR, *options)
     assert (answer.status, answer.rows, answer.err) == (0, [["10", "30", value]], "")
-    done = command("closure", "-", *FAR, *options, input=text)
-    assert (done.returncode, done.stdout.split()) == (0, ["10", "30", value])
+    answer = call("closure", "-", *FAR, *options, stdin=text.encode())
+    assert (answer.status, answer.rows, answer.err) == (0, [["10", "30", value]], "")
 
 
 @pytest.mark.parametrize(("text", "options", "words"), [
@@ -225,15 +223,14 @@ def test_messages_spell_options_as_the_command_line_does(
     assert words in said and not re.search("(weight|source|target|header|names|decimal|format)=", said)
 
 
-def test_lists_that_count_from_one_are_told_of(tmp_path: Path) -> None:
+def test_lists_that_count_from_one_are_told_of(call, tmp_path: Path) -> None:
     (tmp_path / "g.edges").write_text("1 2\n2 3\n")
     done = command("components", tmp_path / "g.edges")
     assert done.stdout == "0\n1\n2\n3\n" and done.stderr.count("\n") == 1
     assert "vertex 0 has no edges: pass --compact to leave it out" in done.stderr
-    done = command("components", tmp_path / "g.edges", "--compact")
-    assert (done.stdout, done.stderr) == ("1\n2\n3\n", "")
-    done = command("components", "-", "--compact", input="1 2\n2 3\n")
-    assert (done.stdout, done.stderr) == ("1\n2\n3\n", "")
+    given = call("components", "-", "--compact", stdin=b"1 2\n2 3\n")
+    for answer in call("components", tmp_path / "g.edges", "--compact"), given:
+        assert (answer.out, answer.err) == ("1\n2\n3\n", "")
 
 
 def test_what_means_no_edge_in_a_matrix(call, tmp_path: Path) -> None:
@@ -258,8 +255,8 @@ def test_what_means_no_edge_in_a_matrix(call, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
-def test_standard_input_may_be_packed(pack: Any) -> None:
-    command = [sys.executable, "-m", "semiring", "closure", "-", "--algebra", "min-plus", "--from", "a", "--to", "c"]
+def test_standard_input_may_be_packed(call, pack: Any) -> None:
+    ends = "--algebra", "min-plus", "--from", "a", "--to", "c"
     for data, more in ((b"a,b,1\nb,c,2\n", []), (b",a,b,c\na,,1,\nb,,,2\nc,,,\n", ["--format", "csv"])):
-        done = subprocess.run([*command, *more], input=pack(data), capture_output=True)
-        assert float(done.stdout.split()[2]) == 3.0, done.stderr
+        answer = call("closure", "-", *ends, *more, stdin=pack(data))
+        assert float(answer.out.split()[2]) == 3.0, answer.err

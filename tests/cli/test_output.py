@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -58,16 +57,15 @@ def test_tables_for_a_terminal(monkeypatch: pytest.MonkeyPatch, roads: Path) -> 
 
 
 @pytest.mark.parametrize("options", [[], ["--from", "b"], ["--packed", "--from", "b"]])
-def test_the_command_line_prints_a_row_a_line(tmp_path, options):
+def test_the_command_line_prints_a_row_a_line(call, tmp_path, options):
     name = f"{ESCAPE}\t\u2028\n"
     (tmp_path / "g.csv").write_text(f'"{name}x",b,1\nb,c\u202e,2\n')
-    command = [sys.executable, "-m", "semiring", "closure", str(tmp_path / "g.csv"), "--algebra", "boolean", *options]
-    done = subprocess.run([*command, "--no-header"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert all(c.isprintable() or c in "\t\n" for c in done.stdout)
-    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    answer = call("closure", tmp_path / "g.csv", "--algebra", "boolean", *options, "--no-header")
+    assert answer.status == 0, answer.err
+    assert all(c.isprintable() or c in "\t\n" for c in answer.out)
+    rows = [line.split("\t") for line in answer.out.splitlines()]
     assert len({len(row) for row in rows}) == 1 and len(rows) == (3 if options else 4)
-    assert "\\x1b]0;title\\x07\\x1b[2J\\t\\u2028\\nx" in done.stdout
+    assert "\\x1b]0;title\\x07\\x1b[2J\\t\\u2028\\nx" in answer.out
 
 
 def test_elements_in_cells() -> None:

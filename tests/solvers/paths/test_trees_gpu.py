@@ -131,7 +131,7 @@ class OnGpu(np.ndarray):
 
 
 @pytest.mark.usefixtures("engine")
-@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("backwards", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_guesses_that_go_wrong_are_mended_as_on_the_host(backwards: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Potentials: every cycle is 0 but for rounding, and some look as if they improved."""
     monkeypatch.setattr(best, "is_on_gpu", lambda array: isinstance(array, OnGpu))

@@ -25,6 +25,7 @@ ALGEBRAS = {
     "hops": (sr.shortest_hops, None), "modular": (sr.mod_p(7), "i8"),
     "custom": (sr.Semiring("the longer of two", add=np.minimum, mul=np.maximum, zero=np.inf, one=-np.inf), "f8"),
 }
+QUICK = ["min-plus f8", "max-min", "plus-times", "hops", "custom"]  # to compile, and one of each kind of algebra
 
 
 def graph(S: sr.Semiring, dtype: str | None, names: str, directed: bool) -> Any:
@@ -71,8 +72,10 @@ def compare(F: sr.SparseFactors, G: sr.SparseFactors) -> None:
     same(H.closure(), K.closure())
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("key", ALGEBRAS)
+@pytest.mark.parametrize("key, compiled", [
+    pytest.param(key, compiled, marks=pytest.mark.slow if compiled and key not in QUICK else ())
+    for key in ALGEBRAS for compiled in (True, False)
+])
 @pytest.mark.parametrize("names, directed", [("none", True), ("texts", False), ("tuples", True), ("mixed", False)])
 def test_factors_answer_as_before(
     key: str, names: str, directed: bool, compiled: bool, tmp_path: Path, request: pytest.FixtureRequest

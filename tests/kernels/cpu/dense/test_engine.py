@@ -30,6 +30,7 @@ Case, join, split = preludes.Case, preludes.join, preludes.split
 CASES = {
     name: case for name, case in preludes.CASES.items() if has_fma() or "fma" not in name
 }
+ALIKE = ["min-plus-float32", "min-plus-float64", "min-plus-int16", "max-times-float32", "or-and-uint8"]  # as others are
 SHAPES = [
     (1, 1, 1), (2, 3, 1), (3, 2, 5), (5, 1, 7), (1, 5, 64), (63, 64, 65), (64, 65, 3), (100, 17, 37), (65, 257, 100),
     (257, 100, 38), (0, 3, 2), (3, 0, 2), (3, 2, 0),
@@ -46,7 +47,7 @@ def way(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(params=CASES)
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.slow if name in ALIKE else ()) for name in CASES])
 def case(request: pytest.FixtureRequest) -> Case:
     return CASES[request.param]
 

@@ -36,7 +36,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("variant, name, dtype", PAIRS)
-@pytest.mark.parametrize("n", [1, 33, 70])
+@pytest.mark.parametrize("n", slow_but([[1], [33], [70]], 1))
 def test_closures(
     play: Callable[..., Compiled], rng: np.random.Generator, variant: Variant, name: str, dtype: str | None, n: int
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engines import slow_but
 from gpu import nvrtc
 from gpu.compiled import Compiled
 from gpu.elements import assert_equal, closable, closure_reference, dtype_of
@@ -37,7 +38,7 @@ def closed(play: Compiled, kind: type, S: sr.Semiring, A: np.ndarray) -> np.ndar
 @pytest.mark.parametrize("name, dtype", [
     ("min_plus", "f4"), ("min_plus", "i8"), ("max_min", "i2"), ("boolean", None), ("viterbi", "f8"),
 ])
-@pytest.mark.parametrize("n", [1, 2, 33, 90])
+@pytest.mark.parametrize("n", slow_but([[1], [2], [33], [90]], 2))
 def test_closures(
     play: Callable[..., Compiled], rng: np.random.Generator, kind: type, name: str, dtype: str | None, n: int
 ) -> None:

@@ -33,7 +33,7 @@ def engine(S: sr.Semiring, dtype: np.dtype, product: str, tile: int = 40) -> Ele
 
 
 @pytest.mark.parametrize("name, dtype", slow_but(KINDS, 0, 2, 5))
-@pytest.mark.parametrize("n", [1, 33, 70])
+@pytest.mark.parametrize("n", slow_but([[1], [33], [70]], 1))
 def test_a_launch_for_each_pivot(
     play: Callable[..., Compiled], rng: np.random.Generator, name: str, dtype: str | None, n: int
 ) -> None:
