@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.carried import arithmetic_of
 from semiring.algebra.laws import full
 from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.semiring import Semiring
@@ -61,7 +62,7 @@ class Dense(Operand):
     @cached_property
     def bounded(self) -> bool:
         """Whether no edge is better than one."""
-        return nothing_improves(self.S.over(self.dtype), self.array)
+        return nothing_improves(arithmetic_of(self.S, self.dtype), self.array)
 
     @property
     def T(self) -> Dense:

@@ -218,6 +218,7 @@ def order_of(shape: tuple[int, ...], what: str = "A") -> int:
     return int(shape[-1])
 
 
+@lru_cache(1024)
 def order_of_one(shape: tuple[int, ...], what: str = "A") -> int:
     """The order of one square matrix."""
     if len(shape) != 2:

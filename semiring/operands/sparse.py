@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semiring.algebra.carried import arithmetic_of
 from semiring.algebra.laws import full, is_nan, show
 from semiring.algebra.lexicographic import is_forgotten
 from semiring.algebra.rounding import nothing_improves
@@ -121,7 +122,8 @@ class Sparse(Operand):
     @cached_property
     def bounded(self) -> bool:
         """Whether no edge is better than one."""
-        return nothing_improves(self.S.over(self.dtype), self.values[:1] if self.alike else self.values)
+        T = arithmetic_of(self.S, self.dtype)
+        return nothing_improves(T, self.values[:1] if self.alike else self.values)
 
     @cached_property
     def negative_zeros(self) -> bool:

@@ -69,7 +69,7 @@ class Plan:
     memory: Final[int]
     runner: Final[Callable[[Any], Any]] = field(repr=False, compare=False)  # is called with the plan
     place: Final[str] = ""
-    needs: Final[tuple[str, str] | None] = None  # as `shortage`, if it can be said better
+    needs: Final[tuple[str, str]] = "", "use a narrower dtype or fewer vertices"  # as `shortage`
     reasons: Final[dict[str, str]] = field(default_factory=dict)
     tile: Final[int] = 0
     devices: Final[tuple[int, ...]] = ()
@@ -108,11 +108,14 @@ class Plan:
 
     @property
     def shortage(self) -> tuple[str, str]:
-        """Text for the out-of-memory error: what needs the memory, and what to try."""
+        """Text for the out-of-memory error: what needs the memory, by default the answer, and what to try."""
+        what, advice = self.needs
+        if what:
+            return what, advice
         shape = " × ".join(map(str, self.shape))
         dtype = "bits" if self.lowering.kind == "packed" else self.lowering.dtype
         what = f"the {shape} product" if self.operation == "matmul" else f"the {self.operation} of {shape} {dtype}"
-        return self.needs or (what, "use a narrower dtype or fewer vertices")
+        return what, advice
 
     def rows(self) -> dict[str, str]:
         """Return the printed rows, by name.

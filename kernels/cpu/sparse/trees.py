@@ -23,7 +23,7 @@ from semiring.kernels.cpu.dense.operations import exchanged
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import scratch
 
-from .edge_numbers import MOST_EDGES, NUMBER, EdgeNumbers
+from .edge_numbers import NUMBER, EdgeNumbers
 from .kernel import RowsKernel, aligned, comparing
 from .search import INDEX
 
@@ -40,7 +40,7 @@ BITS = 64 << 20  # bytes of what is known of edges: a bit for each line
 class TreeKernel(RowsKernel):
     """Predecessors for one semiring in one storage type, as numbers of edges; see `RowsKernel`.
 
-    No vertex may have more than `MOST_EDGES` edges. The program is that of `program_of`.
+    No vertex may have more than `edge_numbers.MOST_EDGES` edges. The program is that of `program_of`.
     """
 
     template, needs = Path(__file__).with_name("trees_template.py"), ("grow",)
@@ -97,16 +97,15 @@ class TreeKernel(RowsKernel):
         return tuple(address_of(getattr(self.rounds, name)) for name in REST)
 
     def predecessors(
-        self, entering: Rows, leaving: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool, tied: bool = False,
+        self, entering: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool, tied: bool = False,
         lossless: bool = False, order: np.ndarray | None = None,
     ) -> tuple[EdgeNumbers | np.ndarray, np.ndarray, np.ndarray]:
         """The vertex before each on a best walk from each root.
 
         Parameters
         ----------
-        entering, leaving : Rows
-            Of every vertex the edges to it, and those from it, whose weights are not looked at, each the transpose of
-            the other; in storage.
+        entering : Rows
+            Of every vertex the edges to it, in storage.
         X : ndarray, shape (k, n)
             Rows of the closure, in storage, of any strides.
         roots : ndarray of int64, shape (k,)
@@ -135,31 +134,33 @@ class TreeKernel(RowsKernel):
         lost, guessed = np.empty(count, np.int64), np.zeros(count, bool)
         parts = self.threads if count >= 2 * LANES * self.threads else 1
         most = (TIED if tied or not bounded else WIDE) if across else min(LANES, ROOM // max(n * self._size, 1))
-        words = 2 * len(entering.columns) + 3 * n + 1  # for 64 lines
+        edges = len(entering.columns)
+        words = 2 * edges + 3 * n + 1  # for 64 lines
         width = max(min(most, -(-count // (WHOLE * parts)) * WHOLE, 64 * max(BITS // max(8 * words, 1), 1)), 1)
         order = np.arange(n, dtype=INDEX) if order is None else order.astype(INDEX)
         # The rest is compiled where it is needed, and lines then begin once more; from then on it is at hand.
         grow, rest = self._grow, self.__dict__.get("_rest", (0, 0))
-        x, p, *shared = [a.ctypes.data for a in (X, P, lost, guessed, roots, entering.offsets, entering.columns,
-                                                 entering.values, leaving.offsets, leaving.columns, order)]
+        blocks = -(-count // width)
+        stopped = np.empty(blocks, np.int64)  # for each call the line at which it stopped, where its first block is
+        x, p, *shared, stops = [a.ctypes.data for a in (X, P, lost, guessed, roots, entering.offsets, entering.columns,
+                                                        entering.values, order, stopped)]
         strip = self.module.STRIP
         room = aligned(n * width * self._size) + aligned(4 * width) + width * self._size
-        room += strip * (2 * self._size + 9) + aligned(8 * len(entering.columns)) + aligned(20 * n)
+        room += strip * (2 * self._size + 9) + aligned(12 * edges + 8 * (n + 1)) + aligned(20 * n)
         room += 128 + aligned(n // 8 + 8) + 8 * -(-width // 64) * words
 
         def lines(first: int, last: int) -> None:
             nonlocal rest
             _memory, place = scratch(room)
-            begin, end, stopped = first * width, min(last * width, count), np.array([-1])
+            begin, end = first * width, min(last * width, count)
             while begin >= 0:
                 grow(x, *X.strides, p, *P.strides, *shared, n, begin, end, width, bounded,
-                     tied, lossless, across, *rest, stopped.ctypes.data, place)
-                begin = int(stopped[0])
+                     tied, lossless, across, *rest, stops + 8 * first, place)
+                begin = int(stopped[first])
                 if begin >= 0:
                     rest = self._rest
 
-        edges = len(entering.columns) + n
-        self._share("grow", lines, -(-count // width), float(width * edges))
+        self._share("grow", lines, blocks, float(width * (edges + n)))
         numbers = self.hop == NUMBER
         return EdgeNumbers(P, entering.offsets, entering.columns) if numbers else P, lost, guessed
 
@@ -176,10 +177,3 @@ def is_monotone(lowering: Lowering) -> bool:
     So it is where no edge is better than one.
     """
     return [c.kind for c in lowering.components] == ["f"] and lowering.mul.is_plain("add", "multiply")
-
-
-def kernel_for(entering: Rows) -> tuple[str, type[TreeKernel]]:
-    """What compiled code is for that makes trees along such edges, and which kernel that is."""
-    offsets = entering.offsets
-    hubs = int(np.maximum.reduce(offsets[1:] - offsets[:-1], initial=0)) > MOST_EDGES
-    return ("trees of hubs", HubTreeKernel) if hubs else ("trees", TreeKernel)

@@ -207,12 +207,34 @@ def sure_tails(
         number += 4
 
 
-@entry(*[int64] * 27)
+@compiled
+def turn(n: int, offsets: int, tails: int, places: int, leaving: int, heads: int) -> None:
+    """The edges from every vertex, as `offsets` and `tails` say those to it; and where each edge stands among these."""
+    stay_apart()
+    for u in range(n + 1):
+        put(np.int64, leaving, u, int64(0))
+    for p in range(fetch(np.int64, offsets, n)):
+        after = int64(fetch(np.int32, tails, p)) + 1
+        put(np.int64, leaving, after, fetch(np.int64, leaving, after) + 1)
+    for u in range(n):
+        put(np.int64, leaving, u + 1, fetch(np.int64, leaving, u + 1) + fetch(np.int64, leaving, u))
+    for v in range(n):
+        for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
+            u = int64(fetch(np.int32, tails, p))
+            place = fetch(np.int64, leaving, u)
+            put(np.int64, places, p, place)
+            put(np.int32, heads, place, as_element(np.int32, v))
+            put(np.int64, leaving, u, place + 1)
+    for u in range(n, 0, -1):  # each is where the next one begins
+        put(np.int64, leaving, u, fetch(np.int64, leaving, u - 1))
+    put(np.int64, leaving, 0, int64(0))
+
+
+@entry(*[int64] * 25)
 def grow(
     X: int, x_line: int, x_step: int, P: int, p_line: int, p_step: int, lost: int, guessed: int, roots: int,
-    offsets: int, tails: int, weights: int, leaving: int, heads: int, order: int, n: int, first: int, last: int,
-    width: int, bounded: int, tied: int, lossless: int, in_place: int, settle: int, rest: int, stopped: int,
-    workspace: int,
+    offsets: int, tails: int, weights: int, order: int, n: int, first: int, last: int, width: int, bounded: int,
+    tied: int, lossless: int, in_place: int, settle: int, rest: int, stopped: int, workspace: int,
 ) -> None:
     """Lines ``first:last`` of the predecessors of the walks whose values are X, `width` lines at a time.
 
@@ -225,22 +247,17 @@ def grow(
     do not need: without them `stopped` takes the first line of those that do, of which and of what follows nothing is
     known then; else −1.
 
-    Workspace: 8 bytes for each edge, up to a multiple of 64; n elements of every lane in planes, and a vertex of every
-    lane, each up to a multiple of 64 bytes; an element of every lane, up to a multiple of STRIP; four elements, two
-    labels and a byte of STRIP lanes; 5 n vertices, up to a multiple of 64 bytes; a bit of every lane, up to a word, two
-    for each edge, three for each vertex, and one; 128 bytes; and a bit of every vertex, up to a word.
+    Workspace: 12 bytes for each edge and 8 for each vertex, and 8, up to a multiple of 64; n elements of every lane in
+    planes, and a vertex of every lane, each up to a multiple of 64 bytes; an element of every lane, up to a multiple of
+    STRIP; four elements, two labels and a byte of STRIP lanes; 5 n vertices, up to a multiple of 64 bytes; a bit of
+    every lane, up to a word, two for each edge, three for each vertex, and one; 128 bytes; and a bit of every vertex,
+    up to a word.
     """
     nothing = as_element(LABEL, NONE if lossless else OPEN)
-    edges = fetch(np.int64, leaving, n)
-    places, values = workspace, workspace + (8 * edges + 63) // 64 * 64  # where each stands among those that leave
-    for v in range(n):
-        put(np.int32, values, v, np.int32(0))  # of the edges from v, how many were passed
-    for v in range(n):
-        for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
-            u = int64(fetch(np.int32, tails, p))
-            passed = fetch(np.int32, values, u)
-            put(np.int64, places, p, fetch(np.int64, leaving, u) + passed)
-            put(np.int32, values, u, as_element(np.int32, passed + 1))
+    edges, turned = fetch(np.int64, offsets, n), False
+    places, leaving = workspace, workspace + 8 * edges  # see `turn`
+    heads = leaving + 8 * (n + 1)
+    values = workspace + (12 * edges + 8 * (n + 1) + 63) // 64 * 64
     for begin in range(first, last, width):
         lanes = min(width, last - begin)
         words = (lanes + 63) // 64
@@ -304,6 +321,9 @@ def grow(
                 if rest == 0:
                     put(np.int64, stopped, 0, begin)
                     return
+                if not turned:
+                    turn(n, offsets, tails, places, leaving, heads)
+                    turned = True
                 if call(settle, (
                     v, x, plane, pitch, lanes, tails, weights, begins, stop, bounded, tail, best, other, bytes_,
                     lost + 8 * begin, roots + 8 * begin, roots_here, open_ + 8 * words * v, places, tight, words,

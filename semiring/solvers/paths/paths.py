@@ -24,7 +24,7 @@ from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.kernels.build import repays, sums_numbers
 from semiring.kernels.cpu.compile.price import when
-from semiring.kernels.cpu.sparse.edge_numbers import MOST_EDGES, NUMBER, EdgeNumbers
+from semiring.kernels.cpu.sparse.edge_numbers import NUMBER, EdgeNumbers
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.parts import each_part, like
 from semiring.machine.memory import available_bytes
@@ -43,7 +43,7 @@ from ..plan import Plan
 from ..task import UNCHECKED_BYTES, Options, Task, compute, first_offer
 from . import stages
 from .search import Positions, Search, form_of, on_the_host, place_of, positions, rows_in_parts, way_of
-from .trees import best_trees, cut_off, form_for_trees, trees_within
+from .trees import best_trees, cut_off, form_for_trees, has_hubs, trees_within
 from .walks import beyond, limit_of, not_held
 
 SAMPLED_SOURCES = 8  # from which the share of pairs within a limit is estimated
@@ -123,8 +123,7 @@ def hop_bytes(given: Operand, low: Lowering) -> int:
     """Return the bytes of a next hop while it is computed: a vertex, the number of an edge, or both."""
     if not isinstance(given, Sparse) or low.kind != "numba" or when() == "never":
         return VERTEX_BYTES
-    offsets = given.rows.offsets
-    if int(np.maximum.reduce(offsets[1:] - offsets[:-1], initial=0)) > MOST_EDGES:
+    if has_hubs(given.rows):
         return VERTEX_BYTES
     return NUMBER.itemsize if given.bounded else NUMBER.itemsize + VERTEX_BYTES
 

@@ -43,7 +43,7 @@ from semiring.operands.devices import gpu_name, require_gpu, to_host
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
 
-from ..costs import search_times
+from ..costs import Searches, search_times
 from ..cycles import improving
 from ..forms import narrowed, plain_form, told, widened
 from ..plan import Plan
@@ -353,23 +353,27 @@ def form_of(given: Sparse) -> Form:
 
 
 def on_the_host(
-    given: Sparse, form: Form, sources: int, predecessors: bool = False, limited: bool = False
+    given: Sparse, form: Form, sources: int, predecessors: bool = False, limited: bool = False,
+    times: Searches | None = None,
 ) -> Form:
     """Decide how searches from so many sources run on the CPU: in which way, and whether compiled.
 
-    Searches that end at a limit are not made together, because each ends at another time.
+    Searches that end at a limit are not made together, because each ends at another time. `times` are those of
+    `search_times`, if they are known.
     """
     machine = form.low.kind == "numba" and form.bounded
     alike = machine and given.alike
     buckets = machine and not alike and sums_numbers(form.low)
     purpose = "levels" if alike else "buckets" if buckets else "search"
-    low = affordable(form.low, float(sources) * given.n, float(sources) * given.n**2, purpose)
+    low = form.low
+    if not code_of(low, purpose).bought:  # else a warm call is spared a step
+        low = affordable(low, float(sources) * given.n, float(sources) * given.n**2, purpose)
     many = sources > 1 and not predecessors and not limited
     sweep = code_of(form.low, "sweep") if machine and not alike and many else None
     if low.compiled:
         together = False
         if sweep is not None:
-            times = search_times(low, given, sources, given.alike)
+            times = times or search_times(low, given, sources, given.alike)
             one_by_one = times.buckets if buckets else times.settle
             together = times.sweep < one_by_one and sweep.repays(one_by_one)
         return replace(form, low=low, alike=alike, together=together, buckets=buckets)

@@ -99,20 +99,22 @@ def closure_if_faster(task: Task, given: Sparse, low: Lowering, seconds: dict[st
     search, way = times.seconds, times.way
     if search >= rival or not repays(form.low, rival, way):
         return None
-    return _plan(task, given, form, {"search": search} | seconds, "predicted to be faster than what else could be done")
+    return _plan(task, given, form, {"search": search} | seconds, "predicted to be faster than what else could be done",
+                 times)
 
 
-def _plan(task: Task, given: Sparse, form: Form, seconds: dict[str, float], why: str) -> Plan:
+def _plan(
+    task: Task, given: Sparse, form: Form, seconds: dict[str, float], why: str, times: costs.Searches | None = None
+) -> Plan:
     n = given.n
-    form = on_the_host(given, form, n)
+    form = on_the_host(given, form, n, times=times)
     low = form.low
     decoded = 0 if low.storage == low.dtype else low.dtype.itemsize
     return Plan(
         operation="closure", algebra=task.S, shape=(n, n), method=SEARCH, lowering=low, place=place_of(low),
         work=float(given.nnz) * n, memory=n * n * (low.storage.itemsize + decoded),
         runner=partial(_run, task, given, form),
-        needs=(f"the closure of {n} × {n} {low.dtype}",
-               "use a narrower dtype, fewer vertices, or closure_rows for some sources at a time"),
+        needs=("", "use a narrower dtype, fewer vertices, or closure_rows for some sources at a time"),
         reasons={"method": f"{way_of(form)[0]}, {why}"}, nnz=given.nnz, seconds=seconds,
     )
 

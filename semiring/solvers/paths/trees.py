@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.carried import arithmetic_of
 from semiring.algebra.laws import equal, full
 from semiring.algebra.overflow import may_leave
 from semiring.algebra.rounding import least_or_greatest
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import trees
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import affordable, renting
-from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
+from semiring.kernels.build import affordable, code_of, renting
+from semiring.kernels.cpu.sparse.edge_numbers import MOST_EDGES, EdgeNumbers
 from semiring.kernels.cpu.sparse.predecessors import PredecessorKernel
 from semiring.kernels.cpu.sparse.structure import transpose
-from semiring.kernels.cpu.sparse.trees import kernel_for
+from semiring.kernels.cpu.sparse.trees import HubTreeKernel, TreeKernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.comparing import only_compares
 from semiring.kernels.lowering.objects import python_integers
@@ -74,7 +75,7 @@ def best_trees(
     roots = np.arange(n) if roots is None else roots
     if type(X) is not np.ndarray and is_on_gpu(X):
         return _checked_on_gpu(given, X, roots, backwards, wanted, within)
-    bounded, T = given.bounded, S.over(given.dtype)
+    bounded, T = given.bounded, arithmetic_of(S, given.dtype)
     _refuse_cycles(S, X[roots if every else np.arange(len(roots)), roots], T, within)
     rows = _edges(given, T, X, bounded, backwards, every or np.array_equal(roots, np.arange(n)))
     P: Any = None
@@ -101,22 +102,23 @@ def _from_values(
     purpose: str | None = None,
 ) -> tuple[Any, list[tuple[int, int]]]:
     """Find trees from any values, and the lines and vertices where a walk is zero though the one before it is not."""
-    S, n, low, turned = given.S, given.shape[0], form_for_trees(given), transpose(rows)
-    entering, leaving = (rows, turned) if backwards else (turned, rows)
+    S, n, low, entering = given.S, given.shape[0], form_for_trees(given), rows if backwards else transpose(rows)
     lossless = loses_nothing(S, entering.values, n)
-    compiled, makes = kernel_for(entering)
-    low = affordable(low, float(len(roots)), float(len(rows.columns)) * len(roots), compiled)
+    compiled, makes = ("trees of hubs", HubTreeKernel) if has_hubs(entering) else ("trees", TreeKernel)
+    if not code_of(low, compiled).bought:  # else a warm call is spared a step
+        low = affordable(low, float(len(roots)), float(len(rows.columns)) * len(roots), compiled)
     P: Any
     if low.kind == "objects" or not low.compiled:
-        decoded = X[:] if isinstance(X, Encoded) else X
+        decoded, leaving = X[:] if isinstance(X, Encoded) else X, transpose(rows) if backwards else rows
         P, lost, guessed = _by_numpy(low, S, entering, leaving, decoded, roots, bounded, backwards, purpose or compiled)
     else:
-        x = X if low.is_identity else _in_storage(low, X)
+        x, edges = X if low.is_identity else _in_storage(low, X), stored_in(low, entering)
         order = analysis_of(given).order if isinstance(given, Sparse) and is_analysed(given) else None
         P, where, guesses = makes.of(low, exchange=backwards and not S.commutative).predecessors(
-            stored_in(low, entering), leaving, x, roots, bounded, only_compares(low), lossless, order
+            edges, x, roots, bounded, only_compares(low), lossless, order
         )
-        lost, guessed = [(i, int(where[i])) for i in (where >= 0).nonzero()[0].tolist()], guesses.nonzero()[0]
+        (lines,), (guessed,) = (where >= 0).nonzero(), guesses.nonzero()
+        lost = list(zip(lines.tolist(), where[lines].tolist(), strict=True))
         if isinstance(P, EdgeNumbers):
             P = P.kept() if numbers and bounded else P.vertices()
     if guessed.size and not bounded:
@@ -147,6 +149,12 @@ def _checked_on_gpu(
     if S.has_reached_star or S.sums_cycles:
         refuse_false_walks(on_host(given), to_host(X), roots, to_host(P), backwards)
     return P
+
+
+def has_hubs(entering: Rows) -> bool:
+    """Whether more edges lead to a vertex, a row of these, than `EdgeNumbers` can number."""
+    offsets = entering.offsets
+    return int(np.maximum.reduce(offsets[1:] - offsets[:-1], initial=0)) > MOST_EDGES
 
 
 def form_for_trees(given: Operand) -> Lowering:

@@ -19,7 +19,7 @@ from semiring.kernels.blocks.rows import Rows
 from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
 from semiring.solvers.paths import search, searches, trees
-from semiring.solvers.paths.trees import best_trees, least_or_greatest, loses_nothing
+from semiring.solvers.paths.trees import best_trees, has_hubs, least_or_greatest, loses_nothing
 
 inf = np.inf
 
@@ -130,6 +130,12 @@ def test_products_that_are_said_not_to_be_zero_are_not(dtype: str, data: Any, na
             for k in range(1, n):
                 total, exact = T.mul(total, some[k % len(some)]), exact + float(some[k % len(some)])
             assert total != T.zero and (kind.kind == "f" or abs(exact) < np.iinfo(kind).max)
+
+
+def test_hubs_have_more_edges_than_a_byte_numbers() -> None:
+    star = Rows(np.array([0, *[0] * 127, 127]), np.arange(127, dtype=np.int32), np.ones(127), 128)
+    more = Rows(np.array([0, *[0] * 128, 128]), np.arange(128, dtype=np.int32), np.ones(128), 129)
+    assert not has_hubs(star) and has_hubs(more)
 
 
 def test_a_root_that_is_no_unit_is_refused() -> None:

@@ -22,7 +22,6 @@ from semiring.kernels.cpu.sparse.trees import (
     HubTreeKernel,
     TreeKernel,
     is_monotone,
-    kernel_for,
 )
 from semiring.kernels.lowering.general import general
 
@@ -81,7 +80,7 @@ def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monk
         X = np.asfortranarray(X) if across else X
         order = np.random.default_rng(seed).permutation(n) if permuted else None
         found, lost, guessed = kind(kind.program_of(low), threads).predecessors(
-            entering, leaving, X, np.arange(n), bounded, tied, lossless, order
+            entering, X, np.arange(n), bounded, tied, lossless, order
         )
         P = vertices_of(found)
         edges = Edges(entering.offsets, entering.columns, entering.values, (leaving.offsets, leaving.columns))
@@ -111,7 +110,7 @@ def test_more_lanes_than_one_strip_has(
     kernel = TreeKernel.of(general(S, A.dtype))
     assert lanes > kernel.module.STRIP
     found, lost, guessed = kernel.predecessors(
-        entering, leaving, np.asfortranarray(X[roots]), roots, bounded, tied, lossless
+        entering, np.asfortranarray(X[roots]), roots, bounded, tied, lossless
     )
     P = vertices_of(found)
     edges = Edges(entering.offsets, entering.columns, entering.values, (leaving.offsets, leaving.columns))
@@ -138,7 +137,7 @@ def test_every_number_of_edges(name: str, dtype: str, weights: list[Any]) -> Non
     edges = Edges(entering.offsets, entering.columns, entering.values, (leaving.offsets, leaving.columns))
     expected, _, _ = predecessors(edges, T, X, np.arange(n), True)
     found, _, _ = TreeKernel.of(general(S, A.dtype)).predecessors(
-        entering, leaving, np.asfortranarray(X), np.arange(n), True
+        entering, np.asfortranarray(X), np.arange(n), True
     )
     assert (expected == vertices_of(found)).all()
 
@@ -153,7 +152,7 @@ def test_lost_walks_are_told_in_every_strip(bounded: bool) -> None:
     roots = np.random.default_rng(1).integers(0, 6, 1100)
     leaving = compressed(A, inf)
     found, lost, guessed = TreeKernel.of(general(sr.min_plus, np.dtype("f4"))).predecessors(
-        transpose(leaving), leaving, np.asfortranarray(X[roots]), roots, bounded
+        transpose(leaving), np.asfortranarray(X[roots]), roots, bounded
     )
     assert (lost == np.where(roots == 0, 2, -1)).all() and not guessed.any()
     assert (before[roots] == vertices_of(found)).all()
@@ -168,7 +167,7 @@ def test_lost_walks_are_told(bounded: bool) -> None:
     kernel = TreeKernel.of(general(sr.min_plus, np.dtype("f4")))
     for order in (None, np.array([3, 1, 2, 0])):
         found, lost, guessed = kernel.predecessors(
-            transpose(leaving), leaving, X, np.array([0]), bounded, order=order
+            transpose(leaving), X, np.array([0]), bounded, order=order
         )
         assert lost.tolist() == [2] and vertices_of(found).tolist() == [[-1, 0, -1, -1]] and not guessed.any()
 
@@ -180,7 +179,7 @@ def test_walks_to_the_root_are_extended_in_front() -> None:
     X = np.array([[5.0, 1.0, 2.0, 0.0]])  # 1 + 2 · 2 through either, and 5 + 2 · 1 through 1 is worse
     leaving = compressed(A, inf)
     kernel = TreeKernel.of(general(S, np.dtype("f8")), exchange=True)
-    found, _, _ = kernel.predecessors(leaving, transpose(leaving), X, np.array([3]), True)
+    found, _, _ = kernel.predecessors(leaving, X, np.array([3]), True)
     assert vertices_of(found).tolist() == [[2, 3, 3, -1]]
 
 
@@ -188,12 +187,6 @@ def test_their_name_on_disk() -> None:
     low = general(sr.min_plus, np.dtype("f8"))
     (one,), (other,) = TreeKernel.code(low), HubTreeKernel.code(low)
     assert one.name == other.name == "grow" and one.on_disk != other.on_disk
-
-
-def test_what_code_is_for() -> None:
-    star = Rows(np.array([0, *[0] * 127, 127]), np.arange(127, dtype=np.int32), np.ones(127), 128)
-    more = Rows(np.array([0, *[0] * 128, 128]), np.arange(128, dtype=np.int32), np.ones(128), 129)
-    assert kernel_for(star) == ("trees", TreeKernel) and kernel_for(more) == ("trees of hubs", HubTreeKernel)
 
 
 @pytest.mark.parametrize("leaves", [126, 127, 128, 300])
@@ -225,7 +218,7 @@ def test_a_best_edge_that_rounding_hides() -> None:
     expected, _, _ = predecessors(edges, sr.min_plus.over(A.dtype), X, np.arange(4), True)
     for lossless in (False, True):
         for values in (X, np.asfortranarray(X)):
-            found, _, _ = TreeKernel.of(low).predecessors(leaving, leaving, values, np.arange(4), True, False, lossless)
+            found, _, _ = TreeKernel.of(low).predecessors(leaving, values, np.arange(4), True, False, lossless)
             assert (vertices_of(found) == expected).all()
 
 
