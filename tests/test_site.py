@@ -80,11 +80,12 @@ def test_every_member_of_a_public_class_has_an_entry(public: ModuleType) -> None
 
 
 def test_names_in_docstrings_are_links_parameters_or_code(public: ModuleType) -> None:
-    lines = ["Return `tree(source)` along `path`, as `closure`.", "", "Parameters", "----------", "path : str", "",
-             "Returns", "-------", "Paths", "    With `weights`."]
+    lines = ["Return a walk along `path`, as `closure`.", "", "Parameters", "----------", "path : str", "",
+             "Returns", "-------", "Paths", "    With `tree(source)`, `blocks` and `weights`, as `closure`."]
     public.shown(None, "function", "f", None, None, lines)
-    assert lines[0] == "Return `tree(source) <semiring.Paths.tree>` along ``path``, as `closure`."
-    assert lines[-1] == "    With `weights <semiring.Paths.weights>`."
+    assert lines[0] == "Return a walk along ``path``, as `closure`."
+    assert lines[-1] == ("    With `tree(source) <semiring.Paths.tree>`, ``blocks`` and "
+                         "`weights <semiring.Paths.weights>`, as `closure`.")
     assert all(map(public.is_code, ("A @ B", "R[a, b]", "header="))) and not any(map(public.is_code, ("A", "A.b", "?")))
     assert public.is_internal("semiring.algorithms.trees") and not public.is_internal("semiring.algorithms.bushes")
     assert "overwrite" in public.parameters() and "overwritten" not in public.parameters()

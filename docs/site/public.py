@@ -130,18 +130,27 @@ def write(*_: Any) -> None:
 
 def shown(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Show an object's own parameters as code; leave out a class's attributes, which have entries of their own."""
-    own = "|".join(map(re.escape, sections("\n".join(lines), "Parameters")))
-    if own:
-        lines[:] = [re.sub(rf"(?<![`:\w])`({own})`(?!`)", r"``\1``", line) for line in lines]
-    for name, (kind, _) in sections("\n".join(lines), "Returns").items() if what in ("function", "method") else ():
-        for cls in re.findall(r"[A-Z]\w+", f"{name} {kind}"):  # members of the answer
-            made = getattr(semiring, cls, None)
-            have = members(made).keys() - {*dir(semiring)} if inspect.isclass(made) else ()
-            lines[:] = [re.sub(rf"(?<![`:\w])`({'|'.join(have)})(\(.*?\))?`(?!`)", rf"`\1\2 <semiring.{cls}.\1>`", line)
-                        for line in lines] if have else lines
+    own = sections("\n".join(lines), "Parameters")
+    plain = re.compile(r"(?<![`:\w])`(\w+)`(?!`)")
+    lines[:] = [plain.sub(lambda found: f"`{found[0]}`" if found[1] in own else found[0], line) for line in lines]
     if what in ("class", "exception"):
         text = re.sub(r"^Attributes\n-+\n.*?(?=^\w[\w ]*\n-+\n|\Z)", "", "\n".join(lines), flags=re.M | re.S)
         lines[:] = text.split("\n")
+    elif returned := re.search(r"^Returns\n-+\n.*?(?=^\w[\w ]*\n-+\n|\Z)", "\n".join(lines), re.M | re.S):
+        lines[:] = "\n".join(lines).replace(returned[0], answered(returned[0])).split("\n")
+
+
+def answered(text: str) -> str:
+    """The section Returns: links to members of the classes that it names; other names that are not public are code."""
+    classes = [name for name in dict.fromkeys(re.findall(r"[A-Z]\w+", text)) if hasattr(semiring, name)]
+
+    def one(found: re.Match[str]) -> str:
+        for cls in classes:
+            if found[1] in members(getattr(semiring, cls)):
+                return f"`{found[1]}{found[2] or ''} <semiring.{cls}.{found[1]}>`"
+        return found[0] if hasattr(semiring, found[1]) else f"`{found[0]}`"
+
+    return re.sub(r"(?<![`:\w])`(\w+)(\(.*?\))?`(?!`)", one, text)
 
 
 def signed(app: Any, what: str, name: str, thing: Any, options: Any, given: str | None, _: Any) -> Any:

@@ -62,6 +62,10 @@ class Explanation(Shown):
         A*, if it exists.
     failure : Failure or None
         Why it does not exist.
+    title : str
+        The title of the page.
+    height : int
+        The height of a notebook's frame in pixels, where the page cannot choose it.
 
     Examples
     --------
