@@ -477,4 +477,4 @@ class Carried:
         return elements(Arithmetic(self._algebra, dtype, dtype, checked=False), self._samples, ends=self._has_ends)
 
 
-arithmetic_of = lru_cache(1024)(Carried.over)  # for dtypes that are at hand: a hit is no step of Python
+arithmetic_of = lru_cache(1024)(Carried.over)  # of dtypes; an earlier answer costs no Python

@@ -69,7 +69,7 @@ class Plan:
     memory: Final[int]
     runner: Final[Callable[[Any], Any]] = field(repr=False, compare=False)  # is called with the plan
     place: Final[str] = ""
-    needs: Final[tuple[str, str]] = "", "use a narrower dtype or fewer vertices"  # as `shortage`
+    needs: Final[tuple[str, str]] = "", "use a narrower dtype or fewer vertices"  # as `shortage`; "": the answer
     reasons: Final[dict[str, str]] = field(default_factory=dict)
     tile: Final[int] = 0
     devices: Final[tuple[int, ...]] = ()
@@ -108,7 +108,7 @@ class Plan:
 
     @property
     def shortage(self) -> tuple[str, str]:
-        """Text for the out-of-memory error: what needs the memory, by default the answer, and what to try."""
+        """Text for the out-of-memory error: what needs the memory, and what to try."""
         what, advice = self.needs
         if what:
             return what, advice
