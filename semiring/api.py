@@ -1144,7 +1144,7 @@ def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = N
     >>> sr.check_laws(sr.max_min).ok
     True
     >>> print(sr.check_laws(sr.plus_min).failures[0])
-    ⊗ does not distribute on the left. With a = 1, b = 1, c = 1, a ⊗ (b ⊕ c) = 1 but (a ⊗ b) ⊕ (a ⊗ c) = 2
+    ⊗ does not distribute on the left. With a = 2, b = 3, c = 5, a ⊗ (b ⊕ c) = 2 but (a ⊗ b) ⊕ (a ⊗ c) = 4
     """
     S = algebra(S)
     if samples is None:

@@ -46,8 +46,8 @@ class LawError(SemiringError):
     Attributes
     ----------
     failures : list
-        The verdicts of a `LawReport` that caused the error, each with its ``witness`` and perhaps a ``graph()``; empty
-        after the error was pickled.
+        The verdicts of a `LawReport` that caused the error, each with its ``witness`` and a ``graph()``; empty after
+        the error was pickled.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class LawError(SemiringError):
     >>> sr.Semiring("means", add=lambda a, b: (a + b) / 2, mul=np.multiply, zero=0, one=1)
     Traceback (most recent call last):
         ...
-    semiring.errors.LawError: means is not a semiring: ⊕ is not associative. With a = 0, b = 0, ...
+    semiring.errors.LawError: means is not a semiring: ⊕ is not associative. With a = 2, b = 3, ...
     """
 
     def __init__(self, message: str, *, failures: Sequence[Any] = ()):

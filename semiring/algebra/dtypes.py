@@ -15,6 +15,7 @@ from .complexes import split_complex
 from .constants import cast_constant, nearest_constant
 from .expression import show, typed
 from .operations import BITWISE
+from .witnesses import is_finite
 
 if TYPE_CHECKING:
     from .arithmetic import Operations
@@ -167,9 +168,9 @@ def refuse(S: Semiring, report: laws.LawReport) -> None:
         return
     failed = report.failures[0]
     assert failed.breach
-    one = np.empty(1, failed.breach.arithmetic.dtype)
-    no_element = any(laws.is_nan(laws.full(one, x))[0] for x in (failed.left, failed.right))
-    hint = "; NaN is not an element, so exclude infinities, for example by carrier=np.isfinite" if no_element else ""
+    hint = "; exclude infinities, for example by carrier=np.isfinite" if (
+        failed.law in laws.STAYS and not is_finite(laws.sequence(failed.witness, failed.breach.arithmetic.dtype)).all()
+    ) else ""
     if "absorbs" in failed.law.name:
         hint += ("; zero= is the weight of a missing edge, and ⊗ must return it whenever an operand is zero: this may "
                  "need one more field, such as whether there is a walk at all, or an np.where in mul=")

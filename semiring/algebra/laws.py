@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 COMBINED = 4096  # the most combinations of notable elements on which a law is tested
 RANDOM = 256  # combinations with random elements
 TRUSTED_ELEMENTS = 12  # the fewest random elements on which a flag must hold to be trusted
+MINUS = "−"  # the sign of negative numbers in text that is read, not copied
 TOLERANCE = {2: 3e-2, 4: 2e-4, 8: 1e-9}  # relative, by the bytes of a float: rounding does not break a law
 
 
@@ -38,6 +39,7 @@ class Arithmetic(Protocol):
     def raw_mul(self, x: Any, y: Any) -> Any: ...
     def star(self, x: Any) -> Any: ...
     def defined(self, x: Any) -> Any: ...
+    def contains(self, x: Any) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Law:
     @property
     def broken(self) -> str:
         """The opposite of the law's name: "⊕ is not associative", "0 does not absorb on the left"."""
+        if self in STAYS:
+            return self.name.replace(" stays in ", " leaves ")
         if " is " in self.name:
             return self.name.replace(" is ", " is not ", 1)
         return re.sub(r" (\w+)s\b", r" does not \1", self.name, count=1)
@@ -74,6 +78,11 @@ def _absorbs(a: Any, result: Any, zero: Any) -> tuple[Any, Any]:
     return choose(is_nan(result), full(a, zero), result), full(a, zero)
 
 
+def _inside(S: Arithmetic, result: Any) -> tuple[Any, Any]:
+    """A result twice if it is an element, else the result and zero."""
+    return result, choose(~is_nan(result) & S.contains(result), result, full(result, S.zero))
+
+
 AXIOMS = (
     Law("⊕ is associative", "(a ⊕ b) ⊕ c = a ⊕ (b ⊕ c)", 3,
         lambda S, a, b, c: (S.add(S.add(a, b), c), S.add(a, S.add(b, c)))),
@@ -89,6 +98,11 @@ AXIOMS = (
         lambda S, a, b, c: (S.mul(a, S.add(b, c)), S.add(S.mul(a, b), S.mul(a, c)))),
     Law("⊗ distributes on the right", "(a ⊕ b) ⊗ c = (a ⊗ c) ⊕ (b ⊗ c)", 3,
         lambda S, a, b, c: (S.mul(S.add(a, b), c), S.add(S.mul(a, c), S.mul(b, c)))),
+)
+# Tested if a side of an axiom is NaN: then it is not the axiom that is broken.
+STAYS = (
+    Law("⊕ stays in the carrier", "a ⊕ b ∈ S", 2, lambda S, a, b: _inside(S, S.add(a, b))),
+    Law("⊗ stays in the carrier", "a ⊗ b ∈ S", 2, lambda S, a, b: _inside(S, S.mul(a, b))),
 )
 STAR = (
     Law("star unfolds on the left", "a* = 1 ⊕ a ⊗ a*", 1, lambda S, a: _star(S, a, S.mul)),
@@ -117,15 +131,16 @@ class Verdict:
     breach : Breach or None
         The combinations that break it.
     witness : tuple
-        The simplest tested elements that break it: small whole numbers first, ∞ last.
+        Elements that break it, the simplest of them: different ones other than 0, 1 and ∞ if there are such.
     left, right : element or None
-        The two sides of the law at the witness.
+        The two sides of the law at the witness; an operation that leaves the carrier has its result alone.
     """
 
     law: Law
     holds: bool
     proven: bool = True
     breach: Breach | None = field(default=None, repr=False, compare=False)
+    undefined: bool = field(default=False, repr=False, compare=False)  # some side is NaN
 
     @property
     def witness(self) -> tuple[Any, ...]:
@@ -137,10 +152,10 @@ class Verdict:
 
     @property
     def right(self) -> Any:
-        return self.breach.simplest[2] if self.breach else None
+        return self.breach.simplest[2] if self.breach and self.law not in STAYS else None
 
     def graph(self) -> LawGraph | None:
-        """Return a small graph whose answer depends on the order of elimination, or None if the law holds."""
+        """Return a small graph on which the broken law changes an answer, or None if the law holds."""
         drawn: LawGraph | None = verb("LawGraph").of(self)
         return drawn
 
@@ -155,13 +170,17 @@ class Verdict:
             flag = next((f"; if it holds, declare {f}=True" for f, law in FLAGS.items() if law is self.law), "")
             return (f"{self.law.name} is unproven: {self.law.formula} was tested on too few elements other than 0 and "
                     f"1{flag}")
-        names = ", ".join(f"{n} = {show(w)}" for n, w in zip("abc", self.witness, strict=False))
-        left, right = show(self.left), show(self.right)
-        if self.law.formula.endswith(" ∈ {a, b}"):
+        assert self.breach
+        names = ", ".join(f"{n} = {show(w, MINUS)}" for n, w in zip("abc", self.witness, strict=False))
+        left, right = show(self.left, MINUS), show(self.right, MINUS)
+        first, _, second = self.law.formula.partition(" = ")
+        if self.law in STAYS:
+            result = "is NaN" if is_nan(sequence([self.left], self.breach.arithmetic.dtype))[0] else f"= {left}"
+            return f"{self.law.broken}. With {names}, {self.law.formula[:-4]} {result}, which is not an element"
+        if self.law is FLAGS["selective"]:
             return f"{self.law.broken}. With {names}, {self.law.formula[:-9]} = {left}, neither a nor b"
-        if self.law.formula.count(" = ") != 1:
+        if not second or " = " in second:
             return f"{self.law.broken}. With {names}, {self.law.formula} does not hold: {left} ≠ {right}"
-        first, second = self.law.formula.split(" = ")
         other = f", not {right}" if second in ("a", "0", "1") else f" but {second} = {right}"
         return f"{self.law.broken}. With {names}, {first} = {left}{other}"
 
@@ -172,7 +191,7 @@ class LawReport:
 
     `check_laws` makes one; it prints as a table, and iterating over it gives all verdicts. A verdict has the law and
     whether it ``holds``. If it does not hold, the verdict has a ``witness`` of elements with the two sides, `left` and
-    `right`, and perhaps a `graph()` on which the order of elimination changes the answer.
+    `right`, and a ``graph()`` on which this changes an answer.
 
     Attributes
     ----------
@@ -181,7 +200,8 @@ class LawReport:
     samples : int
         The number of elements that were combined.
     axioms, star : tuple of Verdict
-        One for each law; no star laws for a bare product.
+        One for each law, and one for each operation whose result is NaN or outside the carrier, if that makes a side of
+        an axiom NaN; no star laws for a bare product.
     flags : dict of str to Verdict
         By flag: "idempotent", "selective", "bounded", "commutative".
 
@@ -197,7 +217,7 @@ class LawReport:
     >>> report.ok, report.derived
     (True, {'idempotent': True, 'selective': True, 'bounded': False, 'commutative': True})
     >>> print(report.flags["bounded"])
-    1 does not bound every element. With a = -1, 1 ⊕ a = -1, not 0
+    1 does not bound every element. With a = −1, 1 ⊕ a = −1, not 0
     """
 
     name: str
@@ -249,7 +269,7 @@ class LawReport:
 
 def check(
     S: Arithmetic, given: Elements | np.ndarray, *, name: str = "algebra", star: bool = True,
-    proven: frozenset[str] = frozenset(),
+    proven: frozenset[str] = frozenset(), ordinary: Callable[[], np.ndarray] | None = None,
 ) -> LawReport:
     """Test every law.
 
@@ -262,41 +282,63 @@ def check(
         Also test the star.
     proven : set of str
         Flags that follow from the expressions.
+    ordinary : callable, optional
+        Makes further elements for the counterexamples of broken laws.
     """
-    if isinstance(given, np.ndarray):
-        notable, random, sure = given, given[:0], True
-    else:
-        notable, random = given.notable, given.random
-        sure = given.complete or len(random) >= TRUSTED_ELEMENTS
+    notable, random, sure = (given, given[:0], True) if isinstance(given, np.ndarray) else given
+    sure |= len(random) >= TRUSTED_ELEMENTS
 
-    def verdict(law: Law, certain: bool = True) -> Verdict:
-        return judge(law, S, notable, random, certain)
+    def verdict(law: Law, certain: bool = True, strict: bool = False) -> Verdict:
+        return judge(law, S, notable, random, certain, strict=strict, ordinary=ordinary)
 
     known = S.one is not None  # bare products need no 1
-    return LawReport(
-        name,
-        len(notable) + len(random),
-        tuple(verdict(law) for law in AXIOMS if known or "1" not in law.name),
-        tuple(verdict(law) for law in STAR) if star else (),
-        {f: verdict(law, sure or f in proven) for f, law in FLAGS.items() if known or f != "bounded"},
-    )
+    axioms = [verdict(law) for law in AXIOMS if known or "1" not in law.name]
+    stars = [verdict(law) for law in STAR] if star else []
+    if any(v.undefined for v in (*axioms, *stars)):
+        leaving = [v for v in map(verdict, STAYS) if not v.holds]
+        if not leaving:  # then NaN is a counterexample like any other
+            axioms, stars = ([verdict(v.law, strict=True) for v in part] for part in (axioms, stars))
+        axioms += leaving
+    flags = {f: verdict(law, sure or f in proven, strict=True) for f, law in FLAGS.items() if known or f != "bounded"}
+    return LawReport(name, len(notable) + len(random), tuple(axioms), tuple(stars), flags)
 
 
-def judge(law: Law, S: Arithmetic, notable: np.ndarray, random: np.ndarray, proven: bool = True) -> Verdict:
+def judge(
+    law: Law, S: Arithmetic, notable: np.ndarray, random: np.ndarray, proven: bool = True, *, strict: bool = True,
+    ordinary: Callable[[], np.ndarray] | None = None,
+) -> Verdict:
     """Test one law on combinations of the notable elements, and on some with random ones.
 
     Sides are equal if they differ by no more than rounding of the intermediate values. A combination is skipped if an
-    intermediate value leaves the dtype's range.
+    intermediate value leaves the dtype's range. A law that is broken only where one side is NaN is broken if `strict`.
     """
+
+    def refuted(elements: np.ndarray, combinations: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+        operands = [elements[c] for c in combinations]
+        watched = _Watched(S, operands)
+        left, right = law.sides(watched, *operands)
+        failed = ~(equal(left, right) if law.exact else watched.agree(left, right))
+        nan = is_nan(left), is_nan(right)
+        clean = failed & ~np.logical_or(*nan)
+        if not clean.any() and (strict or law in STAYS):
+            clean = failed & ~np.logical_and(*nan)
+        return clean, failed
+
     everything = np.concatenate([notable, random])
     combinations = _combinations(law.arity, len(notable), len(random))
-    elements = [everything[c] for c in combinations]
-    watched = _Watched(S, elements)
-    left, right = law.sides(watched, *elements)
-    failed = np.flatnonzero(~(equal(left, right) if law.exact else watched.agree(left, right)))
-    if not failed.size:
-        return Verdict(law, True, proven=proven)
-    return Verdict(law, False, breach=Breach(law, S, everything, tuple(c[failed] for c in combinations)))
+    broken, failed = refuted(everything, combinations)
+    undefined = bool((failed & ~broken).any())
+    if not broken.any():
+        return Verdict(law, True, proven=proven, undefined=undefined)
+
+    def more() -> tuple[np.ndarray, Sequence[np.ndarray]]:
+        others = ordinary() if ordinary else everything
+        grid = np.indices((len(others),) * law.arity).reshape(law.arity, -1)
+        return others, [c[refuted(others, grid)[0]] for c in grid]
+
+    found = [c[broken] for c in combinations]
+    breach = Breach(law, S, everything, found, more if ordinary else None)
+    return Verdict(law, False, breach=breach, undefined=undefined)
 
 
 @lru_cache(64)
@@ -326,6 +368,7 @@ class AsDeclared:
     def __init__(self, S: Arithmetic):
         self.dtype, self.zero, self.one = S.dtype, S.zero, S.one
         self.add, self.mul, self.raw_mul, self.star, self.defined = S.add, S.raw_mul, S.raw_mul, S.star, S.defined
+        self.contains = S.contains
 
 
 class _Watched:
@@ -333,7 +376,7 @@ class _Watched:
 
     def __init__(self, S: Arithmetic, elements: Sequence[np.ndarray]):
         self._S, self.dtype, self.zero, self.one = S, S.dtype, S.zero, S.one
-        self.raw_mul, self.star, self.defined = S.raw_mul, S.star, S.defined
+        self.raw_mul, self.star, self.defined, self.contains = S.raw_mul, S.star, S.defined, S.contains
         self._components = tuple(S.dtype[f] for f in S.dtype.names) if S.dtype.names else (S.dtype,)
         self._floats = [k for k, d in enumerate(self._components) if d.kind in "fc"]
         self._sizes = {k: np.zeros(len(elements[0])) for k in self._floats}
@@ -424,16 +467,27 @@ def choose(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return result
 
 
-def show(element: Any) -> str:
-    """An element as a person would write it."""
+def show(element: Any, minus: str = "-") -> str:
+    """An element as a person would write it; `minus` is the sign of negative numbers.
+
+    >>> show(frozenset({(3.0, -5.0), (9.0, 0.0)})), show(frozenset()), show(frozenset({""})), show(-np.inf)
+    ('{(3, -5), (9, 0)}', '∅', '{ε}', '−∞')
+    """
     if isinstance(element, np.void):
-        return "(" + ", ".join(show(element[f]) for f in element.dtype.names or ()) + ")"
-    if isinstance(element, (complex, np.complexfloating)):
-        return f"{element:g}"
-    if isinstance(element, (float, np.floating)):
-        text = {np.inf: "∞", -np.inf: "−∞"}.get(float(element))
-        return text if text else f"{float(element):g}"
-    return str(element)
+        element = tuple(element[f] for f in element.dtype.names or ())
+    if isinstance(element, tuple):
+        return "(" + ", ".join(show(part, minus) for part in element) + ")"
+    if isinstance(element, (set, frozenset)):
+        pairs = all(isinstance(part, tuple) for part in element)
+        parts = [show(part, minus) for part in (sorted(element) if pairs else element)]
+        parts = parts if pairs else sorted(parts, key=lambda text: (len(text), text))
+        return "{" + ", ".join(parts) + "}" if parts else "∅"
+    if isinstance(element, (float, np.floating)) and np.isinf(element):
+        return "∞" if element > 0 else "−∞"
+    if isinstance(element, (complex, float, np.inexact)):
+        return f"{element:g}".replace("-", minus)
+    text = str(element) or "ε"
+    return text.replace("-", minus) if isinstance(element, (int, np.integer)) else text
 
 
 def sequence(values: Sequence[Any], dtype: np.dtype) -> np.ndarray:

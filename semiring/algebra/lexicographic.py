@@ -30,7 +30,8 @@ from semiring.errors import LawError, SemiringError
 
 from .by_name import algebra
 from .expression import Expression, Traced, apply, constant, operand, postorder, rebuild, substitute
-from .laws import Law, Verdict, choose, equal, full, judge, show
+from .laws import AXIOMS, MINUS, Law, Verdict, choose, equal, full, judge, show
+from .samples import ordinary_elements
 from .semiring import Semiring
 from .tracing import Symbol, where
 
@@ -47,6 +48,7 @@ def _selects(S: Any, a: Any, b: Any) -> tuple[Any, Any]:
     return total, choose(equal(total, b), b, a)
 
 
+_LEFT, _RIGHT = (law.formula.split(" = ") for law in AXIOMS if "distributes" in law.name)
 CANCELS = (
     Law("⊗ cancels on the left", "c ⊗ a = c ⊗ b ≠ 0 only if a = b", 3,
         lambda S, a, b, c: _cancels(S, a, b, S.mul(c, a), S.mul(c, b))),
@@ -106,7 +108,7 @@ def lexicographic(
     >>> sr.lexicographic(sr.max_min, sr.min_plus)
     Traceback (most recent call last):
         ...
-    semiring.errors.LawError: max-min, then min-plus: ⊗ of pairs does not distribute over ⊕, because ⊗ of max-min ...
+    semiring.errors.LawError: max-min, then min-plus, is not a semiring: ⊗ does not distribute on the left. With ...
     """
     return _pairs(*_checked(first, second), _given_names(fields))
 
@@ -226,30 +228,45 @@ def _cancellation(first: Semiring) -> Verdict | None:
     """A verdict with elements that ⊗ makes equal; None if ⊗ cancels."""
     A = first.over(first.default_dtype)
     kept = [e[cancellable(first, e)] for e in first.elements_in(first.default_dtype)[:2]]
-    verdicts = (judge(law, A, *kept) for law in CANCELS)
+    others = ordinary_elements(A)
+    verdicts = (judge(law, A, *kept, ordinary=lambda: others[cancellable(first, others)]) for law in CANCELS)
     return next((v for v in verdicts if not v.holds), None)
 
 
 def _not_distributive(first: Semiring, second: Semiring, broken: Verdict) -> str:
     """The error, with three pairs, one of which is forgotten too early."""
     A, B = first.over(first.default_dtype), second.over(second.default_dtype)
-    a, b, c = (np.array([w], A.dtype) for w in broken.witness)
-    if equal(A.add(a, b), b)[0]:
-        a, b = b, a
-    elements = [e for e in second.elements_in(B.dtype)[0] if not np.any(equal(np.array([e]), np.array([B.zero])))]
-    pairs = [(np.array([x]), np.array([y])) for x, y in product(elements, repeat=2)]
-    x, y = next(((x, y) for x, y in pairs if not equal(B.add(x, y), x)[0]), (np.array([B.zero]), np.array([B.one])))
     left = "left" in broken.law.name
-    p = A.mul(c, a) if left else A.mul(a, c)
-    whole, parts = ("c ⊗ (a ⊕ b)", "(c ⊗ a) ⊕ (c ⊗ b)") if left else ("(a ⊕ b) ⊗ c", "(a ⊗ c) ⊕ (b ⊗ c)")
-    told = {"a": (a, x), "b": (b, y), "c": (c, np.array([B.one])), whole: (p, x), parts: (p, B.add(x, y))}
-    *given, once, apart = (f"{name} = ({show(v[0])}, {show(w[0])})" for name, (v, w) in told.items())
-    stages = "" if _no_stages(first, second) else "; sr.paths(A, (first, second)) finds best paths in two stages"
+    better, worse, same = (np.array([w], A.dtype) for w in broken.witness)
+    if equal(A.add(better, worse), worse)[0]:
+        better, worse = worse, better
+    p = A.mul(same, better) if left else A.mul(better, same)
+    x, y, z = _told(B, left)
+    once, twice = ((B.mul(z, x), B.mul(z, y)) if left else (B.mul(x, z), B.mul(y, z)))
+    once, twice = once, B.add(once, twice)
+    pairs = [(better, x), (worse, y)]
+    given = [(same, z), *pairs] if left else [*pairs, (same, z)]
+    sides = dict(zip(_LEFT if left else _RIGHT, ((p, once), (p, twice)), strict=True))
+    names, (whole, parts) = ([f"{name} = ({show(v[0], MINUS)}, {show(w[0], MINUS)})" for name, (v, w) in told]
+                             for told in (zip("abc", given, strict=True), sides.items()))
+    stages = "" if _no_stages(first, second) else " sr.paths(A, (first, second)) finds best paths in two stages."
     return (
-        f"{first.name}, then {second.name}: ⊗ of pairs does not distribute over ⊕, because ⊗ of {first.name} does not "
-        f"cancel. With {', '.join(given)} is a ⊕ b = a and {once}, but {apart}: a walk that is worse now may be needed "
-        f"later{stages}"
+        f"{first.name}, then {second.name}, is not a semiring: ⊗ does not distribute on the "
+        f"{'left' if left else 'right'}. With {', '.join(names)}, {whole} but {parts}. The reason: ⊗ of {first.name} "
+        f"does not cancel. So a walk that is worse now may be needed later.{stages}"
     )
+
+
+def _told(B: Any, left: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Three elements x, y and z of the second algebra: after z, or before it, y changes the sum with x."""
+    apart = [e for e in B.semiring.elements_in(B.dtype)[0] if not np.any(equal(np.array([e]), np.array([B.zero])))]
+    candidates = [np.array([e], B.dtype) for e in (*ordinary_elements(B)[:4], *apart)][:12]
+    for at in sorted(product(range(len(candidates)), repeat=3), key=lambda at: (len({*at}) < 3, max(at))):
+        x, y, z = (candidates[i] for i in at)
+        once, other = (B.mul(z, x), B.mul(z, y)) if left else (B.mul(x, z), B.mul(y, z))
+        if not equal(B.add(once, other), once)[0]:
+            return x, y, z
+    return np.array([B.zero], B.dtype), np.array([B.one], B.dtype), np.array([B.one], B.dtype)
 
 
 class _Pair:

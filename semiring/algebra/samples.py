@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
     from .arithmetic import Arithmetic
 
 POOL = (0, 1, 2, 3, 0.5, 0.25, 0.75, 7, -1, -2.5, 5, 12, np.inf, -np.inf)
+ORDINARY = (2, 3, 5, -1, 0.5, 7, 0.25, 0.75, -2, -3)  # for counterexamples
 RECORD_POOL = (0, 1, 2.5, -1, np.inf)
+SHOWN = 27  # elements of which counterexamples are made
 GRID = 256  # the most records for which all combinations of the pool's numbers are taken
 RANDOM_ELEMENTS = 64  # of each algebra
 DRAWN = 512  # candidates per round; those outside the carrier are dropped
@@ -84,6 +88,26 @@ def notable_elements(A: Arithmetic, declared: Sequence[Any] | None) -> np.ndarra
     first = 1 if S.one is None else 2
     inside = A.contains(array)
     return np.concatenate([array[:first], array[first:][inside[first:]]])
+
+
+def ordinary_elements(A: Arithmetic) -> np.ndarray:
+    """Numbers and records of which counterexamples are made: simple ones other than 0, 1 and ∞.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> ordinary_elements(sr.viterbi.over("f8")).tolist()
+    [0.5, 0.25, 0.75]
+    """
+    columns = [[x for x in ORDINARY if _fits(x, d) and (d.kind in "fc" or x == int(x))] for d in A.components]
+    if math.prod(map(len, columns)) <= DRAWN:
+        places = np.array([*product(*(range(len(c)) for c in columns))]).reshape(-1, len(columns))
+    else:
+        places = np.random.default_rng(0).integers(0, [len(c) for c in columns], (DRAWN, len(columns)))
+    order = np.lexsort([places.sum(axis=1), places.max(axis=1)])
+    records = [tuple(c[i] for c, i in zip(columns, row, strict=True)) for row in places[order].tolist()]
+    made = np.array(records if A.dtype.names else [x for x, in records], A.dtype)
+    return made[A.contains(made)][:SHOWN]
 
 
 def _cast(A: Arithmetic, value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count
 from pickle import PicklingError
 from threading import Lock
@@ -22,7 +22,7 @@ from .elementwise import Elementwise
 from .lifts import Lift
 from .pickling import as_data, is_declared_so, key_of
 from .proofs import proven_flags
-from .samples import Elements, elements
+from .samples import Elements, elements, ordinary_elements
 from .tables import html_table
 from .verbs import verb
 
@@ -164,6 +164,8 @@ class Semiring(Elementwise):
     ):
         if one is None and not product_only:
             raise SemiringError(f"{name}: one= is missing, the neutral element of ⊗; only a bare product can omit it")
+        if one is not None and not product_only and np.all(zero == one):
+            raise SemiringError(f"{name}: zero and one are both {laws.show(zero)}; they must differ")
         super().__init__()
         self.declared = self  # the algebra as declared, which users see even after `completed`
         self.name = name
@@ -187,9 +189,10 @@ class Semiring(Elementwise):
         proven |= {flag for flag, value in declared.items() if value}
         # Sums of powers are stars once they become constant, and summing those of Python objects may take long.
         star_tried = not product_only and not (self.traced is None and star is None)
-        self._law_report = laws.check(A, tried, name=name, star=star_tried, proven=proven)
+        ordinary = None if on_objects else partial(ordinary_elements, A)
+        self._law_report = laws.check(A, tried, name=name, star=star_tried, proven=proven, ordinary=ordinary)
         if not self.absorbs and not product_only:  # other laws may be broken only as a consequence
-            self._law_report = laws.check(laws.AsDeclared(A), tried, name=name, proven=proven)
+            self._law_report = laws.check(laws.AsDeclared(A), tried, name=name, proven=proven, ordinary=ordinary)
         refuse(self, self._law_report)
         self._settle_flags(declared)
         if self.traced and not self.absorbs:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import combinations as subsets
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -26,22 +27,62 @@ class Breach:
     S : Arithmetic
         The arithmetic in which the law was tested.
     elements : ndarray
-    combinations : tuple of ndarray of int
+    combinations : sequence of ndarray of int
         The positions of the first, second and third elements in each combination that breaks the law.
+    more : callable, optional
+        Further elements and combinations that break it, computed when a counterexample is needed.
     """
 
-    def __init__(self, law: Law, S: Arithmetic, elements: np.ndarray, combinations: tuple[np.ndarray, ...]):
+    def __init__(
+        self, law: Law, S: Arithmetic, elements: np.ndarray, combinations: Sequence[np.ndarray],
+        more: Callable[[], tuple[np.ndarray, Sequence[np.ndarray]]] | None = None,
+    ):
         self.law, self.arithmetic = law, S
-        self._elements, self._combinations = elements, combinations
+        self._elements, self._combinations, self._more = elements, combinations, more
 
     @cached_property
     def simplest(self) -> tuple[tuple[Any, ...], Any, Any]:
-        """The elements, and the two sides; finite ones if there are any."""
-        operands = [self._elements[c] for c in self._combinations]
+        """The elements, and the two sides.
+
+        Finite sides are preferred, then elements other than 0, 1 and ∞, then positive ones, then different ones.
+        """
+        elements, places = self._elements, self._combinations
+        if self._more is not None:
+            others, found = self._more()
+            places = [np.concatenate([c, f + len(elements)]) for c, f in zip(places, found, strict=True)]
+            elements = np.concatenate([elements, others])
+        operands = [elements[c] for c in places]
         left, right = self.law.sides(self.arithmetic, *operands)
-        place = ranks(self._elements)
-        f = simplest([place[c] for c in self._combinations], ~(is_finite(left) & is_finite(right)))
+        special, negative = (sum(count[c] for c in places) for count in _oddities(elements, self.arithmetic))
+        alike = sum((_alike(x, y) for x, y in subsets(operands if elements.dtype != object else places, 2)),
+                    np.zeros(len(left), np.int64))
+        place = ranks(elements)
+        f = simplest([place[c] for c in places], ~(is_finite(left) & is_finite(right)), [special, negative, alike])
         return tuple(x[f] for x in operands), left[f], right[f]
+
+
+def _oddities(elements: np.ndarray, S: Arithmetic) -> tuple[np.ndarray, np.ndarray]:
+    """How many components of each element are 0, 1, infinite or those of zero and one; and how many are negative."""
+    neutral = [n for n in (S.zero, S.one) if n is not None]
+    if elements.dtype == object:
+        return np.array([any(bool(e == n) for n in neutral) for e in elements], np.int64), np.zeros(len(elements), int)
+    constants = np.empty(len(neutral), elements.dtype)
+    for i, n in enumerate(neutral):
+        constants[i] = n
+    special, negative = np.zeros((2, len(elements)), np.int64)
+    for x, known in zip(_parts(elements), _parts(constants), strict=True):
+        special += np.isin(x, [*known, 0, 1]) | ~np.isfinite(x)
+        negative += (x.real < 0) | (x.imag < 0)
+    return special, negative
+
+
+def _alike(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """How many components two elements share."""
+    return np.sum([p == q for p, q in zip(_parts(x), _parts(y), strict=True)], axis=0)
+
+
+def _parts(x: np.ndarray) -> list[np.ndarray]:
+    return [part for field in x.dtype.names for part in _parts(x[field])] if x.dtype.names else [x]
 
 
 def ranks(elements: np.ndarray) -> np.ndarray:
@@ -74,7 +115,7 @@ def ranks(elements: np.ndarray) -> np.ndarray:
     return place
 
 
-def simplest(combinations: Sequence[np.ndarray], endless: np.ndarray) -> int:
+def simplest(combinations: Sequence[np.ndarray], endless: np.ndarray, first: Sequence[np.ndarray] = ()) -> int:
     """The position of the simplest of some combinations: the one whose least simple element is simplest.
 
     Ties are decided by the sum of the ranks, then by the elements from the first to the last.
@@ -85,6 +126,8 @@ def simplest(combinations: Sequence[np.ndarray], endless: np.ndarray) -> int:
         The ranks of the first elements of m combinations, of the second ones, and so on.
     endless : ndarray of bool, shape (m,)
         Combinations that are only chosen if all are such.
+    first : sequence of ndarray of int, shape (m,)
+        Counts that are to be small before ranks are, the most important first.
 
     Returns
     -------
@@ -97,7 +140,7 @@ def simplest(combinations: Sequence[np.ndarray], endless: np.ndarray) -> int:
     3
     """
     chosen = np.array(combinations)
-    keys = [*reversed(chosen), chosen.sum(axis=0), chosen.max(axis=0), endless]
+    keys = [*reversed(chosen), chosen.sum(axis=0), chosen.max(axis=0), *reversed(first), endless]
     return int(np.lexsort(keys)[0])
 
 

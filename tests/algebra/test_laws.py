@@ -18,7 +18,7 @@ inf = math.inf
 def test_counter_examples_are_refused_with_a_witness() -> None:
     with pytest.raises(
         sr.LawError,
-        match=r"plus-min is not a semiring: ⊗ does not distribute on the left\. With a = 1, b = 1, c = 1, .* but"
+        match=r"plus-min is not a semiring: ⊗ does not distribute on the left\. With a = 2, b = 3, c = 5, .* but"
         r".*product_only=True",
     ):
         sr.Semiring("plus-min", add=np.add, mul=np.minimum, zero=0, one=inf, carrier=lambda a: a >= 0)
@@ -86,6 +86,9 @@ class Modular:
 
     def defined(self, x: Any) -> Any:
         return x != 1
+
+    def contains(self, x: Any) -> Any:
+        return x == x
 
 
 def named(report: laws.LawReport) -> set[str]:
@@ -187,7 +190,50 @@ def test_a_report_is_a_table_of_marks() -> None:
     assert laws.check(S, few._replace(complete=True)).derived["commutative"]
     broken = laws.check(Modular(one=2), np.arange(5), name="odd")
     assert str(broken).startswith("odd: not a semiring on 5 samples\n") and repr(broken) == str(broken)
-    assert str(broken.failures[0]) == "1 is not neutral on the left. With a = 1, 1 ⊗ a = 2, not 1"
+    assert str(broken.failures[0]) == "1 is not neutral on the left. With a = 3, 1 ⊗ a = 1, not 3"
+    signed = laws.check(Modular(dtype="f8", add=np.minimum), np.array([0.0, -1.5]), star=False)
+    assert "With a = −1.5, 1 ⊕ a = −1.5, not 1" in str(signed.flags["bounded"]), "with the sign of the pages"
+
+
+DOUBLE: dict[str, Any] = {"zero": 0.0, "one": 1.0, "mul": np.multiply}
+
+
+@pytest.mark.parametrize(("options", "refuted", "leaving"), [
+    (DOUBLE | {"add": lambda a, b: (a + b) / 2}, {"⊕ is associative", "0 is neutral for ⊕"}, {"⊕"}),
+    (DOUBLE | {"add": np.add}, set(), {"⊕"}),
+    ({"add": np.minimum, "mul": np.multiply, "zero": inf, "one": 1.0}, {
+        "0 absorbs on the left", "0 absorbs on the right", "⊗ distributes on the left", "⊗ distributes on the right"},
+     {"⊗"}),
+    ({"add": np.maximum, "mul": np.add, "zero": 0.0, "one": 1.0}, {
+        "0 is neutral for ⊕", "1 is neutral on the left", "1 is neutral on the right", "0 absorbs on the left",
+        "0 absorbs on the right", "star unfolds on the left", "star unfolds on the right"}, {"⊗"}),
+    # ⊗ makes −∞, which is not an element, and ⊕ makes NaN of that.
+    (DOUBLE | {"add": np.add, "carrier": lambda a: a > -inf}, set(), {"⊗"}),
+])
+def test_nan_is_no_counterexample_but_the_operation_leaves_the_carrier(
+    options: dict[str, Any], refuted: set[str], leaving: set[str]
+) -> None:
+    with pytest.raises(sr.LawError) as caught:
+        sr.Semiring("own", **options)
+    found = {v.law.name: v for v in caught.value.failures}
+    assert {name for name in found if "carrier" not in name} == refuted
+    assert {name[0] for name in found if "carrier" in name} == leaving
+    for name, verdict in found.items():
+        assert "nan" not in str(verdict), verdict
+        if "carrier" in name:
+            assert str(verdict).startswith(f"{name[0]} leaves the carrier. With a = ")
+            assert verdict.right is None and str(verdict).endswith(", which is not an element")
+    if not refuted and "⊕" in leaving:
+        assert "a ⊕ b is NaN, which is not an element; exclude infinities, for example by carrier=" in str(caught.value)
+        assert sr.Semiring("own", **options, carrier=np.isfinite).commutative
+
+
+def test_nan_inside_the_carrier_alone_still_breaks_the_law() -> None:
+    """Each operation on two elements is one, and yet a side is NaN: nothing is passed over."""
+    S = Modular(dtype="f8", add=lambda x, y: np.where(x == 25, np.nan, x * 5 + 0 * y), mul=lambda x, y: x * y)
+    with np.errstate(invalid="ignore"):
+        report = laws.check(S, np.array([0.0, 1.0, 5.0]), star=False)
+    assert "⊕ is associative" in named(report)
 
 
 def test_elements_are_shown_as_people_write_them() -> None:

@@ -41,7 +41,7 @@ def test_pairs_are_a_semiring_exactly_where_the_first_cancels(first: str, cancel
         assert S.selective == sr.catalogue[second].selective
         assert S.bounded == (sr.catalogue[first].bounded and sr.catalogue[second].selective)
         return
-    with pytest.raises(sr.LawError, match=r"⊗ of pairs does not distribute over ⊕, because ⊗ of .* does not cancel"):
+    with pytest.raises(sr.LawError, match=r"⊗ does not distribute on the left\. .* ⊗ of .* does not cancel\."):
         sr.lexicographic(first, second)
 
 
@@ -49,13 +49,13 @@ def test_the_refusal_has_a_witness_and_leads_on() -> None:
     with pytest.raises(sr.LawError) as caught:
         sr.lexicographic(sr.max_min, sr.min_plus)
     message = str(caught.value)
-    assert "With a = (1, 0), b = (0, -1), c = (0, 0) is a ⊕ b = a and c ⊗ (a ⊕ b) = (0, 0), but" in message
-    assert "(c ⊗ a) ⊕ (c ⊗ b) = (0, -1): a walk that is worse now may be needed later" in message
-    assert message.endswith("sr.paths(A, (first, second)) finds best paths in two stages")
-    a, b, c = ((1.0, 0.0), (0.0, -1.0), (0.0, 0.0))  # as the message says, by the operations of the pairs themselves
+    assert message == (
+        "max-min, then min-plus, is not a semiring: ⊗ does not distribute on the left. With a = (2, 5), b = (5, 3), "
+        "c = (3, 2), a ⊗ (b ⊕ c) = (2, 8) but (a ⊗ b) ⊕ (a ⊗ c) = (2, 7). The reason: ⊗ of max-min does not cancel. "
+        "So a walk that is worse now may be needed later. sr.paths(A, (first, second)) finds best paths in two stages.")
+    a, b, c = ((2.0, 5.0), (5.0, 3.0), (3.0, 2.0))  # as the message says, by the operations of the pairs themselves
     S = in_order((sr.max_min, sr.min_plus))
-    assert S.add(a, b).tolist() == a and S.mul(c, S.add(a, b)).tolist() == (0, 0)
-    assert S.add(S.mul(c, a), S.mul(c, b)).tolist() == (0, -1)
+    assert S.mul(a, S.add(b, c)).tolist() == (2, 8) and S.add(S.mul(a, b), S.mul(a, c)).tolist() == (2, 7)
     with pytest.raises(sr.LawError) as caught:
         sr.lexicographic(sr.max_min, sr.counting)
     assert "two stages" not in str(caught.value)
@@ -77,7 +77,7 @@ def test_it_has_to_cancel_on_both_sides(which: str) -> None:
             (a.length == inf) == (a.label == inf)),
     )
     assert S.selective and not S.commutative and sr.check_laws(S).ok
-    with pytest.raises(sr.LawError, match=r"\(c ⊗ a\) ⊕" if which == "left" else r"\(a ⊗ c\) ⊕"):
+    with pytest.raises(sr.LawError, match=f"⊗ does not distribute on the {which}"):
         sr.lexicographic(S, sr.min_plus)
 
 

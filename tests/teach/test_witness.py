@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.algebra import laws
-from semiring.teach.witness import SHAPES, LawGraph, eliminated
+from semiring.teach.witness import PICTURES, SHAPES, LawGraph, eliminated
 
 SVG = "{http://www.w3.org/2000/svg}"
 SIZE = 4
@@ -41,6 +41,9 @@ class Tabled:
 
     def defined(self, x: Any) -> Any:
         return x < 0
+
+    def contains(self, x: Any) -> Any:
+        return x >= 0
 
 
 def obvious(S: Tabled, edges: list[tuple[str, str, int]], order: tuple[str, ...]) -> int | None:
@@ -70,19 +73,19 @@ def test_what_is_told_is_what_elimination_gives(plus: list[int], times: list[int
     for law in laws.AXIOMS:
         verdict = laws.judge(law, S, np.arange(SIZE), np.array([], "i8"))
         graph = LawGraph.of(verdict)
-        if verdict.holds or law.name not in SHAPES:
-            assert graph is None
-            continue
+        assert (graph is None) == verdict.holds
         if graph is None:
-            assert not neutral, "where 1 is neutral both sides come out"
+            continue
+        told = dict(zip(graph.sides, map(int, graph.answers), strict=True))
+        left, right = law.formula.split(" = ")
+        assert told == {left: int(verdict.left), right: int(verdict.right)}
+        if not graph.orders:
+            assert law.name not in SHAPES or not neutral, "where 1 is neutral both orders come out"
             continue
         answers = {order: obvious(S, graph.edges, order) for order in permutations("uv")}
         assert len(set(answers.values())) == 2, "the order matters"
         assert {order: int(x) for order, x in zip(graph.orders, graph.answers, strict=True)} == answers
         assert {int(x) for x in graph.answers} == {int(verdict.left), int(verdict.right)}
-        told = dict(zip(graph.sides, map(int, graph.answers), strict=True))
-        left, right = law.formula.split(" = ")
-        assert told == {left: int(verdict.left), right: int(verdict.right)}
 
 
 @pytest.mark.parametrize("name", sr.counter_examples)
@@ -102,22 +105,51 @@ def test_counter_examples_are_drawn(name: str) -> None:
         assert view.startswith(f"<p>{verdict.law.broken}. With ") and graph._repr_svg_() in view
 
 
-def test_laws_that_hold_or_are_not_about_the_order_have_no_graph() -> None:
+def test_every_broken_law_is_drawn() -> None:
+    """Axioms, stars, flags and operations that leave the carrier: each law has a picture, and each side a line."""
+    assert set(PICTURES) == {law.name for law in (*laws.AXIOMS, *laws.STAYS, *laws.STAR, *laws.FLAGS.values())}
+    broken: dict[str, laws.Verdict] = {}
+    for options in (
+        {"add": np.maximum, "mul": np.add, "zero": 0, "one": 1}, {"add": np.subtract, "mul": np.divide, "zero": 2},
+        {"add": lambda a, b: (a + b) / 2, "mul": lambda a, b: a + 2 * b, "zero": 0, "one": 0.5, "star": lambda a: a},
+        {"add": np.minimum, "mul": np.add, "zero": np.inf, "one": 0, "star": lambda a: a + 1},
+    ):
+        S = sr.Semiring("own", **{"one": 1, "product_only": True} | options)
+        broken |= {v.law.name: v for v in S._law_report if not v.holds}
+        with pytest.raises(sr.LawError) as caught:
+            sr.Semiring("own", **{"one": 1} | options)
+        broken |= {v.law.name: v for v in caught.value.failures}
+    assert set(broken) == set(PICTURES)
+    for verdict in broken.values():
+        graph = verdict.graph()
+        assert graph is not None
+        page = ElementTree.fromstring(graph._repr_svg_())
+        shown = [text.text or "" for text in page.iter(f"{SVG}text")]
+        assert shown[-len(graph.answers) - 1].startswith(f"{verdict.law.broken}: {verdict.law.formula}")
+        told = str(graph).splitlines()
+        assert [line.split("eliminating ")[-1] for line in shown[-len(graph.answers):]] == told[-len(graph.answers):]
+        assert len(told) == 1 + len(graph.edges) + len(graph.answers) and told[0].startswith(verdict.law.broken)
+        assert set("".join(graph.vertices)) == {v for edge in graph.edges for v in edge[:2]}
+        assert "nan" not in str(graph)
+
+
+def test_laws_that_hold_have_no_graph() -> None:
     report = sr.check_laws(sr.min_plus)
     assert all(v.graph() is None for v in report.axioms)
-    bounded = report.flags["bounded"]
-    assert not bounded.holds and bounded.graph() is None and "<svg" not in bounded._repr_html_()
+    bounded = report.flags["bounded"].graph()
+    assert str(bounded).splitlines()[1:] == ["  s → s: a = −1", "no round, or one: 1 ⊕ a = −1", "no round: 0"]
     bare = sr.Semiring("bare", add=lambda a, b: a + b * b, mul=np.multiply, zero=0.0, product_only=True)
     failed = {v.law.name: v for v in sr.check_laws(bare, [0.0, 1.0, 2.0]).failures}
-    assert failed["⊕ is commutative"].graph() is None, "without a 1 there is no second vertex on the way"
+    graph = failed["⊕ is commutative"].graph()
+    assert graph is not None and not graph.orders, "without a 1 there is no second vertex on the way"
 
 
 def test_an_error_brings_the_graphs() -> None:
     with pytest.raises(sr.LawError, match="means is not a semiring: ⊕ is not associative") as caught:
         sr.Semiring("means", add=lambda a, b: (a + b) / 2, mul=np.multiply, zero=0, one=1)
     graph = caught.value.failures[0].graph()
-    assert graph is not None and set(map(float, graph.answers)) == {0.5, 0.25}
-    assert str(graph).splitlines()[-2:] == ["v, then u: 0.25 = a ⊕ (b ⊕ c)", "u, then v: 0.5 = (a ⊕ b) ⊕ c"]
+    assert graph is not None and set(map(float, graph.answers)) == {3.75, 3}
+    assert str(graph).splitlines()[-2:] == ["v, then u: a ⊕ (b ⊕ c) = 3", "u, then v: (a ⊕ b) ⊕ c = 3.75"]
     again = pickle.loads(pickle.dumps(caught.value))
     assert type(again) is sr.LawError and str(again) == str(caught.value) and again.failures == []
     with pytest.raises(sr.LawError, match="no closure") as refused:

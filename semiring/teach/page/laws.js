@@ -1,4 +1,4 @@
-// The laws of semirings, tried on elements from the simplest on, so that a witness is as simple as can be.
+// The laws of semirings, tried first on different elements other than 0, 1 and ∞, from the simplest on: so are witnesses.
 
 const LAWS = [
   ["⊕ is associative", "(a ⊕ b) ⊕ c = a ⊕ (b ⊕ c)", 3,
@@ -17,24 +17,26 @@ const LAWS = [
     (S, a, b, c) => [S.mul(S.add(a, b), c), S.add(S.mul(a, c), S.mul(b, c))]],
   ["the star unfolds", "a* = 1 ⊕ a ⊗ a*", 1,
     (S, a) => S.defined(a) ? [S.star(a), S.add(S.one, S.mul(a, S.star(a)))] : [0, 0]],
-  ["⊕ stays in the carrier", "a ⊕ b is an element", 2, (S, a, b) => S.inside(S.add(a, b))],
-  ["⊗ stays in the carrier", "a ⊗ b is an element", 2, (S, a, b) => S.inside(S.mul(a, b))],
+  ["⊕ stays in the carrier", "a ⊕ b ∈ S", 2, (S, a, b) => S.inside(S.add(a, b))],
+  ["⊗ stays in the carrier", "a ⊗ b ∈ S", 2, (S, a, b) => S.inside(S.mul(a, b))],
 ];
 const near = (x, y) => isPair(x) && isPair(y) ? near(x[0], y[0]) && near(x[1], y[1]) : same(x, y)
   || (Number.isFinite(x) && Number.isFinite(y) && Math.abs(x - y) <= 1e-9 * Math.max(1, Math.abs(x), Math.abs(y)));
 
 // What elements may be: the kind of expressions, which values are elements, and those on which laws are tried.
 const SIMPLE = [0, 1, 2, Infinity, 0.5, 3, -1, -Infinity];
+const pairs = of => of.flatMap((x, i) => of.map((y, j) => [i + j, x, y])).sort((p, q) => p[0] - q[0]).map(([, x, y]) => [x, y]);
+const parts = x => isPair(x) ? x.flatMap(parts) : [x], undefinedIn = x => parts(x).some(part => part !== part);
 const ELEMENTS = {
   real: {name: "real numbers and ±∞", kind: "number", is: x => typeof x === "number" && x === x,
-    pool: [0, 1, 2, 3, 0.5, 0.25, 0.75, 5, 7, 12, -1, -2, -2.5, Infinity, -Infinity]},
+    pool: [0, 1, 2, 3, 5, 7, 12, 0.5, 0.25, 0.75, -1, -2, -2.5, Infinity, -Infinity]},
   finite: {name: "real numbers", kind: "number", is: x => Number.isFinite(x),
-    pool: [0, 1, 2, 3, 0.5, 0.25, 0.75, 5, 7, 12, -1, -2, -2.5]},
+    pool: [0, 1, 2, 3, 5, 7, 12, 0.5, 0.25, 0.75, -1, -2, -2.5]},
   whole: {name: "whole numbers and ±∞", kind: "number", is: x => whole(x) || x === Infinity || x === -Infinity,
-    pool: [0, 1, 2, 3, 4, 5, 6, 7, 12, -1, -2, -3, Infinity, -Infinity]},
+    pool: [0, 1, 2, 3, 5, 4, 6, 7, 12, -1, -2, -3, Infinity, -Infinity]},
   truth: {name: "truth values", kind: "truth", is: x => typeof x === "boolean", pool: [false, true]},
   pair: {name: "pairs of numbers", kind: "pair", is: x => isPair(x) && x[0] === x[0] && x[1] === x[1],
-    pool: SIMPLE.flatMap((x, i) => SIMPLE.map((y, j) => [i + j, x, y])).sort((p, q) => p[0] - q[0]).map(([, x, y]) => [x, y])},
+    pool: pairs(SIMPLE), ordinary: pairs([2, 3, 5, 0.5])},
 };
 
 // An algebra from what a reader typed: of (what elements are), add, mul, zero, one, and if not empty carrier and star.
@@ -56,7 +58,7 @@ function ownAlgebra(given) {
     zero, one, add: (a, b) => value(add({a, b})), raw: (a, b) => value(mul({a, b})),
     mul: (a, b) => same(a, zero) || same(b, zero) ? zero : value(mul({a, b})),
     // IEEE answers NaN to 0·∞ and ∞ − ∞, where the algebra means zero.
-    absorbed: x => (isPair(x) ? x : [x]).some(part => part !== part) ? zero : x,
+    absorbed: x => undefinedIn(x) ? zero : x,
     carrier: a => is(a) && !!carrier({a}),
     inside: x => S.carrier(x) ? [x, x] : [x, "an element"],
   };
@@ -66,18 +68,30 @@ function ownAlgebra(given) {
 }
 
 function tried(S, of = "real") {
-  const pool = [];
-  for (const x of [...ELEMENTS[of].pool, S.zero, S.one])
-    if (S.carrier(x) && !pool.some(y => same(x, y))) pool.push(x);
-  const laws = LAWS.map(([name, formula, arity, sides]) => {
+  const elements = some => some.filter((x, i) => S.carrier(x) && some.findIndex(y => same(x, y)) === i);
+  const pool = elements([...ELEMENTS[of].pool, S.zero, S.one]), special = [0, 1, Infinity, -Infinity, ...parts(S.zero), ...parts(S.one)];
+  const ordinary = elements(ELEMENTS[of].ordinary ?? pool).filter(x => !parts(x).some(part => special.includes(part)));
+  const alike = (x, y) => parts(x).some((part, i) => part === parts(y)[i]);
+  let skipped = false;
+  const search = (arity, sides, strict) => {
     let witness = null;
-    (function choose(chosen) {
-      if (chosen.length < arity) return pool.some(x => choose([...chosen, x]));
+    const choose = (from, apart, chosen = []) => {
+      if (chosen.length < arity) return from.some(x => !(apart && chosen.some(y => alike(x, y))) && choose(from, apart, [...chosen, x]));
       const [left, right] = sides(S, ...chosen);
-      if (!near(left, right)) witness = {chosen, left, right};
-      return witness !== null;
-    })([]);
-    return {name, formula, witness};
+      if (near(left, right)) return false;
+      // Where a side is undefined it is not this law that is broken: an operation leaves the carrier.
+      if (!strict && (undefinedIn(left) || undefinedIn(right))) return !(skipped = true);
+      witness = {chosen, left, right};
+      return true;
+    };
+    choose(ordinary, true) || choose(ordinary, false) || choose(pool, false);
+    return witness;
+  };
+  const stays = law => law[0].endsWith("carrier"), leaves = LAWS.some(law => stays(law) && search(law[2], law[3], true));
+  const laws = LAWS.map(law => {
+    const [name, formula, arity, sides] = law;
+    skipped = false;
+    return {name, formula, witness: search(arity, sides, stays(law)) ?? (skipped && !leaves ? search(arity, sides, true) : null)};
   });
   for (const [name, x] of [["0", S.zero], ["1", S.one]])
     if (!S.carrier(x))
