@@ -201,7 +201,11 @@ class Traced:
         return frozenset(e.op for e in postorder(self.outputs) if e.op not in ("input", "constant"))
 
     def __str__(self) -> str:
-        text = ", ".join(map(show, self.outputs))
+        return self.text()
+
+    def text(self, names: Sequence[str] = ()) -> str:
+        """The expressions as a person would write them, with the names of an element's components."""
+        text = ", ".join(show(e, names=names) for e in self.outputs)
         return text if len(self.outputs) == 1 else f"({text})"
 
 
@@ -317,25 +321,29 @@ def _choose(condition: Expression, x: Expression, y: Expression) -> Expression:
 _SHOWN_CHARACTERS = 400  # of a part of an expression; one node may occur in it a million times
 
 
-def show(e: Expression, top: bool = True) -> str:
+def show(e: Expression, top: bool = True, names: Sequence[str] = ()) -> str:
     """Write an expression as a person would; very long parts become …"""
     texts: dict[Expression, str] = {}
     for node in postorder([e]):
         parts = [f"({texts[a]})" if a.op in INFIX and node.op in INFIX else texts[a] for a in node.args]
-        text = _text(node, parts)
+        text = _text(node, parts, names)
         texts[node] = text if len(text) <= _SHOWN_CHARACTERS or node is e else "…"
     return texts[e] if top or e.op not in INFIX else f"({texts[e]})"
 
 
-def _text(e: Expression, parts: list[str]) -> str:
+def _text(e: Expression, parts: list[str], names: Sequence[str]) -> str:
     if e.op == "input":
         number, component = e.value
         name = "abcdefghijklmnopqrstuvwxyz"[number] if number < 26 else f"x{number}"
+        if names:
+            return f"{name}.{names[component]}"
         return name if component == 0 else f"{name}.{component}"
     if e.op == "constant":
         return {math.inf: "∞", -math.inf: "−∞"}.get(e.value, str(e.value))
     if e.op in INFIX:
         return f" {INFIX[e.op]} ".join(parts)
+    if e.op in ("minimum", "maximum") and all(a.op == "input" for a in e.args):
+        parts = sorted(parts)  # Python's min(a, b) is b if b < a
     name = np.dtype(e.value).name if e.op == "cast" else SHORT.get(e.op, e.op)
     return f"{name}({', '.join(parts)})"
 

@@ -20,6 +20,7 @@ from .declaration import functions, runs_on_objects, traced_operations
 from .dtypes import check_neutral, checked_fields, refuse, safe_kinds
 from .elementwise import Elementwise
 from .lifts import Lift
+from .notation import notation_of
 from .pickling import as_data, is_declared_so, key_of
 from .proofs import proven_flags
 from .samples import Elements, elements, ordinary_elements
@@ -129,7 +130,7 @@ class Semiring(Elementwise):
     >>> import semiring as sr
     >>> sr.Semiring("reliability", add=np.maximum, mul=np.multiply, zero=0.0, one=1.0,
     ...             carrier=lambda a: (0 <= a) & (a <= 1))
-    Semiring reliability: (S, max(a, b), a · b, 0, 1)  idempotent, selective, bounded, commutative
+    Semiring reliability: ({a: 0 ≤ a ≤ 1}, max(a, b), a · b, 0, 1)  idempotent, selective, bounded, commutative
     """
 
     name = notation = ""
@@ -178,7 +179,7 @@ class Semiring(Elementwise):
         on_objects = runs_on_objects(name, self._callables, zero, one, self.fields, dtype)
         self.traced = None if on_objects else traced_operations(self, self._callables)
         self.kinds = dtypes or (safe_kinds(self.traced, self.is_tropical) if self.traced and not fields else "")
-        self.notation = notation or self._notation()
+        self.notation = notation or notation_of(self, add, mul, carrier)
         home = self.default_dtype
         self._working[home] = home if self.traced is None else self._first_home(home)
         A = Arithmetic(self, home, self._working[home], checked=False)
@@ -264,13 +265,6 @@ class Semiring(Elementwise):
             return False
         ignored = {"minimum": np.inf, "maximum": -np.inf}
         return any(ops.add.is_plain(op) and self.zero == infinity for op, infinity in ignored.items())
-
-    def _notation(self) -> str:
-        if not self.traced:
-            names = [getattr(self._callables[k], "__name__", k) for k in ("add", "mul")]
-            return f"(S, {names[0]}, {names[1]}, {laws.show(self.zero)}, {laws.show(self.one)})"
-        parts = [str(self.traced.add), str(self.traced.raw_mul), laws.show(self.zero)]
-        return f"(S, {', '.join(parts if self.one is None else [*parts, laws.show(self.one)])})"
 
     def _settle_flags(self, declared: Mapping[str, bool | None]) -> None:
         report = self._law_report

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.notation import written
 from semiring.algebra.objects import Regex
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
@@ -135,41 +136,3 @@ def set_text(bits: int) -> str:
     if len(inside) <= 32:
         return f"{{{', '.join(map(str, inside))}}}"
     return f"all but {{{', '.join(str(i) for i in range(64) if not bits >> i & 1)}}}"
-
-
-def written(x: Any) -> str:
-    """An element as a person writes it: whole numbers in full, others by 4 to 6 digits, sets in order.
-
-    >>> written(np.inf), written((0.25, 3)), written(frozenset({(3, 1), (1, 2)})), written(12345.0), written(1234.56)
-    ('∞', '(0.25, 3)', '{(1, 2), (3, 1)}', '12345', '1234.56')
-    """
-    if isinstance(x, np.generic):
-        x = x.item()
-    if isinstance(x, tuple):
-        return f"({', '.join(map(written, x))})"
-    if isinstance(x, (frozenset, set)):
-        in_order = sorted(x) if all(isinstance(part, tuple) for part in x) else sorted(x, key=written)
-        return f"{{{', '.join(map(written, in_order))}}}" if x else "∅"
-    if isinstance(x, bool):
-        return str(int(x))
-    if isinstance(x, float):
-        if np.isinf(x):
-            return "∞" if x > 0 else "−∞"
-        whole = x.is_integer() and abs(x) < 2**53
-        return (str(int(x)) if whole else _rounded(x)).replace("-", "−")
-    if isinstance(x, int):
-        return str(x).replace("-", "−")
-    return x.text.replace("(?:", "(") if isinstance(x, Regex) else str(x) or "ε"
-
-
-def _rounded(x: float) -> str:
-    """A number by 4 to 6 digits, as pages write it.
-
-    >>> _rounded(1 / 3), _rounded(22350.25), _rounded(2e-9), _rounded(1.5e300)
-    ('0.3333', '22350.2', '2e-9', '1.5e+300')
-    """
-    value = float(f"{x:.{4 if abs(x) < 100 else 6}g}")
-    if 1e-6 <= abs(value) < 1e21 or value == 0:
-        return np.format_float_positional(value, trim="-")
-    digits, power = np.format_float_scientific(value, trim="-").split("e")
-    return f"{digits}e{int(power):+d}"

@@ -10,6 +10,7 @@ import numpy as np
 
 from semiring.algebra.by_name import algebra
 from semiring.algebra.catalogue import catalogue
+from semiring.algebra.notation import written
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import infinities, is_same
@@ -21,7 +22,7 @@ from semiring.solvers.dense.schedules import SCHEDULES, resolve_method
 from semiring.solvers.paths.search import positions as positions_of
 from semiring.solvers.task import own_algebra, refuse_closures
 
-from .elements import Elements, written
+from .elements import Elements
 from .layout import Place, circle, fitted
 from .page import matrix, page
 from .questions import OFFERED, Edges
@@ -73,13 +74,13 @@ class Explanation(Shown):
     >>> E = sr.explain(sr.as_graph([("a", "b", 3), ("b", "c", 4), ("a", "c", 9)]), sr.min_plus)
     >>> print(E)
     min-plus, Floyd–Warshall: 3 vertices, 27 operations, 4 of them changes
-    Loops at a: all walks from it back to it
+    All walks from a back to a
       d(a, a) ← d(a, a)*  = (∞)* = 0  by staying at a
     Let walks pass through b
       d(a, c) ← d(a, c) ⊕ d(a, b) ⊗ d(b, c)  = min(9, 3 + 4) = 7  by a → b → c
-    Loops at b: all walks from it back to it
+    All walks from b back to b
       d(b, b) ← d(b, b)*  = (∞)* = 0  by staying at b
-    Loops at c: all walks from it back to it
+    All walks from c back to c
       d(c, c) ← d(c, c)*  = (∞)* = 0  by staying at c
     """
 
@@ -165,7 +166,7 @@ class Explanation(Shown):
             if words.title != title:
                 title = words.title
                 lines.append(title)
-            by = "" if not words.walks or words.walks.startswith("combining") else "by "
+            by = "" if not words.walks or words.walks.startswith("combines") else "by "
             lines.append(f"  {words.rule}  {words.numbers}  {by}{words.walks}".rstrip())
         if self.failure:
             lines.append(self._failure_text(self.failure))

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semiring.algebra.notation import written
 from semiring.algebra.objects import Regex
 from semiring.algebra.semiring import Semiring
 from semiring.errors import LawError
 from semiring.kernels.wrappers.recording import Call
 from semiring.solvers.dense.schedules import SCHEDULES, resolve_method
 
-from .elements import Elements, written
+from .elements import Elements
 from .javascript import algebra as algebra_functions
 from .javascript import runtime
 from .questions import question
 from .replay import Replay, Step
-from .words import KINDS, signs
+from .words import KINDS, LETTERS, signs
 
 if TYPE_CHECKING:
     from .explanation import Explanation
@@ -40,6 +41,7 @@ def page(explanation: Explanation) -> str:
         "title": explanation.title, "names": explanation.names, "positions": explanation.positions,
         "edges": explanation.edges, "lengths": [_json(x) for x in explanation.lengths],
         "start": [explanation.keys[explanation.elements.S], explanation.method],
+        "letters": LETTERS,
         "words": {kind: words._asdict() for kind, words in KINDS.items()},
         "methods": [{"key": key, "name": name, "about": about, "calls": calls_as_data(calls)}
                     for key, (name, about, calls) in explanation.methods.items()],
@@ -156,6 +158,8 @@ def _algebra(explanation: Explanation, E: Elements) -> dict[str, Any]:
     if S.name == "regex":
         return given | {"regex": True}
     given |= {"zero": _json(E.zero), "one": _json(E.one)}
+    if S.fields:
+        given["fields"] = list(S.fields)
     if E.sets:
         given["sets"] = True
     if not E.live:

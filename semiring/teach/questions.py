@@ -39,7 +39,13 @@ def question(S: Semiring) -> str:
     >>> question(sr.boolean)
     'Is there a walk?'
     """
-    return QUESTIONS.get(S.name) or f"{S.description or 'The ⊕ over all walks'}: what is it between two vertices?"
+    if S.name in QUESTIONS:
+        return QUESTIONS[S.name]
+    if S.description:
+        return f"{S.description[0].upper()}{S.description[1:]}, from each vertex to every other one"
+    if S.selective:
+        return f"{S.name}: what is the value of the best walk?"
+    return f"{S.name}: what do the values of all walks combine to?"
 
 
 def _lengths(lengths: Sequence[float], edges: Edges) -> list[Any]:

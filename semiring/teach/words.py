@@ -5,6 +5,7 @@ In a rule, {t} is the entry that is written, {s} the pivot's own entry, and {p} 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from .elements import Elements
 from .replay import Step
 from .walks import Walks
 
+BRACKETS = re.compile(r"\([^()]*\)|\{.*\}|∅")  # a text that is in brackets, and one sign
 FULL = 4  # terms that a rule names one by one
 LONG = 80  # characters of a list of walks
 ADDING = ("pivot", "product")  # kinds of steps that add to the old value
@@ -29,7 +31,7 @@ class Words(NamedTuple):
 
 
 KINDS = {
-    "star": Words("Loops at {p}: all walks from it back to it", "D ← D*", "{t} ← {t}*"),
+    "star": Words("All walks from {p} back to {p}", "D ← D*", "{t} ← {t}*"),
     "row": Words("Walks that leave {p}: loops there come first", "R ← D ⊗ R", "{t} ← {s}* ⊗ {t}"),
     "pivot": Words("Let walks pass through {p}", "X ← X ⊕ C ⊗ R"),
     "column": Words("Walks that arrive at {p}: loops there come last", "C ← C ⊗ D", "{t} ← {t} ⊗ {s}*"),
@@ -40,6 +42,8 @@ KINDS = {
     "one": Words("Staying is a walk too, without edges", "A ← 1 ⊕ A", "{t} ← 1 ⊕ {t}"),
     "copy": Words("The new entries take the place of the old", "A ← B", "all of them at once"),
 }
+
+LETTERS = "D is the block of pivots, R the rest of its rows, C the rest of its columns, X the other entries"
 
 # The place of ⊕ and ⊗ in equations of numbers: between operands, or before them in brackets.
 SIGNS = {
@@ -88,9 +92,9 @@ def joined(sign: tuple[str, str], parts: Sequence[str]) -> str:
     return (f" {text} " if text else "").join(parts)
 
 
-def walk_text(walk: Sequence[int], names: Sequence[str]) -> str:
+def walk_text(walk: Sequence[int], names: Sequence[str], stay: str = "staying") -> str:
     """A walk by the names of its vertices."""
-    return f"staying at {names[walk[0]]}" if len(walk) == 1 else " → ".join(names[v] for v in walk)
+    return f"{stay} at {names[walk[0]]}" if len(walk) == 1 else " → ".join(names[v] for v in walk)
 
 
 def walks_text(walks: Walks, names: Sequence[str], selects: bool) -> str:
@@ -99,8 +103,9 @@ def walks_text(walks: Walks, names: Sequence[str], selects: bool) -> str:
         return "no walk"
     if selects:
         return walk_text(walks.shortest[0], names)
-    texts = [walk_text(walk, names) for walk in walks.shortest]
-    over = "combining " if len(texts) > 1 or walks.more else ""
+    several = len(walks.shortest) > 1 or walks.more
+    texts = [walk_text(walk, names, "stay" if several else "staying") for walk in walks.shortest]
+    over = "combines: " if several else ""
     fitting = next((i for i in range(1, len(texts)) if len("; ".join(texts[: i + 1])) > LONG), len(texts))
     return over + "; ".join(texts[:fitting]) + ("; …" if walks.more or fitting < len(texts) else "")
 
@@ -137,7 +142,8 @@ def line(step: Step, names: Sequence[str], elements: Elements) -> Line:
         rule = words.rule.format(t=target, s=_entry(step.matrix, pivot, pivot))
         factor = [elements.text(step.factor), was]
         numbers = {
-            "star": f"({was})*", "one": joined(plus, [elements.text(elements.one), was]),
+            "star": f"{was}*" if BRACKETS.fullmatch(was) else f"({was})*",
+            "one": joined(plus, [elements.text(elements.one), was]),
             "row": joined(times, factor), "column": joined(times, factor[::-1]),
         }[step.kind]
     return Line(title, words.blocks, rule, f"= {numbers} = {elements.text(step.new)}",

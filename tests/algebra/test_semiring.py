@@ -178,7 +178,8 @@ def test_repr_shows_the_tuple_and_the_flags() -> None:
     assert repr(sr.min_plus) == "Semiring min-plus: (R ∪ {±∞}, min, +, +∞, 0)  idempotent, selective, commutative"
     assert repr(sr.plus_times).endswith("commutative")
     mine = sr.Semiring("mine", add=np.minimum, mul=lambda a, b: np.maximum(a, b), zero=inf, one=-inf)
-    assert repr(mine) == "Semiring mine: (S, min(a, b), max(a, b), ∞, −∞)  idempotent, selective, bounded, commutative"
+    assert repr(mine) == (
+        "Semiring mine: (R ∪ {±∞}, min(a, b), max(a, b), ∞, −∞)  idempotent, selective, bounded, commutative")
     for S in sr.catalogue.values():
         page = S._repr_html_()
         assert page.startswith("<table>") and page.endswith("</table>")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.teach.elements import Elements, written
+from semiring.teach.elements import Elements
 
 
 def test_pages_compute_in_doubles_where_an_algebra_has_them() -> None:
@@ -39,18 +39,3 @@ def test_equality() -> None:
     R = Elements(sr.regex)
     assert R.same(R.add(a, b), R.add(b, a))
     assert not R.same(R.star(R.add(a, b)), R.star(R.mul(R.star(a), R.star(b))))  # the same words, written otherwise
-
-
-def test_written() -> None:
-    assert [written(x) for x in (True, 7, -2, 0.25, 1 / 3, np.inf, -np.inf, np.float32(2))] == [
-        "1", "7", "−2", "0.25", "0.3333", "∞", "−∞", "2"]
-    assert written(np.array((0.5, 3), "f8,i4")[()]) == "(0.5, 3)"
-    assert written(frozenset({frozenset("b"), frozenset("ac")})) == "{{a, c}, {b}}"
-    assert written(frozenset()) == "∅"
-    assert written(sr.regex.star(sr.regex.add(sr.letter("a"), sr.letter("b")))) == "(a|b)*"
-
-
-def test_whole_numbers_are_written_in_full() -> None:
-    for x in (12345, 22346, 1000003, 2**53 - 1, -10001):
-        assert written(float(x)) == written(x) == str(x).replace("-", "−")
-    assert written(12345.5) == "12345.5" and written(0.25) == "0.25" and written(1234.5678) == "1234.57"

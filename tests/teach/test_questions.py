@@ -35,4 +35,4 @@ def test_an_algebra_that_lengths_do_not_fit_is_left_out() -> None:
 def test_questions() -> None:
     assert all(text.endswith("?") for text in QUESTIONS.values())
     assert {S.name for S in map(sr.catalogue.__getitem__, OFFERED)} <= set(QUESTIONS)
-    assert question(sr.gf2) == "parity of the number of paths: what is it between two vertices?"
+    assert question(sr.gf2) == "Parity of the number of paths, from each vertex to every other one"

@@ -19,7 +19,7 @@ def test_floyd_warshall_reads_as_its_equations() -> None:
     found = lines(sr.min_plus, "floyd-warshall")
     assert ("Let walks pass through b X ← X ⊕ C ⊗ R d(a, c) ← d(a, c) ⊕ d(a, b) ⊗ d(b, c) = min(9, 2 + 3) = 5 "
             "a → b → c") in found
-    assert "Loops at a: all walks from it back to it D ← D* d(a, a) ← d(a, a)* = (∞)* = 0 staying at a" in found
+    assert "All walks from a back to a D ← D* d(a, a) ← d(a, a)* = (∞)* = 0 staying at a" in found
 
 
 def test_panels_that_are_overwritten_say_so() -> None:
@@ -43,7 +43,7 @@ def test_many_terms_have_a_letter_for_the_middle() -> None:
 
 def test_sums_are_over_all_walks() -> None:
     found = lines(sr.plus_times, "floyd-warshall", [[0.0, 0.5], [0.5, 0.0]])
-    assert any("over" not in text and "combining staying at 1; 1 → 0 → 1" in text for text in found)
+    assert any("over" not in text and "combines: stay at 1; 1 → 0 → 1" in text for text in found)
 
 
 @pytest.mark.parametrize(("S", "expected"), [

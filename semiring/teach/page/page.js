@@ -9,6 +9,8 @@ let S, trace, stops, shownAt, matrices;
 
 const methodOf = key => DATA.methods.find(method => method.key === key);
 const algebraOf = key => ALGEBRAS.find(algebra => algebra.key === key);
+// Letters of blocks, which are explained below the drawing, are shown for methods that have some.
+const hasBlocks = () => methodOf(state.method).calls.length > 1;
 const label = (i, j) => `${NAMES[i]} → ${NAMES[j]}`;
 
 function given(algebra) {
@@ -141,7 +143,7 @@ function drawEquation(step, ended, asked, values) {
   } else {
     const words = wordsOf(S, step);
     $("heading").textContent = words.title;
-    $("blocks").textContent = words.blocks;
+    $("blocks").textContent = hasBlocks() ? words.blocks : "";
     texts($("rule"), words.rule);
     texts($("numbers"), words.numbers.length ? ["= ", ...words.numbers, " = "] : []);
     if (words.numbers.length) {
@@ -188,7 +190,7 @@ function writeAround() {
   if (S.records) $("note").textContent = "This algebra works on Python objects. The steps were recorded; edges cannot be edited here.";
   const refused = Object.values(S.refusals);
   $("facts").replaceChildren(...[["S, ⊕, ⊗, 0, 1", S.notation], ["closure", S.description], ["laws", S.flags.join(", ") || "those of every semiring"],
-    ["method", methodOf(state.method).about], ...refused.map(reason => ["not here", reason])]
+    ["method", methodOf(state.method).about], ["letters", hasBlocks() && state.method !== "squaring" && DATA.letters], ...refused.map(reason => ["not here", reason])]
     .filter(([, text]) => text).flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
   writeRounds();
   $("log").replaceChildren(...trace.steps.flatMap((step, i) => step.changed && step.kind !== "copy" && step.name === "A" ? [element("li", {}, element("button",
@@ -210,7 +212,7 @@ function writeRounds() {
 
 function writeEdges() {
   $("edgehelp").textContent = S.records ? $("note").textContent
-    : `Weights are elements of ${S.name}. An empty field removes the edge.`;
+    : `Weights are elements of ${S.name}${S.fields ? `, as (${S.fields.join(", ")})` : ""}. An empty field removes the edge.`;
   $("edgelist").replaceChildren(...EDGES.map(([u, v], e) => element("label", {}, label(u, v), element("input", {
     value: same(S.weights[e], S.zero) ? "" : exact(S.weights[e]), autocomplete: "off", disabled: S.records ? "" : null,
     onchange: event => changeEdge(event.target, e)}))));
@@ -269,12 +271,13 @@ function move(by) {
 
 function say() {
   const step = state.step ? trace.steps[state.step - 1] : null;
-  if (!step) $("said").textContent = "The edges";
-  else if (step.kind === "copy") $("said").textContent = wordsOf(S, step).title;
+  const {title, numbers = []} = step ? wordsOf(S, step) : {title: "The edges"}, before = title === state.title ? "" : title;
+  state.title = title;
+  if (!step || step.kind === "copy") $("said").textContent = title;
   else {
     const failed = state.step === trace.steps.length && trace.failure ? ` ${failureText(S, trace.failure)}` : "";
-    const by = plainText(wordsOf(S, step).numbers);
-    $("said").textContent = `${tell(step.i, step.j, step.value, step.walks, [])}${step.changed ? `, was ${exact(step.old)}` : ", unchanged"}${by ? `: ${by}` : ""}.${failed}`;
+    const by = plainText(numbers);
+    $("said").textContent = `${before ? `${before}. ` : ""}${tell(step.i, step.j, step.value, step.walks, [])}${step.changed ? `, was ${exact(step.old)}` : ", unchanged"}${by ? `: ${by}` : ""}.${failed}`;
   }
 }
 
@@ -355,14 +358,14 @@ const EXAMPLES = {  // an algebra, then one that breaks a law, in the order of O
   real: [["max(a, b)", "a * b", "0", "1", "0 <= a <= 1", ""], ["(a + b) / 2", "a + b", "∞", "0", "", ""]],
   finite: [["a + b", "a * b", "0", "1", "", "1 / (1 - a)"], ["max(a, b)", "a * b", "0", "1", "", ""]],
   whole: [["gcd(a, b)", "lcm(a, b)", "0", "1", "a >= 0 and a < ∞", ""], ["a + b", "max(a, b)", "0", "0", "a >= 0", ""]],
-  truth: [["a or b", "a and b", "false", "true", "", ""], ["a != b", "a or b", "false", "false", "", ""]],
+  truth: [["a or b", "a and b", "0", "1", "", ""], ["a != b", "a or b", "0", "0", "", ""]],
   pair: [["where(a[0] < b[0], a, where(b[0] < a[0], b, (a[0], a[1] + b[1])))", "(a[0] + b[0], a[1] * b[1])", "(∞, 0)", "(0, 1)",
     "a[0] == ∞ ? a[1] == 0 : a[0] >= 0 and a[1] >= 1", ""],
   ["where(a[0] > b[0] or a[0] == b[0] and a[1] <= b[1], a, b)", "(min(a[0], b[0]), a[1] + b[1])", "(0, ∞)", "(∞, 0)",
     "a[0] >= 0 and a[1] >= 0 and (a[0] > 0 or a[1] == ∞)", ""]],
 };
 const HELP = {
-  real: "", finite: "", whole: " Bits are combined by | & ^.", truth: " true, false, and, or, not, == and != will do.",
+  real: "", finite: "", whole: " Bits are combined by | & ^.", truth: " They are written 0 and 1; and, or, not, == and != will do.",
   pair: " The numbers of a pair are a[0] and a[1], and (x, y) makes one; < and min look at the first numbers, then at the second.",
 };
 
@@ -393,8 +396,8 @@ function useOwn(given) {
   const lengths = DATA.lengths, short = x => +x.toPrecision(3);
   const scaled = [short, x => short(1 / (1 + Math.abs(x)))], fits = {real: scaled, finite: scaled, whole: [Math.round], truth: [() => true],
     pair: [x => [short(x), 1], x => [short(x), short(x)]]}[of];
-  const algebra = {...own, key: "own", name: "your own", own: given, question: "What does your algebra say?", description: "", refusals,
-    notation: `⊕: ${given.add}, ⊗: ${given.mul}, 0: ${shown(own.zero)}, 1: ${shown(own.one)}`, flags: report.flags, selective: has("selective"),
+  const algebra = {...own, key: "own", name: "your own", own: given, question: has("selective") ? "What is the value of the best walk?" : "What do the values of all walks combine to?", description: "", refusals,
+    notation: `(${given.carrier.trim() ? `{a: ${given.carrier}}` : ELEMENTS[of].name}, ${given.add}, ${given.mul}, ${shown(own.zero)}, ${shown(own.one)})`, flags: report.flags, selective: has("selective"),
     diverges, unit: has("bounded") || diverges, signs: [signOf(given.add, "⊕"), signOf(given.mul, "⊗")],
     weights: EDGES.map((_, e) => lengths[e] === undefined ? own.zero : fits.map(fit => fit(lengths[e])).find(own.carrier) ?? own.one)};
   const at = ALGEBRAS.findIndex(({key}) => key === "own");

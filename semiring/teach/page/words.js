@@ -7,12 +7,13 @@ const brief = x => cut(shown(x), 44);
 
 const first = text => [text, "first"], second = text => [text, "second"];
 const number = (x, role = "") => [brief(x), role, exact(x)];
-const walkText = walk => walk.length === 1 ? `staying at ${NAMES[walk[0]]}` : walk.map(v => NAMES[v]).join(" → ");
+const walkText = (walk, stay = "staying") => walk.length === 1 ? `${stay} at ${NAMES[walk[0]]}` : walk.map(v => NAMES[v]).join(" → ");
 
 function walksText(S, walks) {
   if (!walks.shortest.length) return "no walk";
   if (S.selective) return walkText(walks.shortest[0]);
-  const texts = walks.shortest.map(walkText), over = texts.length > 1 || walks.more ? "combining " : "";
+  const several = walks.shortest.length > 1 || walks.more, over = several ? "combines: " : "";
+  const texts = walks.shortest.map(walk => walkText(walk, several ? "stay" : "staying"));
   const long = texts.findIndex((_, i) => i > 0 && texts.slice(0, i + 1).join("; ").length > LONG);
   const fitting = long < 0 ? texts.length : long;
   return over + texts.slice(0, fitting).join("; ") + (walks.more || fitting < texts.length ? "; …" : "");
@@ -20,7 +21,7 @@ function walksText(S, walks) {
 
 function byWalks(S, walks) {
   const text = walksText(S, walks);
-  return /^(combining|no walk)/.test(text) ? text : `by ${text}`;
+  return /^(combines|no walk)/.test(text) ? text : `by ${text}`;
 }
 
 function entryText(name, i, j) {
@@ -28,6 +29,9 @@ function entryText(name, i, j) {
 }
 
 const isTerm = (S, term) => !same(term.first, S.zero) && !same(term.second, S.zero);
+
+// A text in brackets, or one sign, needs no further ones.
+const starred = text => [/^(\([^()]*\)|\{.*\}|∅)$/.test(text) ? `${text}*` : `(${text})*`];
 
 function wordsOf(S, step) {
   const words = DATA.words[step.kind], [plus, times] = S.signs;
@@ -59,7 +63,7 @@ function wordsOf(S, step) {
   } else {
     const pivot = step.pivots[0] ?? step.i;
     rule = [words.rule.replaceAll("{t}", target).replace("{s}", entryText(step.name, pivot, pivot))];
-    if (step.kind === "star") numbers = [`(${brief(step.old)})*`];
+    if (step.kind === "star") numbers = starred(brief(step.old));
     else if (step.kind === "one") numbers = joinedBy(plus, [[shown(S.one)], [number(step.old)]]);
     else {
       const factors = [[number(step.factor, "first")], [number(step.old, "second")]];
