@@ -264,10 +264,10 @@ def explain(
     if not 0 < n <= MOST_VERTICES:
         hint = "pass some of them, as in M[[\"a\", \"b\"]] of a Matrix" if n else "it has no steps"
         raise SemiringError(f"explain shows graphs of 1 to {MOST_VERTICES} vertices, but this one has {n}: {hint}")
-    own = _entries(given, Elements(S))
+    own = entries_of(given, Elements(S))
     others = _others(A, S, weights)
     edges = sorted({*own, *(edge for entries in others.values() for edge in entries or ())})
-    lengths = [_length(own.get(edge), at) for at, edge in enumerate(edges)]
+    lengths = [length_of(own.get(edge), at) for at, edge in enumerate(edges)]
     found = {}
     for T, entries in {S: own, **others}.items():
         E = Elements(T)
@@ -283,7 +283,7 @@ def explain(
 Entries = dict[tuple[int, int], Any]  # elements by rows and columns
 
 
-def _entries(given: Operand, elements: Elements) -> Entries:
+def entries_of(given: Operand, elements: Elements) -> Entries:
     """The entries that are not zero, as elements of a page."""
     dense = as_dense(on_host(given))
     _ = dense.facts  # refuses anything that is not an element, with its place
@@ -323,7 +323,7 @@ def _others(
         if graph is None or values is None:
             found[T] = None
         else:
-            found[T] = _entries(operand(weighted(graph, T, {T: values}), T), Elements(T))
+            found[T] = entries_of(operand(weighted(graph, T, {T: values}), T), Elements(T))
     found.pop(S, None)
     return found
 
@@ -340,7 +340,7 @@ def _made(elements: Elements, lengths: Sequence[float], edges: Edges) -> list[An
     return None
 
 
-def _length(value: Any, at: int) -> float:
+def length_of(value: Any, at: int) -> float:
     """A number for the weight of an edge: the first number of a record; its position if it is not a number."""
     if isinstance(value, np.void):
         value = value[0]

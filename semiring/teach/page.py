@@ -39,7 +39,7 @@ def page(explanation: Explanation) -> str:
     offered = [explanation.elements if S is explanation.semiring else Elements(S) for S in explanation.weights]
     data = {
         "title": explanation.title, "names": explanation.names, "positions": explanation.positions,
-        "edges": explanation.edges, "lengths": [_json(x) for x in explanation.lengths],
+        "edges": explanation.edges, "lengths": [element_as_json(x) for x in explanation.lengths],
         "start": [explanation.keys[explanation.elements.S], explanation.method],
         "letters": LETTERS,
         "words": {kind: words._asdict() for kind, words in KINDS.items()},
@@ -153,11 +153,11 @@ def _algebra(explanation: Explanation, E: Elements) -> dict[str, Any]:
         "key": explanation.keys[S], "name": S.name, "notation": S.notation, "question": question(S),
         "description": S.description, "flags": list(S.flags), "selective": S.selective, "diverges": E.diverges,
         "unit": E.unit, "signs": signs(S), "refusals": refusals(S),
-        "weights": [_json(w) for w in explanation.weights[S]],
+        "weights": [element_as_json(w) for w in explanation.weights[S]],
     }
     if S.name == "regex":
         return given | {"regex": True}
-    given |= {"zero": _json(E.zero), "one": _json(E.one)}
+    given |= {"zero": element_as_json(E.zero), "one": element_as_json(E.one)}
     if S.fields:
         given["fields"] = list(S.fields)
     if E.sets:
@@ -197,14 +197,14 @@ def _text(value: Any, texts: dict[str, int]) -> int:
     return texts.setdefault(written(value), len(texts))
 
 
-def _json(x: Any) -> Any:
+def element_as_json(x: Any) -> Any:
     """An element as JSON: infinities by name, 64-bit integers and objects by their text."""
     if isinstance(x, Regex):
         return "" if x.kind == "empty" else x.text
     if isinstance(x, (np.int64, np.uint64)):
         return {"big": str(int(x))}
     if isinstance(x, np.void):
-        return [_json(x[f]) for f in x.dtype.names or ()]
+        return [element_as_json(x[f]) for f in x.dtype.names or ()]
     if isinstance(x, np.generic):
         x = x.item()
     if isinstance(x, float) and math.isinf(x):

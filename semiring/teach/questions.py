@@ -56,7 +56,7 @@ def _ones(lengths: Sequence[float], edges: Edges) -> list[Any]:
     return [1] * len(edges)
 
 
-def _chances(lengths: Sequence[float], edges: Edges) -> list[Any]:
+def chances(lengths: Sequence[float], edges: Edges) -> list[Any]:
     """Short edges are likely: 1 minus the length, scaled so that the longest stays below 1."""
     largest = max(map(abs, lengths), default=0) + 1
     return [min(max(round(1 - abs(x) / largest, 2), 0.05), 0.95) for x in lengths]
@@ -74,6 +74,6 @@ def _letters(lengths: Sequence[float], edges: Edges) -> list[Any] | None:
 
 # The algebras that a page offers in addition to its own, by their Python names.
 OFFERED: dict[str, Callable[[Sequence[float], Edges], list[Any] | None]] = {
-    "boolean": _ones, "min_plus": _lengths, "max_min": _lengths, "viterbi": _chances, "plus_times": _shares,
+    "boolean": _ones, "min_plus": _lengths, "max_min": _lengths, "viterbi": chances, "plus_times": _shares,
     "counting": _ones, "shortest_count": _lengths, "k_best": _lengths, "regex": _letters,
 }

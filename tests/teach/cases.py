@@ -15,7 +15,7 @@ from semiring.errors import LawError
 from semiring.kernels.wrappers.recording import recorded
 from semiring.solvers.dense.schedules import SCHEDULES, resolve_method
 from semiring.teach.elements import Elements
-from semiring.teach.page import _json, algebra_functions, calls_as_data
+from semiring.teach.page import algebra_functions, calls_as_data, element_as_json
 from semiring.teach.replay import Replay
 
 # What edges weigh, for algebras that numbers of the pool below are not elements of.
@@ -101,9 +101,9 @@ def question(E: Elements, calls: list[Any], matrix: list[list[Any]]) -> list[Any
     """A case as a page takes it."""
     S = E.S
     info = {"selective": S.selective, "diverges": S.may_diverge, "unit": S.has_unit_stars, "regex": S.name == "regex",
-            "zero": _json(E.zero), "one": _json(E.one)}
+            "zero": element_as_json(E.zero), "one": element_as_json(E.one)}
     functions = "" if info["regex"] else algebra_functions(S)
-    return [functions, info, calls_as_data(calls), [[_json(x) for x in row] for row in matrix]]
+    return [functions, info, calls_as_data(calls), [[element_as_json(x) for x in row] for row in matrix]]
 
 
 def answer(E: Elements, calls: list[Any], matrix: list[list[Any]]) -> list[Any]:
