@@ -105,6 +105,8 @@ from .teach.explanation import Explanation as Explanation
 from .teach.explanation import explain as explain
 from .teach.hasse import HasseDiagram as HasseDiagram
 from .teach.tables import OperationTables as OperationTables
+from .teach.tiles import ProductExplanation as ProductExplanation
+from .teach.tiles import explain_product as explain_product
 from .teach.witness import LawGraph as LawGraph
 from .warming import warmup as warmup
 

@@ -56,7 +56,7 @@ class Counts(NamedTuple):
 
 
 class ProductExplanation(Shown):
-    """One block of a matrix product, step by step; `semiring.explain_product` makes it.
+    """One block of a product, step by step; `semiring.explain_product` makes it.
 
     It prints the tile of the library's kernel and what this tile saves. A notebook shows it as the page that `save`
     writes.
@@ -68,6 +68,10 @@ class ProductExplanation(Shown):
         The factors, as elements of the page.
     tiles : mapping of str to ProductGeometry
         The tile of the library's kernel for large products, by dtype.
+    title : str
+        The title of the page.
+    height : int
+        The height of a notebook's frame in pixels, where the page cannot choose it.
 
     Examples
     --------
