@@ -79,6 +79,19 @@ def test_every_member_of_a_public_class_has_an_entry(public: ModuleType) -> None
     assert silent == [], "add a row to the Attributes of the class"
 
 
+def test_words_lead_to_one_place_each(monkeypatch: pytest.MonkeyPatch, public: ModuleType) -> None:
+    words = import_module("words")
+    places = [place.partition("#") for place in words.WORDS]
+    pages = {page.relative_to(SITE).with_suffix("").as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
+    pages |= {f"reference/api/{name}": "" for name in public.pages()}
+    assert {page for page, _, _ in places} <= pages.keys()
+    for page, _, anchor in places:
+        titles = re.findall(r"^#+ (.+)$", pages[page], re.MULTILINE)
+        assert not anchor or anchor in {re.sub(r"[^\w-]", "", title.lower().replace(" ", "-")) for title in titles}
+    phrases = [phrase.lower() for page in pages for _, phrase in words.words(page)]
+    assert len(phrases) > 300 and sorted(phrases) == sorted(set(phrases)), "a phrase leads to one page"
+
+
 def test_names_in_docstrings_are_links_parameters_or_code(public: ModuleType) -> None:
     lines = ["Return a walk along `path`, as `closure`.", "", "Parameters", "----------", "path : str", "",
              "Returns", "-------", "Paths", "    With `tree(source)`, `blocks` and `weights`, as `closure`."]

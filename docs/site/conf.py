@@ -9,12 +9,12 @@ from pathlib import Path
 import semiring
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))  # for mathml.py and public.py
+sys.path.insert(0, str(HERE))  # for mathml.py, public.py and words.py
 
 project = "semiring"
 author = copyright = "the semiring authors"
 release = version = semiring.__version__
-extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "mathml", "public"]
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "mathml", "public", "words"]
 nitpicky = True
 default_role = "py:obj"  # `name` in a docstring is a link; public.py shows parameters and expressions as code
 autosummary_generate = False  # public.py writes the pages

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from browser.conftest import Opener
@@ -33,6 +35,36 @@ def test_everybody_can_read_it(visit: Opener, name: str, theme: str) -> None:
     # Without preloading: that asks for style sheets anew, which pages from files may not.
     found = [v for v in Axe().run(page, options={"preload": False}).response["violations"] if v["impact"] != "minor"]
     assert [(v["id"], [node["html"] for node in v["nodes"]]) for v in found] == []
+
+
+FOUND = {  # the page that readers find first, and by which words
+    "reference/algebras": ("custom semiring", "define my own semiring", "user-defined"),
+    "reference/api/semiring.closure": ("closure", "sr.closure"),
+    "reference/api/semiring.matmul": ("matrix multiplication",),
+    "reference/catalogue#semiring.min_plus": ("sr.min_plus",),
+    "howto/reach": ("transitive closure", "reachability"),
+    "howto/sparse": ("sparse", "sparse matrices"),
+    "howto/gpu": ("GPU", "CUDA"),
+    "howto/topics#all-pairs-shortest-paths": ("all pairs shortest path", "All-pairs shortest paths", "shortest path"),
+    "howto/topics#shortest-paths-from-one-source": ("shortest path tree", "single-source shortest paths"),
+    "howto/topics#the-k-shortest-walks-and-paths": ("k shortest", "k-shortest paths"),
+    "howto/topics#widest-path-or-bottleneck": ("widest path", "bottleneck"),
+    "howto/topics#longest-and-critical-path": ("critical path", "longest path"),
+    "howto/topics#negative-cycle-and-arbitrage": ("negative cycle", "arbitrage"),
+    "howto/topics#markov-chain-linear-equations": ("Markov chains", "hitting time"),
+    "howto/topics#automaton-to-regular-expression": ("regular expression", "finite automata"),
+    "course/9-when-dijkstra-is-right": ("Dijkstra", "Dijkstra's algorithm"),
+    "course/5-one-star-three-ways": ("Floyd-Warshall", "Gaussian elimination"),
+    "course/glossary": ("glossary",),
+}
+
+
+@pytest.mark.parametrize(("words", "page"), [(words, page) for page, all_ in FOUND.items() for words in all_])
+def test_readers_find_a_page_by_their_words(visit: Opener, words: str, page: str) -> None:
+    first = visit(file=SITE / "search.html", link=f"?q={quote(words)}").locator("#search-results ul.search li a").first
+    found = re.sub(r"\?[^#]*", "", first.evaluate("a => a.href"))
+    where, _, anchor = page.partition("#")
+    assert found == (SITE / f"{where}.html").as_uri() + (f"#{anchor}" if anchor else "")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
