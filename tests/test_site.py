@@ -126,6 +126,7 @@ def test_formulas_are_drawn_by_the_browser() -> None:
         ElementTree.fromstring(site["mathml"](formula, display=True))
     made = site["mathml"]("a^* = 1")
     assert made.startswith("<math ") and made.endswith("</math>") and "<msup><mi>a</mi><mo>∗</mo></msup>" in made
+    assert '<mi>log</mi><mspace width="0.17em"/><mi>m</mi>' in site["mathml"](r"\log m"), "no entity"
     with pytest.raises(math.MathError, match="nosuch"):
         site["mathml"](r"\nosuch")
     assert formulas("a $x$ `$HOME` $$\ny\n$$\n    $ pip\n```sh\n$ ls $\n```\n") == ["x", "\ny\n"]

@@ -18,7 +18,8 @@ def mathml(latex: str, display: bool = False) -> str:
     # White space between tags would stand between a formula and the comma after it.
     lines = tex2mathml(latex, as_block=display).splitlines()
     joined = "".join(line.strip() if line.strip().startswith("<") else line for line in lines)
-    return joined.replace("<mo>*</mo>", "<mo>∗</mo>")  # as TeX does: the sign in the middle of the line, not above it
+    joined = joined.replace("<mo>*</mo>", "<mo>∗</mo>")  # as TeX does: the sign in the middle of the line, not above it
+    return joined.replace("<mo>&ApplyFunction;</mo>", '<mspace width="0.17em"/>')  # a thin space, as TeX has it
 
 
 def visit(page: Any, node: nodes.math | nodes.math_block) -> None:
