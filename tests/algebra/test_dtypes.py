@@ -147,3 +147,9 @@ def test_fields_that_cannot_be(field: str, why: str) -> None:
     with pytest.raises(sr.SemiringError, match=why):
         sr.Semiring("r", fields={"p": field}, zero=(0,), one=(1,), add=lambda x, y: (np.maximum(x.p, y.p),),
                     mul=lambda x, y: (np.minimum(x.p, y.p),))
+
+
+def test_records_with_infinities_are_refused_with_what_helps() -> None:
+    with pytest.raises(sr.LawError, match=r"leaves the carrier.* exclude infinities, for example by carrier="):
+        sr.Semiring("expectation", fields={"p": "f8", "v": "f8"}, zero=(0, 0), one=(1, 0),
+                    add=lambda x, y: (x.p + y.p, x.v + y.v), mul=lambda x, y: (x.p * y.p, x.p * y.v + y.p * x.v))
