@@ -56,11 +56,11 @@ function roving(group, members, move) {
   });
 }
 
-// A directed graph: places in units of a vertex's distance, edges [u, v, label], bent if there is an opposite one.
-function graphOf(places, edges, {unit = 100, radius = 17, pad = 26} = {}) {
+// A directed graph: places in units of a vertex's distance, edges [u, v, label], bent if there is an opposite one;
+// `wide` is the number of letters that labels may get later.
+function graphOf(places, edges, {unit = 100, radius = 17, pad = 20, wide = 0} = {}) {
   const at = Object.fromEntries(Object.entries(places).map(([v, [x, y]]) => [v, [pad + unit * x, pad + unit * y]]));
   const paths = {}, labels = {};
-  const loop = edges.some(([u, v]) => u === v) ? 44 : 0;
   const parts = edges.map(([u, v, label]) => {
     const [x, y] = at[u], [z, w] = at[v];
     let line, label_at, tip, angle;
@@ -80,7 +80,7 @@ function graphOf(places, edges, {unit = 100, radius = 17, pad = 26} = {}) {
       const end = rim(at[v], radius + 8);
       line = `M ${start} Q ${middle} ${end}`;
       angle = Math.atan2(w - middle[1], z - middle[0]);
-      const off = bend / 2 + 12 + 3.2 * (String(label ?? "").length - 1) * Math.abs(p);
+      const off = bend / 2 + 12 + 3.4 * (Math.max(wide, String(label ?? "").length) - 1) * Math.abs(p);
       label_at = [(x + z) / 2 + off * p, (y + w) / 2 + off * q];
     }
     const tips = [-0.4, 0.4].map(turn => [tip[0] - 10 * Math.cos(angle + turn), tip[1] - 10 * Math.sin(angle + turn)]);
@@ -92,9 +92,12 @@ function graphOf(places, edges, {unit = 100, radius = 17, pad = 26} = {}) {
   });
   const vertices = Object.fromEntries(Object.entries(at).map(([v, [x, y]]) =>
     [v, draw("g", {class: "vertex"}, draw("circle", {cx: x, cy: y, r: radius}), draw("text", {x, y}, v))]));
-  const xs = Object.values(at).map(([x]) => x), ys = Object.values(at).map(([, y]) => y);
-  const top = loop ? -loop : 0, width = Math.max(...xs) + pad, height = Math.max(...ys) + pad;
-  const svg = draw("svg", {role: "img", viewBox: `0 ${top} ${width} ${height - top}`, style: `width: ${width}px; height: auto; margin-inline: auto`},
+  const boxes = [...Object.values(at).map(([x, y]) => [x, y, pad, pad]), ...Object.values(labels).map(text =>
+    [+text.getAttribute("x"), +text.getAttribute("y"), 4 * Math.max(wide, text.textContent.length), 10])];
+  const side = (k, sign) => Math.max(...boxes.map(box => sign * box[k] + box[k + 2]));
+  const [left, top, right, bottom] = [-side(0, -1), -side(1, -1), side(0, 1), side(1, 1)];
+  const svg = draw("svg", {role: "img", viewBox: `${left} ${top} ${right - left} ${bottom - top}`,
+    style: `width: ${right - left}px; height: auto; margin-inline: auto`},
     ...parts.flatMap(part => part.slice(0, 2)), ...parts.map(part => part[2]), ...Object.values(vertices));
   return {svg, paths, labels, vertices};
 }
