@@ -365,9 +365,7 @@ def on_the_host(
     alike = machine and given.alike
     buckets = machine and not alike and sums_numbers(form.low)
     purpose = "levels" if alike else "buckets" if buckets else "search"
-    low = form.low
-    if not code_of(low, purpose).bought:  # else a warm call is spared a step
-        low = affordable(low, float(sources) * given.n, float(sources) * given.n**2, purpose)
+    low = affordable(form.low, float(sources) * given.n, float(sources) * given.n**2, purpose)
     many = sources > 1 and not predecessors and not limited
     sweep = code_of(form.low, "sweep") if machine and not alike and many else None
     if low.compiled:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -56,12 +57,18 @@ def test_what_is_the_lesser_and_what_the_greater() -> None:
     assert least_or_greatest(sr.shortest_hops) == least_or_greatest(sr.plus_times) == 0
 
 
+def always_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether compiled code is affordable is asked even if it was compiled before."""
+    monkeypatch.setattr(trees, "code_of", lambda *_: SimpleNamespace(bought=False))
+
+
 @pytest.mark.parametrize("name", slow_but([["max_min"], ["min_max"]], 0))
 def test_where_values_only_compare_trees_are_those_of_the_general_way(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Plateaus, forwards and backwards, of graphs that are their own mirror image and of others."""
     S = sr.catalogue[name]
+    always_asks(monkeypatch)
     monkeypatch.setattr(trees, "affordable", lambda low, *_: low)
     asked: list[str] = []
     search = trees._from_a_search
@@ -242,6 +249,7 @@ def test_ties_break_alike_whatever_searches(
     S = sr.catalogue[name]
     dtype = S.dtypes[0] if spelt == "home" else np.dtype(spelt)
     T, zero = S.over(dtype), S.zero_in(dtype)
+    always_asks(monkeypatch)
     for module in (trees, search, searches):
         monkeypatch.setattr(module, "affordable", lambda low, *_: low if compile == "always" else low.interpreted)
 
