@@ -23,12 +23,11 @@ from .options import (
     GRAPH,
     LONGEST_PATH,
     NEAREST,
-    PROGRESS,
     RANDOM,
-    TOL,
     WARMUP,
     WEIGHT,
     Option,
+    of_verb,
     option,
 )
 
@@ -116,21 +115,23 @@ COMMANDS = {
     "solve": Command(
         commands.run_solve, "the least solution of X = A ⊗ X ⊕ B",
         (*GRAPH, option("rhs", "B: a .npy array, or text with a vertex and its values on each line; zero for other "
-                        "vertices", type=Path, metavar="RHS"), TOL, PROGRESS),
+                        "vertices", type=Path, metavar="RHS"), *of_verb("solve")),
         "Prints a line for each vertex: its name and its row of X.",
     ),
     "nearest": Command(
-        questions.run_nearest, "for every vertex the best of some places", (*GRAPH, *NEAREST),
+        questions.run_nearest, "for every vertex the best of some places",
+        (*GRAPH, *NEAREST, *of_verb("nearest")),
         "Prints a line for each vertex: its name, the place (empty if there is no walk), and the value.",
         required="--from --to",
     ),
     "power": Command(
         questions.run_power, "the sum ⊕ over all walks with K edges",
-        (*GRAPH, option("edges", "the number of edges", type=int, metavar="K")),
+        (*GRAPH, option("edges", "the number of edges", type=int, metavar="K"), *of_verb("power")),
         "Prints a line for each pair that such a walk joins: from, to, value.",
     ),
     "cycle-mean": Command(
-        questions.run_cycle_mean, "the best mean weight of a cycle, and the cycle", GRAPH,
+        questions.run_cycle_mean, "the best mean weight of a cycle, and the cycle",
+        (*GRAPH, *of_verb("cycle_mean")),
         "For algebras whose ⊕ is min or max and whose ⊗ is +.",
     ),
     "longest-path": Command(

@@ -37,7 +37,7 @@ from .inputs import (
     positions_of,
     progress_of,
 )
-from .options import READING, WEIGHT, by_flags, refuse, refuse_excluded
+from .options import READING, WEIGHT, asked_of, by_flags, refuse, refuse_excluded
 from .output import TABLES, check_output, element_text, put_rows, refuse_inputs, write_matrix
 from .pairs import Asked, Pair, pairs
 from .tables import positions
@@ -91,22 +91,7 @@ def _refuse(arguments: argparse.Namespace, some: bool) -> None:
 
 def _options(arguments: argparse.Namespace, first: bool = True) -> dict[str, Any]:
     """The options of a whole closure, as the library has them."""
-    return {
-        "method": arguments.method, "reflexive": not arguments.not_reflexive, "tol": arguments.tol,
-        "device": arguments.device, "devices": _devices(arguments.devices),
-        "progress": first and progress_of(arguments, "closure"),
-    }
-
-
-def _devices(text: str | None) -> int | list[int] | None:
-    """How many GPUs, or their numbers."""
-    if text is None:
-        return None
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError:
-        raise SemiringError(f"--devices {text}: give how many GPUs, as in 4, or their numbers, as in 0,2") from None
-    return numbers if "," in text else numbers[0]
+    return asked_of(arguments, "closure") | {"progress": first and progress_of(arguments, "closure")}
 
 
 def _whole(arguments: argparse.Namespace, here: Any, first: bool) -> int:
@@ -198,7 +183,7 @@ def _packed(arguments: argparse.Namespace) -> int:
     S = algebra_of(arguments.algebra)
     graph = graph_of(arguments)
     sources, targets = positions_of(graph, arguments.source), positions_of(graph, arguments.target)
-    R = closure(graph, S, packed=True, **_options(arguments))
+    R = closure(graph, S, **_options(arguments))
     if sources is not None or targets is not None:
         rows, columns = (range(graph.n) if ends is None else ends for ends in (sources, targets))
         put_rows(None, ([label_of(graph, i), label_of(graph, j), int(R[i, j])] for i in rows for j in columns))

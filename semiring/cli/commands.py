@@ -25,6 +25,7 @@ from semiring.kernels.cpu.compile.price import has_numba
 from semiring.operands.devices import gpu_facts, gpu_name
 
 from .inputs import algebra_of, given_of, label_of, progress_of
+from .options import asked_of
 from .output import TABLES, check_output, element_text, put_rows, write_table
 from .tables import right_hand_side
 
@@ -37,7 +38,7 @@ def run_solve(arguments: argparse.Namespace) -> int:
     given = given_of(arguments)
     graph, S = given.graph, given.S
     B = right_hand_side(arguments.rhs, graph, S, given.A.dtype)
-    X = np.asarray(solve(given.A, B, S, tol=arguments.tol, progress=progress_of(arguments, "equations")))
+    X = np.asarray(solve(given.A, B, S, **asked_of(arguments, "solve"), progress=progress_of(arguments, "equations")))
     if arguments.output is not None and suffix(arguments.output) == ".npy":
         save_array(arguments.output, X)
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,17 +32,36 @@ class Option:
         How messages of the library spell the option: ``tol``, or ``weight=None`` if it sets one value.
     settings : mapping
         Other arguments of `argparse`.
+    read : callable, optional
+        Makes what the library takes from the text.
     """
 
     flags: str
     help: str
     parameter: str
     settings: Mapping[str, Any]
+    read: Callable[[str], Any] | None = None
 
     @property
     def flag(self) -> str:
         """Its name in messages."""
         return self.flags.split()[0]
+
+    @property
+    def name(self) -> str:
+        """What the library calls it."""
+        return self.parameter.partition("=")[0] or self.flag.strip("-")
+
+    def value(self, arguments: argparse.Namespace) -> Any:
+        """What the library takes for it, if it is given."""
+        constant = self.parameter.partition("=")[2]
+        given = getattr(arguments, self.destination)
+        return constant == "True" if constant else given if self.read is None else self.read(given)
+
+    @property
+    def destination(self) -> str:
+        """The attribute of parsed arguments that has its value."""
+        return str(self.settings.get("dest", self.flag.strip("-").replace("-", "_")))
 
     def add(self, parser: Any) -> Any:
         """Add it to a parser or to a group of options."""
@@ -50,7 +69,7 @@ class Option:
 
     def is_given(self, arguments: argparse.Namespace) -> bool:
         """Whether its value differs from the default."""
-        value = getattr(arguments, self.settings.get("dest", self.flag.strip("-").replace("-", "_")))
+        value = getattr(arguments, self.destination)
         constant = {"store_true": True, "store_false": False}.get(self.settings.get("action", ""),
                                                                   self.settings.get("const", VALUE))
         if constant is not VALUE:
@@ -61,9 +80,24 @@ class Option:
 VALUE = object()  # for options that take a value
 
 
-def option(flags: str, help: str, parameter: str = "", **settings: Any) -> Option:
+def option(
+    flags: str, help: str, parameter: str = "", read: Callable[[str], Any] | None = None, **settings: Any
+) -> Option:
     """Make a row."""
-    return Option(flags, help, parameter, settings)
+    return Option(flags, help, parameter, settings, read)
+
+
+def numbers_of_gpus(text: str) -> int | list[int]:
+    """How many GPUs, or their numbers.
+
+    >>> numbers_of_gpus("4"), numbers_of_gpus("0,2")
+    (4, [0, 2])
+    """
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise SemiringError(f"--devices {text}: give how many GPUs, as in 4, or their numbers, as in 0,2") from None
+    return numbers if "," in text else numbers[0]
 
 
 def words() -> dict[str, str]:
@@ -125,24 +159,12 @@ ALGEBRA = (
 EDGES = (FILE, OUTPUT, *READING)
 GRAPH = (*EDGES, *WEIGHT, *ALGEBRA)
 
-# Of several commands
+# Options of the library's verbs: each command has those that some way to compute its verb takes.
 
-TOL = option(
-    "--tol", "uncertainty of the weights: if a cycle improves by at most this much per edge, the answer is that of "
-    "edges which are worse by it, and no error", "tol", type=float, metavar="VALUE",
-)
-PROGRESS = option("--progress", "show progress on stderr, even if that is not a terminal; or never",
-                  action=argparse.BooleanOptionalAction, default=None)
-POSITIONS = option("--positions", "coordinates: vertex, x, y, or vertex, longitude, latitude", type=Path, metavar="CSV")
-FROM = option("--from", "only from this vertex; may be repeated", dest="source", metavar="A", action="append")
-TO = option("--to", "only to this vertex; may be repeated", dest="target", metavar="B", action="append")
-
-CLOSURE = (
-    FROM, TO,
-    option("--path", "end each line with the vertices of a best path", action="store_true"),
-    option("--limit", "only pairs whose value is at least as good: 5, or 5,2 for records", "limit", metavar="VALUE"),
+COMPUTING = (
     option("--not-reflexive", "compute A⁺ = A ⊗ A*, without empty walks", "reflexive=False", action="store_true"),
-    TOL,
+    option("--tol", "uncertainty of the weights: if a cycle improves by at most this much per edge, the answer is that "
+           "of edges which are worse by it, and no error", "tol", type=float, metavar="VALUE"),
     option("--packed", "one bit for each pair, for --algebra boolean: 262,144 vertices take 8 GiB",
            "packed=True", action="store_true"),
     option("--memory", "close a matrix in a .npy file or a zarr array, or a graph, tile by tile within this much "
@@ -151,14 +173,46 @@ CLOSURE = (
            metavar="SECONDS"),
     option("--resume", "continue from the last commit, if there is one", "resume=True", action="store_true"),
     option("--devices", "compute the whole closure on GPUs of this host: how many, or their numbers, as in 0,2",
-           "devices", metavar="N"),
-    option("--device", "where to compute the whole closure; with several processes each has a GPU; chosen by default",
-           "device", choices=("cpu", "gpu")),
+           "devices", numbers_of_gpus, metavar="N"),
+    option("--device", "where to compute, a closure as a whole; if --on starts several processes, each has a GPU; "
+           "chosen by default", "device", choices=("cpu", "gpu")),
     option("--on", "compute by several processes: mpiexec -n 4 python -m semiring closure … --on mpi; from a .npy file "
            "or a zarr array into another one with -o, which all of them write", "on", choices=("mpi", "ray")),
     option("--method", "method of the whole closure: {methods}; chosen by default", "method", default="auto"),
+    option("--progress", "show progress on stderr, even if that is not a terminal; or never",
+           action=argparse.BooleanOptionalAction, default=None),
+)
+STORED = {"memory": "storing", "checkpoint": "storing", "resume": "storing"}  # what they are in the table of ways
+MADE_BY_COMMANDS = (*STORED, "on", "progress")  # with a path, a connection and a terminal
+
+
+def of_verb(verb: str) -> tuple[Option, ...]:
+    """The options of a verb, by the table of ways.
+
+    >>> [row.flag for row in of_verb("solve")]
+    ['--tol', '--device', '--progress']
+    """
+    known = options_of(verb)
+    return tuple(row for row in COMPUTING if STORED.get(row.name, row.name) in known)
+
+
+def asked_of(arguments: argparse.Namespace, verb: str) -> dict[str, Any]:
+    """The options of a verb that are given, as the library takes them."""
+    return {row.name: row.value(arguments) for row in of_verb(verb)
+            if row.name not in MADE_BY_COMMANDS and row.is_given(arguments)}
+
+
+# Of one command
+
+POSITIONS = option("--positions", "coordinates: vertex, x, y, or vertex, longitude, latitude", type=Path, metavar="CSV")
+CLOSURE = (
+    option("--from", "only from this vertex; may be repeated", dest="source", metavar="A", action="append"),
+    option("--to", "only to this vertex; may be repeated", dest="target", metavar="B", action="append"),
+    option("--path", "end each line with the vertices of a best path", action="store_true"),
+    option("--limit", "only pairs whose value is at least as good: 5, or 5,2 for records", "limit", metavar="VALUE"),
+    *of_verb("closure"),
     option("--plot", "draw the matrix, or with --positions the best paths", type=Path, metavar="PNG"),
-    POSITIONS, PROGRESS,
+    POSITIONS,
 )
 NEAREST = (
     option("--from", "a place to come from; may be repeated", dest="source", metavar="A", action="append"),
@@ -190,8 +244,6 @@ WARMUP = (
     option("--clear", "first delete the cache on disk", action="store_true"),
 )
 
-STORED = {"memory": "storing", "checkpoint": "storing", "resume": "storing"}  # what they are in the table of ways
-
 # Flags by their spelling in messages of the library.
 SPELLED = {row.parameter: row.flag for row in (*GRAPH, *CLOSURE) if row.parameter}
 
@@ -217,9 +269,8 @@ def refuse_excluded(arguments: argparse.Namespace, verb: str, kind: str) -> None
     SemiringError
         With the names of two options that exclude each other.
     """
-    given = {STORED.get(name, name): row.flag for row in CLOSURE
-             if (name := row.parameter.partition("=")[0]) and row.is_given(arguments)}
-    asked = frozenset(given) & options_of(verb)
+    given = {STORED.get(row.name, row.name): row.flag for row in of_verb(verb) if row.is_given(arguments)}
+    asked = frozenset(given)
     if not taking(verb, kind, asked):
         refuse_task(verb, kind, asked, given.__getitem__)
 

@@ -13,7 +13,7 @@ from semiring.solvers.dense.schedules import WITHOUT_BLOCKS
 from semiring.teach.explanation import explain
 
 from .inputs import given_of, graph_of, label_of, positions_of
-from .options import TILE
+from .options import TILE, asked_of
 from .output import TABLES, check_output, element_text, put_rows
 from .tables import positions
 
@@ -28,7 +28,7 @@ def run_nearest(arguments: argparse.Namespace) -> int:
             raise SemiringError(f"--to needs a commutative ⊗, and ⊗ of {S.name} is not commutative: give --from")
         A = given.reversed()
     places = positions_of(graph, arguments.source or arguments.target) or []
-    found = nearest(A, S, [label_of(graph, v) for v in places])
+    found = nearest(A, S, [label_of(graph, v) for v in places], **asked_of(arguments, "nearest"))
     text, zero = element_text(S, given.A.dtype), S.zero_in(found.weights.dtype)
     put_rows(arguments.output, (
         [label_of(graph, v), "" if is_same(weight, zero) else place, text(weight)]
@@ -41,7 +41,7 @@ def run_power(arguments: argparse.Namespace) -> int:
     """Print the power A^k, a line for each element that is not zero."""
     check_output(arguments.output, TABLES, "lines")
     given = given_of(arguments)
-    found = power(given.A, given.S, arguments.edges)
+    found = power(given.A, given.S, arguments.edges, **asked_of(arguments, "power"))
     weights = found.weights
     text = element_text(given.S, given.A.dtype)
     put_rows(arguments.output, (
@@ -55,7 +55,7 @@ def run_cycle_mean(arguments: argparse.Namespace) -> int:
     """Print the best mean weight of a cycle, and the cycle."""
     check_output(arguments.output, TABLES, "lines")
     given = given_of(arguments)
-    mean, vertices = cycle_mean(given.A, given.S)
+    mean, vertices = cycle_mean(given.A, given.S, **asked_of(arguments, "cycle_mean"))
     put_rows(arguments.output, [[element_text(given.S, mean.dtype)(mean), *(vertices or ())]])
     return 0
 

@@ -14,8 +14,10 @@ from cli.calling import Answer
 
 import semiring as sr
 from semiring import cli
+from semiring.cli import questions
 from semiring.cli.arguments import COMMANDS, parser
-from semiring.cli.options import CLOSURE, GRAPH, option, refuse
+from semiring.cli.options import CLOSURE, GRAPH, STORED, of_verb, option, refuse
+from semiring.solvers import ways
 
 
 def closure_options(folder: Path) -> dict[str, tuple[list[Any] | None, list[Any] | None]]:
@@ -115,6 +117,34 @@ def test_two_options_are_refused_where_the_library_refuses_them(call, roads: Pat
         answer: Answer = call("closure", roads, "--algebra", "boolean" if "packed" in asked else "min-plus", "-o",
                               tmp_path / "c.npy", *options[first][0], *options[second][0])
         assert ("has no option" in refused) == ("has no option" in answer.err), (first, second, refused, answer.err)
+
+
+NO_FLAG = {  # options that have no meaning for a file that is read, computed on once, and printed
+    "closure": {"check", "overwrite", "tile", "on_divergence", "max_edges", "gpu_memory"}, "solve": {"check", "left"},
+    "power": {"check"}, "nearest": set(), "cycle_mean": set(),
+}
+
+
+@pytest.mark.parametrize("verb", NO_FLAG)
+def test_options_of_a_command_are_those_of_its_verb(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both follow from the table of ways: an option that a way takes is one of the command."""
+    rows = of_verb(verb)
+    assert {STORED.get(row.name, row.name) for row in rows} | NO_FLAG[verb] == ways.options_of(verb)
+    given = {row.flag for row in COMMANDS[verb.replace("_", "-")].options}
+    assert given >= {row.flag for row in rows}
+    monkeypatch.setattr(ways, "WAYS", (*ways.WAYS, ways.way(verb, "toy", "tol")))
+    assert "--tol" in {row.flag for row in of_verb(verb)}
+
+
+def test_a_command_passes_its_options_on(call, roads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    monkeypatch.setattr(questions, "power", lambda A, S, k, **more: seen.append(more) or sr.power(A, S, k, **more))
+    plain, asked = (call("power", roads, "2", "--algebra", "min-plus", *more) for more in ((), ("--device", "cpu")))
+    assert seen == [{}, {"device": "cpu"}] and plain.out == asked.out and not asked.status
+    rhs = roads.with_name("rhs.csv")
+    rhs.write_text("Ayr,0\n")
+    answers = [call("solve", roads, rhs, "--algebra", "min-plus", *more) for more in ((), ("--device", "cpu"))]
+    assert answers[0].out == answers[1].out and not answers[1].status
 
 
 @pytest.mark.parametrize(("arguments", "why"), [
