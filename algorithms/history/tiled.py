@@ -6,9 +6,8 @@ With tiles of t rows each element is read n / t times from memory, and not n tim
 shared memory, on a CPU they stay in the cache by being used again soon. `semiring.algorithms.squaring` says where
 squaring is right.
 
-Repeated squaring on GPUs is from Q.-N. Tran, Designing efficient many-core parallel algorithms for all-pairs
-shortest-paths using CUDA (2010), and C.-L. Deng's closures; tiles from M. S. Lam, E. E. Rothberg, M. E. Wolf, The cache
-performance and optimizations of blocked algorithms (1991).
+C.-L. Deng's closures square on a GPU; we know no publication of them. The tiles are from M. S. Lam, E. E. Rothberg,
+M. E. Wolf, The cache performance and optimizations of blocked algorithms (1991).
 """
 
 from __future__ import annotations

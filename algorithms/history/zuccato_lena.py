@@ -18,7 +18,7 @@ Next hops travel beside the values: where a_ij improves by way of a block's vert
 i to p. They are right where ⊕ selects and no cycle weighs 1. One vertex after the other, such a cycle does no harm:
 what improves is strictly better than before. A block that is closed first may lead back by vertices that come later.
 
-F. Zuccato, E. Lena, a project in parallel architectures, published with its log (2022).
+F. Zuccato, E. Lena, a project in parallel architectures (2022); no publication is known to us.
 """
 
 from __future__ import annotations

@@ -322,11 +322,11 @@ _KEMP = "J. M. Kemp, All-pairs shortest path algorithms using CUDA, thesis, Durh
 _TRAN = ("Q.-N. Tran, Designing efficient many-core parallel algorithms for all-pairs shortest-paths using CUDA, ITNG, "
          "2010")
 _KATZ = "G. J. Katz, J. T. Kider, All-pairs shortest-paths for large graphs on the GPU, Graphics Hardware, 2008"
-_ZUCCATO = "F. Zuccato, E. Lena, a project in parallel architectures, published with its log, 2022"
+_ZUCCATO = "F. Zuccato, E. Lena, a project in parallel architectures, 2022; no publication is known to us"
 _PANDEY = ("M. Pandey, S. Sharma, OpenCL parallel blocked approach for solving all pairs shortest path problem on GPU, "
            "2015")
 _BULUC = "A. Buluç, J. R. Gilbert, C. Budak, Solving path problems on the GPU, Parallel Computing 36(5–6), 2010"
-_DENG = "C.-L. Deng's closures by repeated squaring on a GPU"
+_DENG = "C.-L. Deng's closures by repeated squaring on a GPU; no publication is known to us"
 _OURS = "semiring, docs/cuda.md"
 _STAR = "The star at the pivot, for any algebra, and columns that are scaled last where ⊕ is not idempotent."
 _DOWN = ("The later versions show which threads have which elements: adjacent threads read a column, so each has "
