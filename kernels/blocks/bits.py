@@ -11,12 +11,14 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from semiring.algebra.tables import html_table
 from semiring.errors import SemiringError
 from semiring.machine.memory import in_words, require
 
 WORD = 64  # bits of a word: column bounds of a view are multiples of it
 ROW_WORDS = 8  # rows of a new matrix have a multiple of this many words: 64 bytes, one cache line
 BLOCK = 1 << 25  # bytes of rows that are processed at once if NumPy needs room for intermediate results
+SHOWN = 10  # rows and columns that a notebook shows in full
 LARGE_BYTES = 1 << 26  # larger allocations are checked against free memory
 
 
@@ -286,6 +288,17 @@ class PackedRows:
         about = "" if sample is self else "about "
         name = type(self).__name__
         return f"{name}({rows:,} × {columns:,}, density {about}{sample.density:.3g}, {in_words(self.nbytes)})"
+
+
+    def _repr_html_(self) -> str:
+        down, across = ([*range(n)] if n <= SHOWN else [*range(SHOWN // 2), None, *range(n - SHOWN // 2, n)]
+                        for n in self.shape)
+
+        def entry(i: int | None, j: int | None) -> str:
+            return "…" if i is None or j is None else "1" if int(self.words[i, j // WORD]) >> j % WORD & 1 else "·"
+
+        rows = [["…" if i is None else str(i), *(entry(i, j) for j in across)] for i in down]
+        return html_table(repr(self), rows, ["", *("…" if j is None else str(j) for j in across)])
 
 
 AnyRows = TypeVar("AnyRows", bound=PackedRows)

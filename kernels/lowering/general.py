@@ -47,7 +47,7 @@ def _plain(S: Semiring, dtype: np.dtype, near: tuple[Ends | None, ...]) -> Lower
     blas = ops.add.is_plain("add") and ops.raw_mul.is_plain("multiply") and dtype in (np.float32, np.float64)
     name, reason = "general", "as declared"
     if fused:
-        name, reason = "fused sum", "x + y as one fused multiply-add, which leaves the other pipes to min and max"
+        name, reason = "fused sum", "x + y is one fused multiply-add"
     elif blas:
         name, reason = "BLAS", "⊕ and ⊗ are the ordinary sum and product"
     logarithms = log_sum(ops, S.zero, dtype)

@@ -14,6 +14,7 @@ from .arithmetic import Arithmetic, Operations, Rearranged
 from .dtypes import SCALAR_DTYPES, checked_fields, refusal, working_dtype
 from .expression import Expression, without_minus_infinity
 from .samples import Elements, elements, notable_elements
+from .tables import dtype_text
 from .vectors import flat_element, flattened
 
 if TYPE_CHECKING:
@@ -276,8 +277,9 @@ class Carried:
                     record = np.dtype(list(zip(order, given.values(), strict=True)), align=True)
                     self.working(flattened(record))
                     return flattened(record)
-            wanted = ", ".join(f"{f} {d.name if d.subdtype is None else d}" for f, d in self.fields.items())
-            raise SemiringError(f"{self.name} works on records ({wanted}), not on {dtype}; build them with S.array(…)")
+            wanted = dtype_text(np.dtype([*self.fields.items()]))
+            raise SemiringError(f"{self.name} works on records {wanted}, not on {dtype_text(dtype)}; build them with "
+                                "S.array(…)")
         # Compared in native byte order: data from a file may have the other one.
         native = dtype.newbyteorder("=")
         if native in self.dtypes:

@@ -486,7 +486,7 @@ def show(element: Any, minus: str = "-") -> str:
         return "∞" if element > 0 else "−∞"
     if isinstance(element, (complex, float, np.inexact)):
         return f"{element:g}".replace("-", minus)
-    text = str(element) or "ε"
+    text = getattr(element, "_shown", None) or str(element) or "ε"
     return text.replace("-", minus) if isinstance(element, (int, np.integer)) else text
 
 

@@ -292,6 +292,14 @@ class Regex:
     def __repr__(self) -> str:
         return f"Regex({self.text!r})"
 
+    @property
+    def _shown(self) -> str:
+        """The text with the parentheses of a textbook."""
+        return self.text.replace("(?:", "(")
+
+    def _repr_html_(self) -> str:
+        return f'<code style="overflow-wrap: anywhere">{self._shown}</code>'
+
 
 EMPTY = Regex("empty", text="∅")
 EPSILON = Regex("iteration", (EMPTY,), text="ε")

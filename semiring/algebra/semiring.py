@@ -24,7 +24,7 @@ from .notation import notation_of
 from .pickling import as_data, is_declared_so, key_of
 from .proofs import proven_flags
 from .samples import Elements, elements, ordinary_elements
-from .tables import html_table
+from .tables import dtype_text, html_table
 from .verbs import verb
 
 if TYPE_CHECKING:
@@ -443,7 +443,7 @@ class Semiring(Elementwise):
 
     def _repr_html_(self) -> str:
         rows = {"(S, ⊕, ⊗, 0, 1)": self.notation, "flags": ", ".join(self.flags) or "none",
-                "closure": self.description or "—", "dtypes": ", ".join(map(str, self.dtypes))}
+                "closure": self.description or "—", "dtypes": ", ".join(map(dtype_text, self.dtypes))}
         return html_table(self.name, rows.items())
 
 

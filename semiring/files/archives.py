@@ -10,11 +10,12 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
+from semiring.algebra.tables import dtype_text
 from semiring.errors import GraphError
 from semiring.graphs.columns import ENDS
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.matrix import Matrix
-from semiring.graphs.texts import dtype_text, quoted, shown
+from semiring.graphs.texts import quoted, shown
 from semiring.machine.memory import require
 
 from .arrays import (

@@ -12,13 +12,14 @@ import numpy as np
 
 from semiring.algebra.constants import outside
 from semiring.algebra.semiring import Semiring
+from semiring.algebra.tables import dtype_text
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.adjacency import adjacency
 from semiring.graphs.exports import by_components
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import integers_of
-from semiring.graphs.texts import dtype_text, is_same, quoted, shown, with_infinities
+from semiring.graphs.texts import is_same, quoted, shown, with_infinities
 from semiring.graphs.weights import elements, refuse_nan
 
 from .format import Options

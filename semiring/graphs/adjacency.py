@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from semiring.algebra.by_name import algebra
+from semiring.algebra.tables import dtype_text
 from semiring.errors import GraphError
 from semiring.graphs.columns import WeightColumns
 from semiring.graphs.edges import MANY_VERTICES
@@ -18,7 +19,6 @@ from semiring.graphs.masks import mask_of
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import refuse_table
 from semiring.graphs.operators import as_array, in_order
-from semiring.graphs.texts import dtype_text
 from semiring.graphs.weights import elements, refuse_nan, unweighted
 from semiring.machine.memory import require
 

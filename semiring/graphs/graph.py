@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.algebra.arguments import whole_number
-from semiring.algebra.tables import html_table
+from semiring.algebra.laws import MINUS
+from semiring.algebra.tables import dtype_text, html_table
 from semiring.errors import GraphError
 
 from .columns import Unclear, WeightColumns
@@ -20,7 +21,7 @@ from .edges import Columns, as_positions, bad_vertex, columns_of, is_iterable, n
 from .foreign import as_array, is_foreign
 from .masks import is_masked
 from .names import Named, as_names
-from .texts import clip, clip_repr, count_text, dtype_text, quoted, shown
+from .texts import clip, clip_repr, count_text, plain_text, quoted, shown
 from .weights import as_weights, refuse_nan
 
 SHOWN = 10  # edges that a notebook shows
@@ -118,7 +119,8 @@ class Graph(Named):
 
     def _repr_html_(self) -> str:
         head = ["from", "to"] if self.weights is None else ["from", "to", "weight"]
-        rows = [[clip(shown(part)) for part in edge] for edge in islice(self.edges(), SHOWN)]
+        rows = [[*(clip(shown(v)) for v in edge[:2]), *(plain_text(w, minus=MINUS) for w in edge[2:])]
+                for edge in islice(self.edges(), SHOWN)]
         if len(self) > SHOWN:
             rows.append(["…"] * len(head))
         return html_table(repr(self), rows, head)

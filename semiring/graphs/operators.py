@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from semiring.algebra.arguments import whole_number
+from semiring.algebra.tables import dtype_text
 from semiring.algebra.verbs import verb
 from semiring.errors import GraphError, SemiringError
 
@@ -19,7 +20,7 @@ from .foreign import is_foreign
 from .frames import has_index, has_labels
 from .masks import is_masked, unmasked
 from .names import Named, alignment, as_names, refuse_table
-from .texts import clip_repr, dtype_text, infinities, with_infinities
+from .texts import clip_repr, infinities, with_infinities
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring

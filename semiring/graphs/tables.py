@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from semiring.algebra.arguments import truth_value
-from semiring.algebra.tables import html_table
+from semiring.algebra.laws import MINUS
+from semiring.algebra.tables import dtype_text, html_table
 from semiring.errors import GraphError
 
 from .frames import frame_of
 from .names import Labelled, as_names, is_hashable, is_truth, near
 from .operators import as_array, as_converted
-from .texts import aligned, clip, dtype_text, element_text, infinities, quoted, shown, with_infinities
+from .texts import aligned, clip, element_text, infinities, quoted, shown, with_infinities
 
 if TYPE_CHECKING:
     import pandas
@@ -121,7 +122,7 @@ class Elements:
         return "\n".join([self._title(), *(lines(self._cells(), self.dtype) if self.array.size else [])])
 
     def _repr_html_(self) -> str:
-        head, *rows = self._cells()
+        head, *rows = cells(self.array, self.semiring, *self._ends, minus=MINUS)
         return html_table(self._title(), rows, head)
 
     def _title(self) -> str:
@@ -216,7 +217,9 @@ def place_of(vertex: Any, places: dict[Hashable, int], names: Sequence[Hashable]
     raise GraphError(f"{quoted(vertex)} is not among the {what} of the table{near(vertex, names)}")
 
 
-def cells(array: np.ndarray, S: Semiring, rows: Sequence[Any], columns: Sequence[Any]) -> list[list[str]]:
+def cells(
+    array: np.ndarray, S: Semiring, rows: Sequence[Any], columns: Sequence[Any], minus: str = "-"
+) -> list[list[str]]:
     """Texts of the heading row and of the rows that are shown, each starting with its vertex.
 
     Examples
@@ -230,7 +233,7 @@ def cells(array: np.ndarray, S: Semiring, rows: Sequence[Any], columns: Sequence
     table = [["", *("…" if j is None else clip(shown(columns[j])) for j in across)]]
     for i in down:
         row = None if i is None else array[i]
-        texts = ["…" if row is None or j is None else element_text(row[j], zero, "·", infinite) for j in across]
+        texts = ["…" if row is None or j is None else element_text(row[j], zero, "·", infinite, minus) for j in across]
         table.append(["…" if i is None else clip(shown(rows[i])), *texts])
     return table
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semiring.algebra.constants import cast_constant
+from semiring.algebra.laws import show
+from semiring.algebra.tables import Cut
 from semiring.algebra.vectors import flat_field
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 QUOTED = 120  # the most characters of a file's contents that a message repeats
 LABEL = 16  # the most characters of a name or an element that a table shows
+OBJECT = 32  # the same for records and Python objects
 EXACT = 2**53  # the size up to which floats hold all integers
 NONE: Mapping[Any, Any] = MappingProxyType({})  # no integers stand for infinities
 
@@ -169,17 +172,21 @@ def _limits(array: np.ndarray, dtype: np.dtype, meant: Mapping[Any, Any]) -> np.
     return made
 
 
-def element_text(value: Any, zero: Any, absent: str, infinite: Mapping[Any, Any] = NONE) -> str:
+def element_text(value: Any, zero: Any, absent: str, infinite: Mapping[Any, Any] = NONE, minus: str = "-") -> str:
     """An element for a table: `absent` if it is the algebra's zero, ∞ for infinities, long texts cut.
 
-    `infinite` says which integers stand for infinities; see `infinities`.
+    `infinite` says which integers stand for infinities, see `infinities`; `minus` is the sign of negative numbers.
+
+    >>> element_text(frozenset({(9.0, 0.0), (3.0, 5.0)}), frozenset(), "·"), element_text(-2.5, 0, "·", minus="−")
+    ('{(3, 5), (9, 0)}', '−2.5')
     """
-    return absent if is_same(value, zero) else plain_text(value, infinite)
+    return absent if is_same(value, zero) else plain_text(value, infinite, minus)
 
 
-def plain_text(value: Any, infinite: Mapping[Any, Any] = NONE) -> str:
+def plain_text(value: Any, infinite: Mapping[Any, Any] = NONE, minus: str = "-") -> str:
     """An element for a table in which zero is not special; see `element_text`."""
-    return clip(_plain(value, infinite))
+    number = isinstance(value, (np.number, np.bool_, int, float, complex))
+    return clip(_plain(value, infinite, minus), LABEL if number else OBJECT)
 
 
 def readable(value: Any, infinite: Mapping[Any, Any] = NONE) -> Any:
@@ -221,26 +228,28 @@ def is_same(value: Any, other: Any) -> bool:
     return bool(np.all(value == other))
 
 
-def _plain(value: Any, infinite: Mapping[Any, Any]) -> str:
+def _plain(value: Any, infinite: Mapping[Any, Any], minus: str) -> str:
     if isinstance(value, np.void) and value.dtype.names:
-        parts = (_plain(value[field], infinite.get(field, NONE)) for field in value.dtype.names)
+        parts = (_plain(value[field], infinite.get(field, NONE), minus) for field in value.dtype.names)
         return "(" + ", ".join(parts) + ")"
     if isinstance(value, np.ndarray):
-        return "[" + ", ".join(_plain(part, infinite) for part in value) + "]"
+        return "[" + ", ".join(_plain(part, infinite, minus) for part in value) + "]"
     if isinstance(value, (bool, np.bool_)):
         return str(int(value))
     if isinstance(value, (int, np.integer)):
         value = infinite.get(int(value), value)
-    if isinstance(value, (float, np.floating)):
-        if np.isinf(value):
-            return "∞" if value > 0 else "-∞"
-        return f"{value:.6g}"
-    return shown(value)
+    if isinstance(value, (float, np.floating)) and np.isinf(value):
+        return "∞" if value > 0 else f"{minus}∞"
+    return shown(show(value, minus))
 
 
-def clip(text: str) -> str:
-    """A text cut to `LABEL` characters."""
-    return text if len(text) <= LABEL else text[: LABEL - 1] + "…"
+def clip(text: str, most: int = LABEL) -> str:
+    """A text cut to some characters; a page shows the whole of it when a pointer is over it.
+
+    >>> clip("a wheelbarrow"), clip("a very old wheelbarrow"), clip("a very old wheelbarrow").whole
+    ('a wheelbarrow', 'a very old whee…', 'a very old wheelbarrow')
+    """
+    return text if len(text) <= most else Cut(text[: most - 1] + "…", getattr(text, "whole", text))
 
 
 def quoted(found: Any) -> str:
@@ -264,10 +273,3 @@ def _code(found: Any) -> str:
 def count_text(number: int, one: str, many: str) -> str:
     """A number with its noun."""
     return f"{number} {one if number == 1 else many}"
-
-
-def dtype_text(dtype: np.dtype) -> str:
-    """A dtype, records by their fields."""
-    if dtype.names is None:
-        return str(dtype)
-    return "(" + ", ".join(f"{shown(field)} {dtype_text(dtype[field])}" for field in dtype.names) + ")"

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
+from semiring.algebra.tables import dtype_text
 from semiring.algebra.vectors import convert
 from semiring.algorithms.labels import Graph
 from semiring.errors import SemiringError
@@ -74,7 +75,8 @@ class Operand:
         self.callers_dtype = dtype
 
     def __repr__(self) -> str:
-        return f"{' × '.join(map(str, self.shape)) or 'one number'} prepared for {self.S.name}, {self.dtype}"
+        shape = " × ".join(map(str, self.shape)) or "one number"
+        return f"{shape} prepared for {self.S.name}, {dtype_text(self.dtype)}"
 
     @property
     def nbytes(self) -> int:

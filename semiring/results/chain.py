@@ -12,6 +12,7 @@ import numpy as np
 
 from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
+from semiring.algebra.tables import dtype_text
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
 from semiring.operands.align import aligned, by_label
@@ -131,8 +132,8 @@ def shape_of(operands: Sequence[Operand]) -> tuple[int, ...]:
                                 "can be a vector")
     for i, (A, B) in enumerate(pairwise(operands)):
         if A.dtype != B.dtype:
-            raise SemiringError(f"matrices[{i}] is {A.dtype} and matrices[{i + 1}] is {B.dtype}; convert one with "
-                                ".astype(…)")
+            raise SemiringError(f"matrices[{i}] is {dtype_text(A.dtype)} and matrices[{i + 1}] is "
+                                f"{dtype_text(B.dtype)}; convert one with .astype(…)")
         if A.shape[-1] != B.shape[max(len(B.shape) - 2, 0)]:
             raise SemiringError(f"matrices[{i}] of shape {A.shape} and matrices[{i + 1}] of shape {B.shape} do not "
                                 f"fit: one has {A.shape[-1]} columns, the other {B.shape[max(len(B.shape) - 2, 0)]} "

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring.algebra.tables import html_table
-from semiring.graphs.texts import clip, count_text, dtype_text, element_text, infinities, is_same, shown
+from semiring.algebra.laws import MINUS
+from semiring.algebra.tables import dtype_text, html_table
+from semiring.graphs.texts import clip, count_text, element_text, infinities, is_same, shown
 from semiring.operands.operand import Operand
 from semiring.solvers.task import Task
 
@@ -45,7 +46,7 @@ class Nearest(_Pair):
         for v, (weight, place) in enumerate(zip(self.weights[:SHOWN], self.places[:SHOWN], strict=True)):
             vertex = clip(shown(v if self._names is None else self._names[v]))
             origin = "·" if is_same(weight, self._zero) else clip(shown(place))
-            rows.append([vertex, origin, element_text(weight, self._zero, "·", self._infinite)])
+            rows.append([vertex, origin, element_text(weight, self._zero, "·", self._infinite, MINUS)])
         if len(self.weights) > SHOWN:
             rows.append(["…"] * 3)
         return html_table(repr(self), rows, ["vertex", "nearest", "weight"])

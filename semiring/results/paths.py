@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring.algebra.laws import equal, full
+from semiring.algebra.laws import MINUS, equal, full, show
 from semiring.algebra.semiring import Semiring
-from semiring.algebra.tables import html_table
+from semiring.algebra.tables import Cut, dtype_text, html_table
 from semiring.errors import GraphError
 from semiring.graphs.frames import frame_library, made_of
 from semiring.graphs.graph import Graph
 from semiring.graphs.names import position_of
-from semiring.graphs.texts import clip, clip_repr, count_text, dtype_text, element_text, infinities, shown
+from semiring.graphs.texts import clip, clip_repr, count_text, element_text, infinities, plain_text, shown
 from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 from semiring.machine.memory import require
 from semiring.operands.convert import on_host
@@ -40,7 +40,28 @@ class Path(NamedTuple):
         if isinstance(weight, np.void):  # its own text would show the dtype
             fields = weight.dtype.names or ()
             text = f"({', '.join(f'{field}={weight[field].tolist()!r}' for field in fields)})"
+        elif isinstance(weight, (set, frozenset)):
+            text = shown(show(weight))
         return f"Path(weight={text}, vertices={self.vertices!r})"
+
+    def _repr_html_(self) -> str:
+        if self.vertices is None:
+            return html_table("No path", [("weight", plain_text(self.weight, minus=MINUS))])
+        count = count_text(len(self.vertices) - 1, "edge", "edges")
+        return html_table(f"Path of {count}", [("weight", plain_text(self.weight, minus=MINUS)),
+                                               ("vertices", steps(self.vertices))])
+
+
+def steps(vertices: Sequence[Any]) -> str:
+    """The vertices of a walk for a table: those in the middle of a long one, and the ends of long names, are cut.
+
+    >>> steps(["a", "b"]), steps(range(20))
+    ('a → b', '0 → 1 → 2 → 3 → 4 → … → 15 → 16 → 17 → 18 → 19')
+    """
+    every = [shown(v) for v in vertices]
+    called = every if len(every) <= SHOWN else [*every[: SHOWN // 2], "…", *every[-SHOWN // 2 :]]
+    text, whole = " → ".join(map(clip, called)), " → ".join(every)
+    return text if text == whole else Cut(text, whole)
 
 
 class Paths:
@@ -312,9 +333,9 @@ class Paths:
         zero, infinite = self.semiring.zero_in(kind), infinities(self.semiring, kind)
         rows = []
         for weight, walk in self._found(SHOWN):
-            called = [clip(shown(v)) for v in self._by_name(walk) or []]
-            passed = called if len(called) <= SHOWN else [*called[: SHOWN // 2], "…", *called[-SHOWN // 2 :]]
-            rows.append([called[0], called[-1], element_text(weight, zero, "·", infinite), " → ".join(passed)])
+            called = self._by_name(walk) or []
+            text = element_text(weight, zero, "·", infinite, MINUS)
+            rows.append([clip(shown(called[0])), clip(shown(called[-1])), text, steps(called)])
         if len(self) > SHOWN:
             rows.append(["…"] * 4)
         return html_table(repr(self), rows, ["from", "to", "weight", "vertices"])

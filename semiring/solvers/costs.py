@@ -12,6 +12,7 @@ import numpy as np
 
 from semiring.algebra.expression import postorder
 from semiring.algebra.rounding import nothing_improves
+from semiring.algebra.tables import dtype_text
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.algorithms.sparse.costs import (
     ALONE,
@@ -28,6 +29,7 @@ from semiring.algorithms.sparse.costs import (
     work_of,
 )
 from semiring.algorithms.sparse.ordering import NARROW, Spread
+from semiring.graphs.texts import count_text
 from semiring.kernels.build import PURPOSES, affordable, code_of, sums_numbers
 from semiring.kernels.cpu.sparse.sweeps import LANES
 from semiring.kernels.lowering.base import Lowering
@@ -107,10 +109,11 @@ class SparsePlan(Plan):
                  "metis": "nested dissection by METIS", "natural": "as the vertices are numbered",
                  "given": "as given"}
         edges = self.fill / max(self.shape[0], 1)
+        joined = f"{count_text(self.fill, 'pair', 'pairs')} joined, {edges:.1f} a vertex"
         return {
-            "order": f"{names[self.order]}  ({self.fill} pairs joined, {edges:.1f} a vertex)",
-            "fronts": f"{self.fronts}, the largest of order {self.largest}",
-            "tree": f"{self.height} fronts high, Σ s u = {self.panels}",
+            "order": f"{names[self.order]}  ({joined})",
+            "fronts": f"{self.fronts}, {'' if self.fronts == 1 else 'the largest '}of order {self.largest}",
+            "tree": f"{count_text(self.height, 'level', 'levels')} of fronts",
         }
 
 
@@ -177,12 +180,13 @@ def plan(
                f"graph has no small separators; {WITHOUT_FACTORS}")
     advice = ("use a narrower dtype or fewer vertices, or compute rows from factors instead of the whole closure"
               if answer else f"use a narrower dtype; {WITHOUT_FACTORS}")
-    subject = f"the closure of {n} × {n} {low.dtype}" if answer else f"factoring {n} × {n} {low.dtype}"
+    joined = count_text(load.fill, "pair", "pairs")
+    subject = f"{'the closure of' if answer else 'factoring'} {n} × {n} {dtype_text(low.dtype)}"
     return SparsePlan(
         operation=operation, algebra=low.algebra, shape=(n, n), method="sparse elimination", lowering=low,
-        place=f"CPU, {threads} threads" if low.compiled else "", work=found.terms,
+        place=f"CPU, {count_text(threads, 'thread', 'threads')}" if low.compiled else "", work=found.terms,
         memory=found.memory + threads * n * 64 * low.storage.itemsize, runner=run,
-        needs=(f"{subject} ({load.fill} pairs joined)", advice), reasons={"method": why}, nnz=nnz,
+        needs=(f"{subject} ({joined} joined)", advice), reasons={"method": why}, nnz=nnz,
         seconds=dict(seconds), order=analysis.method, fill=load.fill,
         fronts=len(analysis.parent), largest=found.largest, load=load, prepared=prepared, factors=found.factors,
         threads=threads, panels=int(load.down), height=int(analysis.depths.max(initial=-1)) + 1,

@@ -12,6 +12,7 @@ import numpy as np
 
 from semiring.algebra.laws import is_nan
 from semiring.algebra.semiring import Semiring
+from semiring.algebra.tables import dtype_text
 from semiring.algebra.vectors import convert
 from semiring.errors import SemiringError
 from semiring.graphs.texts import as_stored, with_infinities
@@ -100,7 +101,8 @@ def same_dtype(*operands: Operand) -> np.dtype:
     for other in others:
         if other.dtype != first.dtype:
             raise SemiringError(
-                f"{first.what} is {first.dtype} and {other.what} is {other.dtype}; convert one with .astype(…)"
+                f"{first.what} is {dtype_text(first.dtype)} and {other.what} is {dtype_text(other.dtype)}; convert one "
+                "with .astype(…)"
             )
     return first.dtype
 
@@ -150,7 +152,7 @@ def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None 
     came = came.answering_in(A.callers_dtype)
     given = as_dense(placed or came)
     if given.dtype != dtype:
-        raise SemiringError(f"A is {dtype} and B is {given.dtype}; convert one with .astype(…)")
+        raise SemiringError(f"A is {dtype_text(dtype)} and B is {dtype_text(given.dtype)}; convert one with .astype(…)")
     n = A.shape[-1]
     if len(given.shape) not in (1, 2) or given.shape[0] != n:
         raise SemiringError(f"B must have shape ({n},) or ({n}, m), and has {given.shape}")

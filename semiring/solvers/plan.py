@@ -8,7 +8,8 @@ from pickle import PicklingError
 from typing import Any, Final, Self
 
 from semiring.algebra.semiring import Semiring
-from semiring.algebra.tables import html_table
+from semiring.algebra.tables import dtype_text, html_table
+from semiring.graphs.texts import count_text
 from semiring.kernels.build import kernel
 from semiring.kernels.cpu.compile.price import has_numba
 from semiring.kernels.lowering.base import Lowering
@@ -113,7 +114,7 @@ class Plan:
         if what:
             return what, advice
         shape = " × ".join(map(str, self.shape))
-        dtype = "bits" if self.lowering.kind == "packed" else self.lowering.dtype
+        dtype = "bits" if self.lowering.kind == "packed" else dtype_text(self.lowering.dtype)
         what = f"the {shape} product" if self.operation == "matmul" else f"the {self.operation} of {shape} {dtype}"
         return what, advice
 
@@ -137,14 +138,12 @@ class Plan:
         'closure over plus-times, 300 × 300, float64'
         """
         low, shape = self.lowering, " × ".join(map(str, self.shape))
-        dtype = low.dtype
-        shown = ", ".join(f"{f} {dtype[f].name}" for f in dtype.names) if dtype.names else str(dtype.name)
         rows = {
-            "operation": f"{self.operation} over {self.algebra.name}, {shape}, {shown}"
-            + ("" if self.nnz is None else f", with {self.nnz} edges"),
+            "operation": f"{self.operation} over {self.algebra.name}, {shape}, {dtype_text(low.dtype)}"
+            + ("" if self.nnz is None else f", with {count_text(self.nnz, 'edge', 'edges')}"),
             "method": self.method,
             "tile": str(self.tile),
-            "lowering": f"{low.name}, stored as {'bits' if low.kind == 'packed' else low.storage}",
+            "elements": f"{low.name}, stored as {'bits' if low.kind == 'packed' else dtype_text(low.storage)}",
             "device": self.device,
             "work": f"{self.work:.3g} multiply-adds",
             "memory": f"{in_words(self.memory)} beyond the operands",
@@ -160,7 +159,7 @@ class Plan:
 
     def _explained(self) -> list[tuple[str, str]]:
         """The rows with their reasons."""
-        reasons = {"lowering": self.lowering.reason, **self.reasons}
+        reasons = {"elements": self.lowering.reason, **self.reasons}
         if not self.lowering.compiled:
             reasons["device"] = "compiling takes longer than this work" if has_numba() else "there is no Numba"
         rows = self.rows().items()

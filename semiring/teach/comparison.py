@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.by_name import algebra
+from semiring.algebra.laws import MINUS
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import html_table
 from semiring.api import closure, path
@@ -100,7 +101,7 @@ class Comparison:
         rows, columns = ([self.graph.index(v)] if v is not None else list(range(self.graph.n))
                          for v in (self.source, self.target))
         part = self.closures[S].array[np.ix_(rows, columns)]
-        return cells(part, S, [self._vertices[i] for i in rows], [self._vertices[j] for j in columns])
+        return cells(part, S, [self._vertices[i] for i in rows], [self._vertices[j] for j in columns], MINUS)
 
     def _title(self) -> str:
         size = f"{count_text(self.graph.n, 'vertex', 'vertices')} and {count_text(len(self.graph), 'edge', 'edges')}"

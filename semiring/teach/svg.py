@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from math import hypot
 from unicodedata import east_asian_width
 
+from semiring.algebra.tables import Cut
 from semiring.graphs.texts import shown
 
 Point = tuple[float, float]
@@ -97,8 +98,9 @@ class Drawing:
         half = width_of(text) / 2
         centre = x + {"start": half, "middle": 0, "end": -half}[anchor]
         self._reach(centre, y, half, HEIGHT / 2)
+        whole = f"<title>{html.escape(shown(text.whole))}</title>" if isinstance(text, Cut) else ""
         self._shapes.append(f'<text x="{x:.1f}" y="{y + 4.5:.1f}" text-anchor="{anchor}"'
-                            + (f' class="{kind}"' if kind else "") + f">{html.escape(shown(text))}</text>")
+                            + (f' class="{kind}"' if kind else "") + f">{html.escape(shown(text))}{whole}</text>")
 
     def vertex(self, place: Point, text: str) -> None:
         """A vertex with its name in it."""

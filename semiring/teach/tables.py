@@ -9,19 +9,18 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.arithmetic import Arithmetic
-from semiring.algebra.laws import is_nan, show
+from semiring.algebra.laws import MINUS, is_nan
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import html_table
 from semiring.algebra.witnesses import ranks
 from semiring.errors import SemiringError
 from semiring.graphs.tables import lines
-from semiring.graphs.texts import count_text, infinities, plain_text, shown
+from semiring.graphs.texts import count_text, infinities, plain_text
 from semiring.operands.elements import read_elements
 
 CLOSED = 16  # the most elements for which 0, 1 and samples are combined until nothing new appears
 SAMPLES = 10  # the elements that are shown if there are more
 MOST_ELEMENTS = 64  # that a caller may ask for
-LONGEST = 32  # characters of an object
 WIDTH = 100  # characters of a line; wider blocks are written below each other
 
 
@@ -174,7 +173,7 @@ def beside(blocks: Sequence[Sequence[str]], gap: int = 4, width: int = WIDTH) ->
 
 
 def texts(S: Semiring, elements: np.ndarray) -> list[str]:
-    """Elements as tables show them; sets are written as in a book.
+    """Elements as tables show them, with the minus sign of a book.
 
     >>> import semiring as sr
     >>> texts(sr.min_plus, np.array([0, 32767], "i2"))
@@ -182,19 +181,8 @@ def texts(S: Semiring, elements: np.ndarray) -> list[str]:
     >>> texts(sr.why, np.array([frozenset(), frozenset({frozenset("a"), frozenset("bc")})]))
     ['∅', '{{a}, {b, c}}']
     """
-    if S.is_object:
-        return [text if len(text) <= LONGEST else text[: LONGEST - 1] + "…" for text in map(_object_text, elements)]
     infinite = infinities(S, elements.dtype)
-    return [plain_text(x, infinite) for x in elements]
-
-
-def _object_text(x: Any) -> str:
-    if isinstance(x, (set, frozenset)):
-        parts = sorted(map(_object_text, x), key=lambda text: (len(text), text))
-        return "{" + ", ".join(parts) + "}" if parts else "∅"
-    if isinstance(x, tuple):
-        return "(" + ", ".join(map(_object_text, x)) + ")"
-    return shown(show(x))
+    return [plain_text(x, infinite, MINUS) for x in elements]
 
 
 def some_elements(S: Semiring, given: Any, dtype: Any) -> np.ndarray:

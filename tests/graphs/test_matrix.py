@@ -87,7 +87,7 @@ def test_repr_of_large_matrices_records_and_long_texts():
     assert "(2, 3)" in repr(M)
     long = adjacency([("n" * 40, "b", frozenset({(1.0, 2.0), (2.0, 1.0)}))], sr.pareto)
     assert max(map(len, repr(long).splitlines()[1:])) <= 3 * 16 + 4
-    assert re.search(r"frozenset\(\{\([12]\.0…", repr(long))
+    assert "{(1, 2), (2, 1)}" in repr(long)
 
 
 def test_html_of_a_matrix_is_the_same_table_escaped():

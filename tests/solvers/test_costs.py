@@ -159,7 +159,7 @@ def test_a_plan_of_a_structure() -> None:
         parent = int(analysis.parent[a])
         ways[a] = 1 if parent < 0 else ways[parent] + 1
     assert made.height == max(ways) > 1
-    assert made.rows()["tree"] == f"{made.height} fronts high, Σ s u = {made.panels}"
+    assert made.rows()["tree"] == f"{made.height} levels of fronts"
     made.seconds["dense"] = -1.0
     assert costs.plan("closure", LOW, analysis, A.nnz).seconds == predicted, "a plan is its caller's own"
     assert made.shortage[0] == f"the closure of 144 × 144 float64 ({found.load.fill} pairs joined)"
@@ -189,6 +189,9 @@ def test_rows_that_are_printed_of_a_sparse_plan(method: str, text: str) -> None:
     assert rows["operation"] == "closure over min-plus, 16 × 16, float64, with 48 edges"
     assert rows["order"].startswith(text + "  (") and "a vertex)" in rows["order"]
     assert "search" not in rows["predicted"] and rows["fronts"].endswith("of order 16")
+    one = costs.plan("factor", LOW, analysed(sp.csr_array([[0, 2.0], [3.0, 0]]), method), 1).rows()
+    assert (one["fronts"], one["tree"]) == ("1, of order 2", "1 level of fronts") and "(1 pair joined, " in one["order"]
+    assert one["operation"].endswith("with 1 edge")
     plan = costs.plan("closure", LOW, analysed(A, method), A.nnz)
     assert "search 1 ms" in replace(plan, seconds=plan.seconds | {"search": 0.001}).rows()["predicted"]
     nothing = costs.plan("closure", LOW, analysed(sp.csr_array((0, 0))), 0).rows()

@@ -27,13 +27,13 @@ def plan(operation: str = "closure", shape: tuple[int, ...] = (300, 200), low: L
 def test_what_is_printed_row_by_row() -> None:
     assert plan(tile=64).rows() == {
         "operation": "closure over min-plus, 300 × 200, float64", "method": "blocked", "tile": "64",
-        "lowering": f"{LOW.name}, stored as float64", "device": "CPU, 3 threads", "work": "2.7e+07 multiply-adds",
+        "elements": f"{LOW.name}, stored as float64", "device": "CPU, 3 threads", "work": "2.7e+07 multiply-adds",
         "memory": "3.0 MiB beyond the operands",
     }
     assert "tile" not in plan().rows(), "there are no blocks"
-    assert plan(low=packed_bits(sr.boolean, np.dtype(bool))).rows()["lowering"] == "packed bits, stored as bits"
+    assert plan(low=packed_bits(sr.boolean, np.dtype(bool))).rows()["elements"] == "packed bits, stored as bits"
     records = plan(low=general(sr.shortest_hops, sr.shortest_hops.default_dtype)).rows()["operation"]
-    assert records.endswith("cost float64, hops float64")
+    assert records.endswith("(cost float64, hops float64)")
 
 
 def test_reasons_stand_behind_their_rows() -> None:
@@ -41,9 +41,9 @@ def test_reasons_stand_behind_their_rows() -> None:
     lines = str(made).splitlines()
     assert [line.split(" ")[0] for line in lines] == list(made.rows())
     assert "method     blocked  (as asked)" in lines and "tile       64" in lines
-    assert lines[3] == f"lowering   {LOW.name}, stored as float64  ({LOW.reason})"
+    assert lines[3] == f"elements   {LOW.name}, stored as float64  ({LOW.reason})"
     assert "of this name" not in str(made) and repr(made) == str(made)
-    mended = plan(reasons={"lowering": "said better"})
+    mended = plan(reasons={"elements": "said better"})
     assert "(said better)" in str(mended) and LOW.reason not in str(mended)
 
 

@@ -124,7 +124,7 @@ def _plan(
     share = -(-prod(stack) // len(devices)) * 2 * one if stack else one * 2 // len(devices) + 2 * one * side // n
     reasons = {
         "method": "block rows are distributed cyclically, and the next pivot is ahead" if not stack else "",
-        "lowering": "or a faster form, when the GPUs have seen the elements",
+        "elements": "or a faster form, when the GPUs have seen the elements",
         "memory": f"on each GPU, of {in_words(one * max(prod(stack), 1))} in all",
     }
     return Plan(
@@ -384,7 +384,7 @@ def _through_one(task: Task) -> Plan | None:
     moved = tile_bytes * sum(plan.moved.values())
     reasons = {
         "method": "most of its work is in products of tiles",
-        "lowering": "or a faster form, when the GPU has seen the elements",
+        "elements": "or a faster form, when the GPU has seen the elements",
         "memory": f"on the GPU: {room} tiles of {side} × {side}, and {AHEAD} on their way",
         "work": f"moves {in_words(moved)}, {moved / (n * n * item):.1f} times the matrix",
     }

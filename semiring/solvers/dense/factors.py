@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from semiring.algebra.tables import html_table
+from semiring.algebra.tables import dtype_text, html_table
 from semiring.algorithms import elimination
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import NoClosureError, SemiringError
@@ -67,8 +67,8 @@ def offer(task: Task) -> Plan:
     return Plan(
         operation=task.verb, algebra=task.S, shape=given.shape, method="elimination", lowering=low, work=n**3 // 3,
         memory=schedules.closure_memory("elimination", low, n, 1, 1) + kept, runner=partial(_run, task, right),
-        needs=(f"factoring {n} × {n} {given.dtype}", "use a narrower dtype or fewer vertices"), reasons=reasons,
-        tile=tile,
+        needs=(f"factoring {n} × {n} {dtype_text(given.dtype)}", "use a narrower dtype or fewer vertices"),
+        reasons=reasons, tile=tile,
     )
 
 
@@ -342,7 +342,7 @@ class Factors(Factored):
 
     def __repr__(self) -> str:
         n = self.shape[0]
-        return f"Factors of a {n} × {n} matrix over {self._S.name}, {self.plan.lowering.dtype}"
+        return f"Factors of a {n} × {n} matrix over {self._S.name}, {dtype_text(self.plan.lowering.dtype)}"
 
     def _repr_html_(self) -> str:
         return html_table(repr(self), self.plan.rows().items())
@@ -493,8 +493,8 @@ class StackedFactors:
         self.plan = first_offer(Task("factor", self._S, (self._given,), self._options))
 
     def __repr__(self) -> str:
-        n, count = self.shape[-1], prod(self.shape[:-2])
-        return f"StackedFactors of {count} matrices, {n} × {n}, over {self._S.name}, {self._given.dtype}"
+        n, count, dtype = self.shape[-1], prod(self.shape[:-2]), dtype_text(self._given.dtype)
+        return f"StackedFactors of {count} matri{'x' if count == 1 else 'ces'}, {n} × {n}, over {self._S.name}, {dtype}"
 
     def _repr_html_(self) -> str:
         return html_table(repr(self), self.plan.rows().items())

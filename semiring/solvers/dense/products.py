@@ -21,6 +21,7 @@ import numpy as np
 
 from semiring.algebra.laws import choose, full, is_nan
 from semiring.algebra.semiring import Semiring
+from semiring.algebra.tables import dtype_text
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.masks import is_masked
 from semiring.kernels.blocks.bits import check_writable
@@ -118,7 +119,7 @@ def _dense(task: Task) -> Plan:
     shape = product_shape(A.shape, B.shape, C[0].shape if C else None)
     (out,) = task.arguments
     if out is not None and not can_hold(out, shape.final, task.S, dtype):
-        raise SemiringError(f"out must be a writable, unmasked {dtype} array of shape {shape.final}")
+        raise SemiringError(f"out must be a writable, unmasked {dtype_text(dtype)} array of shape {shape.final}")
     nothing, packed = 0 in A.shape or 0 in B.shape, len(shape.full) == 2
     facts, low = A.form(3, beside=(B, *C), check=task.options.check or nothing, packed=packed and not nothing)
     low = low.for_product(facts)

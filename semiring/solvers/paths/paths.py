@@ -300,7 +300,7 @@ def _fewest_edges(task: Task, given: Sparse, values: Plan) -> Plan | None:
         lengths, operation="paths", algebra=task.S, method=f"fewest edges, {lengths.method}", memory=memory,
         lowering=replace(lengths.lowering, dtype=given.dtype), runner=partial(_weighed, given, graph, lengths, o),
         reasons={**lengths.reasons, "method": "all edges weigh the same, and a walk as much as an edge",
-                 "lowering": "of lengths in edges, over min-plus"},
+                 "elements": "of lengths in edges, over min-plus"},
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from semiring.algebra.tables import dtype_text
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.errors import NoClosureError, SemiringError
@@ -240,7 +241,7 @@ def _over_a_field(task: Task, given: Sparse) -> Plan | None:
         operation="solve", algebra=task.S, shape=given.shape, method="SuperLU", lowering=low, place="CPU, 1 thread",
         work=fill.terms, memory=superlu_memory(fill, n, low.dtype),
         runner=partial(_solve_by_superlu, task, given, right, seconds),
-        needs=(f"the factors of {n} × {n} {given.dtype} (about {fill.entries:.3g} entries)",
+        needs=(f"the factors of {n} × {n} {dtype_text(given.dtype)} (about {fill.entries:.3g} entries)",
                "use a narrower dtype or fewer vertices"),
         reasons={"method": "⊕ and ⊗ are the ordinary sum and product"}, nnz=given.nnz,
         seconds={"SuperLU": seconds, "dense": dense},

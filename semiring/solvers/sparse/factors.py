@@ -11,10 +11,10 @@ import numpy as np
 
 from semiring.algebra.arguments import truth_value
 from semiring.algebra.semiring import Semiring
-from semiring.algebra.tables import html_table
+from semiring.algebra.tables import dtype_text, html_table
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.errors import SemiringError
-from semiring.graphs.texts import shown
+from semiring.graphs.texts import count_text, shown
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, renting
 from semiring.kernels.cpu.compile.price import has_numba, loads_numba
@@ -70,7 +70,7 @@ class SparseFactors(Factored, Pairs, Saving):
     >>> import scipy.sparse as sp
     >>> import semiring as sr
     >>> sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
-    SparseFactors of a 2 × 2 matrix with 2 edges over min-plus, float64: 1 fronts, 1 high, 1 pairs joined, Σ s u = 0
+    SparseFactors of a 2 × 2 matrix with 2 edges over min-plus, float64: 1 front in 1 level, 1 pair joined
     """
 
     def __init__(self, substitution: Substitution):
@@ -82,10 +82,11 @@ class SparseFactors(Factored, Pairs, Saving):
         return type(self), (self._by,)
 
     def __repr__(self) -> str:
+        plan, edges = self.plan, count_text(self._A.nnz, "edge", "edges")
+        fronts, levels = count_text(plan.fronts, "front", "fronts"), count_text(plan.height, "level", "levels")
         return (
-            f"SparseFactors of a {self.n} × {self.n} matrix with {self._A.nnz} edges over {self._S.name}, "
-            f"{self._A.dtype}: {len(self.analysis.pivots)} fronts, {self.plan.height} high, "
-            f"{self.plan.fill} pairs joined, Σ s u = {self.plan.panels}"
+            f"SparseFactors of a {self.n} × {self.n} matrix with {edges} over {self._S.name}, "
+            f"{dtype_text(self._A.dtype)}: {fronts} in {levels}, {count_text(plan.fill, 'pair', 'pairs')} joined"
         )
 
     def _repr_html_(self) -> str:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
+from semiring.algebra.tables import dtype_text
 from semiring.errors import SemiringError
 from semiring.files.bundles import path_of, write_bundle
 from semiring.graphs.names import Named, is_hashable
 from semiring.graphs.tables import Table
-from semiring.graphs.texts import clip_repr, shown
+from semiring.graphs.texts import clip_repr, count_text, shown
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.facts import Facts
@@ -198,8 +199,9 @@ class Labels(Pairs):
 
     def __repr__(self) -> str:
         mean = float(self._X.starts[-1]) / max(self.n, 1)
-        return (f"Labels of {self.n} vertices over {self._A.S.name}, {self._A.dtype}: {mean:.0f} elements each way for "
-                f"each, {in_words(self.nbytes)}")
+        vertices, dtype = count_text(self.n, "vertex", "vertices"), dtype_text(self._A.dtype)
+        return (f"Labels of {vertices} over {self._A.S.name}, {dtype}: {mean:.0f} elements each way for each, "
+                f"{in_words(self.nbytes)}")
 
     @property
     def semiring(self) -> Semiring:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from semiring.algebra.tables import dtype_text
 from semiring.errors import LawError, SemiringError
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, sparse_kernel
@@ -82,7 +83,7 @@ def _shape(operands: list[Operand], dtype: np.dtype, out: Any, elsewhere: bool) 
             raise SemiringError(f"a sparse matrix times an array of shape {given.shape}: the array must be 1-D or 2-D")
     shape = product_shape(*(given.shape for given in operands))
     if out is not None and (elsewhere or not can_hold(out, shape.final, operands[0].S, dtype)):
-        raise SemiringError(f"out must be a writable, unmasked {dtype} array of shape {shape.final}")
+        raise SemiringError(f"out must be a writable, unmasked {dtype_text(dtype)} array of shape {shape.final}")
     return shape
 
 
