@@ -14,17 +14,17 @@ WORDS = {
     "course/index": "course, lecture, lessons, textbook, learn, teaching, exercises",
     "course/1-one-graph-many-questions": "algebraic path problem, which algebra, choose a semiring, path algebra",
     "course/2-what-may-be-forgotten": (
-        "semiring axioms, semiring laws, distributivity, associativity, idempotent semiring, selective, dioid, "
-        "natural order, optimal substructure, Bellman's principle"),
+        "semiring axioms, semiring laws, distributivity, associativity, idempotent semiring, selective, "
+        "optimal substructure, Bellman's principle"),
     "course/3-products-count-walks": (
         "matrix power, adjacency matrix power, count walks, number of walks of length k, Fibonacci, homomorphism, "
         "free semiring, generating function, formal power series"),
     "course/4-what-all-walks-spell": (
-        "Kleene algebra, Kleene star, Kleene's theorem, state elimination, formal language, geometric series, "
+        "Kleene star, Kleene's theorem, state elimination, formal language, geometric series, "
         "asteration, closed semiring"),
     "course/5-one-star-three-ways": (
         "Bellman Ford, Floyd Warshall, Gauss Jordan elimination, Gaussian elimination, LU decomposition, fill in, "
-        "nested dissection, elimination order, dynamic programming, fixed point, Gauss Seidel"),
+        "nested dissection, elimination order, dynamic programming"),
     "course/6-why-blocks-are-faster": (
         "cache, cache miss, blocking, tiling, blocked Floyd Warshall, memory hierarchy, cache oblivious, locality, "
         "loop tiling"),
@@ -35,7 +35,17 @@ WORDS = {
         "divergence, no closure exists, singular matrix, infinite loop, debugging, convergence, negative weight "
         "cycle"),
     "course/9-when-dijkstra-is-right": (
-        "Dijkstra, Dijkstra's algorithm, priority queue, label setting, greedy algorithm"),
+        "Dijkstra, Dijkstra's algorithm, priority queue, label setting, greedy algorithm, label correcting, Gauss "
+        "Seidel, Jacobi, relaxation"),
+    "course/10-order-and-stability": (
+        "natural order, dioid, ordered semiring, canonical order, least solution, least fixed point, fixed point, "
+        "k closed, k closed semiring, Mohri, bounded semiring, stability, truncated power series"),
+    "course/11-kleene-algebra": (
+        "Kleene algebra, Kozen, axioms of Kleene algebra, regular algebra, Conway semiring, equivalence of regular "
+        "expressions, denesting, sliding rule"),
+    "course/12-routing": (
+        "routing algebra, Sobrinho, metarouting, BGP, path vector, local optimum, isotone, monotone, isotonicity, "
+        "stable paths problem, widest shortest path, shortest widest path, quality of service, QoS"),
     "course/glossary": (
         "glossary, notation, definitions, terminology, symbols, meaning of words, what does closure mean"),
     "howto/index": "how to, recipes, examples, cookbook, guides",
