@@ -31,8 +31,8 @@ def notation_of(S: Semiring, add: Any, mul: Any, carrier: Any) -> str:
     parts = [part for f, dtype in (S.fields or {}).items() for part, _ in flat_field(f, dtype)]
     names = [f"{part.replace('.', '[')}]" if "." in part else part for part in parts]
     elements = _carrier(S, carrier, names)
-    plus = _operation(add, traced and traced.add, names)
-    times = _operation(mul, traced and traced.raw_mul, names)
+    plus = _operation(add, traced.add if traced else None, names)
+    times = _operation(mul, traced.raw_mul if traced else None, names)
     ends = [written(x, str) for x in (S.zero, S.one) if x is not None]
     return f"({', '.join([elements, plus, times, *ends])})"
 
