@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import decimal
 import linecache
 from collections.abc import Callable
 from types import FunctionType
@@ -109,8 +110,9 @@ def written(x: Any, rounded: Callable[[float], str] | None = None) -> str:
     if isinstance(x, float):
         if np.isinf(x):
             return "∞" if x > 0 else "−∞"
-        whole = x.is_integer() and abs(x) < 2**53
-        return (str(int(x)) if whole else (rounded or _rounded)(x)).replace("-", "−")
+        if x.is_integer():
+            return (str(int(x)) if abs(x) < 1e21 else repr(x)).replace("-", "−")
+        return (rounded or _rounded)(x).replace("-", "−")
     if isinstance(x, int):
         return str(x).replace("-", "−")
     text = getattr(x, "text", None)  # of a regular expression
@@ -120,11 +122,12 @@ def written(x: Any, rounded: Callable[[float], str] | None = None) -> str:
 def _rounded(x: float) -> str:
     """A number by 4 to 6 digits, as pages write it.
 
-    >>> _rounded(1 / 3), _rounded(22350.25), _rounded(2e-9), _rounded(1.5e300)
-    ('0.3333', '22350.2', '2e-9', '1.5e+300')
+    >>> _rounded(1 / 3), _rounded(22350.25), _rounded(2e-9), _rounded(1 / 64)
+    ('0.3333', '22350.3', '2e-9', '0.01563')
     """
-    value = float(f"{x:.{4 if abs(x) < 100 else 6}g}")
-    if 1e-6 <= abs(value) < 1e21 or value == 0:
+    digits = decimal.Context(4 if abs(x) < 100 else 6, decimal.ROUND_HALF_UP)  # as JavaScript's toPrecision
+    value = float(digits.create_decimal_from_float(x))
+    if abs(value) >= 1e-6 or x != x:
         return np.format_float_positional(value, trim="-")
     digits, power = np.format_float_scientific(value, trim="-").split("e")
     return f"{digits}e{int(power):+d}"

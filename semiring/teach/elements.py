@@ -11,6 +11,7 @@ from semiring.algebra.notation import written
 from semiring.algebra.objects import Regex
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.graphs.texts import shown_infinities
 
 from .javascript import components_in_page
 
@@ -25,6 +26,8 @@ class Elements:
     Parameters
     ----------
     S : Semiring
+    dtype : dtype, optional
+        Another one: integers of 64 bits, where doubles would round.
 
     Attributes
     ----------
@@ -33,20 +36,23 @@ class Elements:
         Whether improving cycles are refused, and whether every star is 1; cycles that a declared star sums are allowed.
     sets : bool
         Whether elements are sets of bits.
+    limits : dict of int to float
+        The integers that stand for ±∞.
     live : bool
         Whether pages can compute with it; otherwise they show the results of Python.
     """
 
-    def __init__(self, S: Semiring):
+    def __init__(self, S: Semiring, dtype: np.dtype | None = None):
         self.S, self.live = S, True
         summing = S.completed or S
         self.diverges, self.unit = summing.may_diverge, summing.has_unit_stars
         try:
-            parts = components_in_page(S)
+            parts = components_in_page(S) if dtype is None else (dtype,)
         except SemiringError:
             parts, self.live = (S.default_dtype,), S.name == "regex"
         self.dtype = S.default_dtype if S.fields or len(parts) > 1 else parts[0]
         self.sets = S.name.startswith("bitset") and self.dtype == np.uint64
+        self.limits = {} if self.sets or self.dtype.kind not in "iu" else shown_infinities(S, self.dtype)
         A = self._arithmetic = S.over(self.dtype)
         self.zero, self.one = A.zero, A.one
         if self.dtype.kind == "O":
@@ -121,7 +127,9 @@ class Elements:
 
     def text(self, x: Any) -> str:
         """An element as a person writes it."""
-        return set_text(int(x)) if self.sets and x is not None else written(x)
+        if self.sets and x is not None:
+            return set_text(int(x))
+        return written(self.limits.get(int(x), x) if self.limits and x is not None else x)
 
 
 def set_text(bits: int) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 
 from semiring.algebra.by_name import algebra
 from semiring.algebra.catalogue import catalogue
-from semiring.algebra.notation import written
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import infinities, is_same
@@ -24,7 +23,7 @@ from semiring.solvers.task import own_algebra, refuse_closures
 
 from .elements import Elements
 from .layout import Place, circle, fitted
-from .page import matrix, page
+from .page import matrix, page, refusals
 from .questions import OFFERED, Edges
 from .replay import Failure, Replay, Step
 from .shown import Shown
@@ -85,10 +84,10 @@ class Explanation(Shown):
     """
 
     def __init__(
-        self, S: Semiring, method: str, tile: int, names: list[str], weights: Mapping[Semiring, list[Any]],
+        self, elements: Elements, method: str, tile: int, names: list[str], weights: Mapping[Semiring, list[Any]],
         edges: list[tuple[int, int]], positions: list[Place], title: str, lengths: list[float],
     ):
-        self.semiring, self.method, self.names, self.edges = S, method, names, edges
+        self.elements, self.semiring, self.method, self.names, self.edges = elements, elements.S, method, names, edges
         self.weights, self.positions, self.title, self.lengths = weights, positions, title, lengths
         n = len(names)
         self.height = 720 + 44 * n  # where the page cannot choose it
@@ -97,7 +96,6 @@ class Explanation(Shown):
             for key, schedule in SCHEDULES.items()
         }
         self.calls = self.methods[method][2]
-        self.elements = Elements(S)
         self.keys = {T: _key(T, at) for at, T in enumerate(weights)}
 
     @cached_property
@@ -117,7 +115,10 @@ class Explanation(Shown):
     @property
     def closure(self) -> list[list[Any]] | None:
         """A*, if it exists."""
-        return None if self.failure else self._replay.values["A"]
+        limits = self.elements.limits
+        if self.failure or not limits:
+            return None if self.failure else self._replay.values["A"]
+        return [[limits.get(int(x), x) for x in row] for row in self._replay.values["A"]]
 
     @property
     def changes(self) -> list[Step]:
@@ -181,7 +182,7 @@ class Explanation(Shown):
                 f"{len(self.steps)} operations, {len(self.changes)} of them changes")
 
     def _failure_text(self, failure: Failure) -> str:
-        weight, cycle = written(failure.weight), walks_text(failure.walks, self.names, True)
+        weight, cycle = self.elements.text(failure.weight), walks_text(failure.walks, self.names, True)
         if failure.improves:
             return f"No closure: the cycle {cycle} has the weight {weight}, and each round is better."
         return f"No closure: the star of {weight}, the loops at {self.names[failure.vertex]}, does not exist."
@@ -235,10 +236,10 @@ def explain(
 
     Notes
     -----
-    The library's own method runs, and its calls are recorded. Floats are computed in double precision, records in the
-    precision of their fields. The walks of a value come from the free algebra, which runs in parallel to S: if ⊕
-    selects, the one walk that won, else the union, cut to the four shortest. A cycle counts as improving if it improves
-    by more than 10⁻¹² of the largest weight.
+    The library's own method runs, and its calls are recorded. Numbers are computed in double precision, integers of 64
+    bits as such if doubles would round them, records in the precision of their fields. The walks of a value come from
+    the free algebra, which runs in parallel to S: if ⊕ selects, the one walk that won, else the union, cut to the four
+    shortest. A cycle counts as improving if it improves by more than 10⁻¹² of the largest weight.
 
     Examples
     --------
@@ -264,23 +265,44 @@ def explain(
     if not 0 < n <= MOST_VERTICES:
         hint = "pass some of them, as in M[[\"a\", \"b\"]] of a Matrix" if n else "it has no steps"
         raise SemiringError(f"explain shows graphs of 1 to {MOST_VERTICES} vertices, but this one has {n}: {hint}")
-    own = entries_of(given, Elements(S))
+    elements = _elements(given, tile)
+    own = entries_of(given, elements)
     others = _others(A, S, weights)
     edges = sorted({*own, *(edge for entries in others.values() for edge in entries or ())})
     lengths = [length_of(own.get(edge), at) for at, edge in enumerate(edges)]
     found = {}
     for T, entries in {S: own, **others}.items():
-        E = Elements(T)
+        E = elements if T is S else Elements(T)
         made = _made(E, lengths, edges) if entries is None else [entries.get(edge, E.zero) for edge in edges]
         if made is not None:
             found[T] = made
     names = [str(v) for v in (range(n) if given.names is None else given.names)]
     drawn = circle(n, edges) if positions is None else fitted(_places(positions, given))
-    return Explanation(S, method, tile, names, found, edges, drawn,
+    return Explanation(elements, method, tile, names, found, edges, drawn,
                        title or "All walks, step by step", lengths)
 
 
 Entries = dict[tuple[int, int], Any]  # elements by rows and columns
+
+
+def _elements(given: Operand, tile: int) -> Elements:
+    """The elements of a page: integers of 64 bits if doubles round some, and no method leaves the 64 bits."""
+    plain, n = Elements(given.S), given.shape[0]
+    if plain.dtype != np.float64 or given.dtype not in (np.int64, np.uint64):
+        return plain
+    wide = Elements(given.S, given.dtype)
+    own = entries_of(given, wide)
+    weights = [[own.get((i, j), wide.zero) for j in range(n)] for i in range(n)]
+    largest = 0
+    for method in SCHEDULES.keys() - refusals(given.S).keys():
+        try:
+            calls = recorded(SCHEDULES[method], n, n if method == "floyd-warshall" else tile)
+            steps = Replay(wide, calls, weights).steps
+        except SemiringError:
+            return plain
+        values = [int(x) for step in steps if step.kind != "copy" for x in (step.old, step.new)]
+        largest = max([largest, *(abs(x) for x in values if x not in wide.limits)])
+    return wide if largest >= 2**53 else plain
 
 
 def entries_of(given: Operand, elements: Elements) -> Entries:

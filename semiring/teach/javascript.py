@@ -87,7 +87,7 @@ def components_in_page(S: Semiring) -> tuple[np.dtype, ...]:
     return found
 
 
-def algebra(S: Semiring) -> str:
+def algebra(S: Semiring, dtypes: tuple[np.dtype, ...] | None = None) -> str:
     """The text of an object with the functions of an algebra: add, mul, star, defined, carrier.
 
     Examples
@@ -99,7 +99,7 @@ def algebra(S: Semiring) -> str:
       mul: (a, b) => { const t0 = (a === Inf
       star: (a) => (-Infinity),
     """
-    dtypes, ops = components_in_page(S), S.traced
+    dtypes, ops = dtypes or components_in_page(S), S.traced
     assert ops is not None
     parts = {
         "add": function(ops.add, dtypes), "mul": function(ops.mul, dtypes), "star": function(ops.star, dtypes),

@@ -48,7 +48,9 @@ def page(explanation: Explanation) -> str:
         "algebras": [_algebra(explanation, E) for E in offered],
     }
     live = [E for E in offered if E.live and E.dtype.kind != "O"]
-    functions = ",\n".join(f"{json.dumps(explanation.keys[E.S])}: {algebra_functions(E.S)}" for E in live)
+    dtypes = [None if E.S.fields else (E.dtype,) for E in live]
+    functions = ",\n".join(f"{json.dumps(explanation.keys[E.S])}: {algebra_functions(E.S, found)}"
+                           for E, found in zip(live, dtypes, strict=True))
     scripts = [engine(), f"const OPERATIONS = {{\n{tight(functions)}\n}};", *(script(name) for name in VIEW)]
     return assembled("page", explanation.title, data, scripts)
 
@@ -162,6 +164,9 @@ def _algebra(explanation: Explanation, E: Elements) -> dict[str, Any]:
         given["fields"] = list(S.fields)
     if E.sets:
         given["sets"] = True
+    if E.dtype in (np.int64, np.uint64):
+        given["wide"] = "Uint" if E.dtype == np.uint64 else "Int"
+        given["limits"] = {str(limit): written(x) for limit, x in E.limits.items()}
     if not E.live:
         given["records"] = _records(explanation, E)
     return given

@@ -51,7 +51,10 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Opener]:
         page.on("request", lambda request: request.url.startswith(("file:", "about:")) or wrong.append(request.url))
         if file is None:
             file = tmp_path / f"page{len(pages)}.html"
-            (explanation or sr.explain(sr.as_graph(ROADS), sr.min_plus)).save(file)
+            made = explanation  # which may have no step, and then is false
+            if made is None:
+                made = sr.explain(sr.as_graph(ROADS), sr.min_plus)
+            made.save(file)
         pages.append(page)
         page.goto(file.as_uri() + link)
         return page

@@ -167,3 +167,18 @@ def test_a_star_that_was_declared_sums_an_improving_cycle_step_by_step() -> None
 def test_sets_are_written_as_sets() -> None:
     text = str(sr.explain(sr.adjacency([("a", "b", 5), ("b", "c", 6)], sr.bitset_may)))
     assert "= ∅ | ({0, 2} & {1, 2}) = {2}" in text and "= ∅* = all" in text
+
+
+def test_integers_of_64_bits_are_not_rounded() -> None:
+    """Where doubles would round them, the page computes with what the library computes with."""
+    A = sr.adjacency([("a", "b", 3**20), ("b", "c", 3**19), ("a", "c", 1)], sr.counting)
+    E = sr.explain(A, sr.counting)
+    assert E.closure == np.asarray(sr.closure(A, sr.counting)).tolist() and E.closure[0][2] == 3**39 + 1
+    assert f"= {3**39 + 1}  combines" in str(E)
+    A = sr.adjacency([("a", "b", 2**53 + 1), ("b", "c", 2**60), ("a", "c", 2**61)], sr.min_plus)
+    E = sr.explain(A)
+    assert E.closure[0][2] == 2**60 + 2**53 + 1 and E.closure[2][0] == np.inf and "= (∞)* = 0" in str(E)
+    assert data(E)["algebras"][0]["limits"] == {str(2**63 - 1): "∞", str(-(2**63)): "−∞"}
+    long = sr.adjacency([("a", "b", 2**50), ("b", "c", 2**50), ("a", "c", 7)], sr.min_times)
+    assert sr.explain(long).elements.dtype == np.float64, "a product leaves 64 bits"
+    assert sr.explain(sr.adjacency([("a", "b", 7), ("b", "c", 2)], sr.min_plus)).closure[0][2].dtype == np.float64

@@ -63,11 +63,9 @@ class MatrixView {
     this.heads.column.forEach((head, i) => put(head, "class", pivots.includes(i) ? "pivot" : ""));
     this.cells.forEach((row, i) => row.forEach((cell, j) => {
       const none = same(values[i][j], zero), text = none ? "·" : shown(values[i][j]);
-      if (cell.textContent !== text) {
-        cell.textContent = text;
-        const all = none ? text : exact(values[i][j]);
-        cell.title = text.length > 8 || all !== text ? all : "";
-      }
+      const all = none ? text : exact(values[i][j]), title = text.length > 8 || all !== text ? all : "";
+      if (cell.textContent !== text) cell.textContent = text;
+      if (cell.title !== title) cell.title = title;
       put(cell, "class", [...classes[i][j], none ? "none" : ""].join(" ").trim());
       put(cell, "aria-label", tell(i, j, values[i][j], walks[i][j], classes[i][j]));
       if (classes[i][j].includes("target")) this.show(cell);

@@ -21,7 +21,7 @@ function given(algebra) {
 
 function run(keep = false) {
   S = algebraOf(state.algebra);
-  bitsAreSets = !!S.sets;
+  used = S;
   if (S.refusals[state.method]) state.method = DATA.methods.find(method => !S.refusals[method.key]).key;
   if (S.records) S.recorded = S.records[state.method];
   trace = replay(S, methodOf(state.method).calls, given(S));

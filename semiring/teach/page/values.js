@@ -16,17 +16,18 @@ function decoded(x) {
   return x !== null && typeof x === "object" && x.big !== undefined ? BigInt(x.big) : x;
 }
 
-// Whole numbers in full, others by 4 to 6 digits; `exact` has all digits. 64 bits are a set where the algebra says so.
-let bitsAreSets = false;
+// Whole numbers in full, others by 4 to 6 digits; `exact` has all digits. 64 bits are a set, or ∞, where the algebra
+// in use says so.
+let used = {};
 const exact = x => textOf(x, y => y), shown = x => textOf(x, y => +y.toPrecision(Math.abs(y) < 100 ? 4 : 6));
 function textOf(x, rounded) {
   if (Array.isArray(x)) return `(${x.map(part => textOf(part, rounded)).join(", ")})`;
   if (isText(x)) return x.kind ? x.text.replaceAll("(?:", "(") : x.text;
   if (typeof x === "boolean") return x ? "1" : "0";
-  if (typeof x === "bigint") return bitsAreSets ? setText(x) : String(x).replace("-", "−");
+  if (typeof x === "bigint") return used.sets ? setText(x) : used.limits?.[x] ?? String(x).replace("-", "−");
   if (x === Infinity || x === -Infinity) return x > 0 ? "∞" : "−∞";
   if (x !== x) return "undefined";
-  return String(Number.isSafeInteger(x) ? x : rounded(x)).replaceAll("-", "−");
+  return String(!Number.isInteger(x) ? rounded(x) : Math.abs(x) < 1e21 ? BigInt(x) : x).replaceAll("-", "−");
 }
 
 const BITS = 64, ALL = (1n << 64n) - 1n;
@@ -65,13 +66,20 @@ function typed(text, like) {
     return parts.map((part, i) => typed(part, like[i]));
   }
   const word = text.trim().replaceAll("−", "-");
-  if (/^[-+]?(inf|infinity|∞)$/i.test(word) && typeof like === "number") return word[0] === "-" ? -Infinity : Infinity;
+  if (/^[-+]?(inf|infinity|∞)$/i.test(word) && typeof like !== "boolean") {
+    const limit = Object.entries(used.limits ?? {}).find(([, sign]) => (sign[0] === "−") === (word[0] === "-"));
+    if (typeof like === "number") return word[0] === "-" ? -Infinity : Infinity;
+    if (limit) return BigInt(limit[0]);
+  }
   if (typeof like === "boolean" && /^(true|false)$/i.test(word)) return word[0].toLowerCase() === "t";
-  const set = typeof like === "bigint" && bitsAreSets ? typedSet(word) : null;
+  const set = typeof like === "bigint" && used.sets ? typedSet(word) : null;
   if (set !== null) return set;
   const value = word === "" ? NaN : Number(word);
   if (value !== value) throw Error(`“${text}” is not a number`);
-  if (typeof like === "bigint" && WHOLE.test(word)) return BigInt(word);
+  if (typeof like === "bigint" && WHOLE.test(word)) {
+    if (used.wide && BigInt[`as${used.wide}N`](BITS, BigInt(word)) !== BigInt(word)) throw Error(`“${text}” needs more than ${BITS} bits`);
+    return BigInt(word);
+  }
   if (typeof like === "bigint") throw Error(`“${text}” is not a whole number`);
   if (typeof like !== "boolean") return value;
   if (value !== 0 && value !== 1) throw Error(`“${text}” is neither 0 nor 1`);
