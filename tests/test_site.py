@@ -133,6 +133,23 @@ def test_formulas_are_drawn_by_the_browser() -> None:
     assert 'html_math_renderer = "mathml"' in (SITE / "conf.py").read_text(encoding="utf-8"), "not MathJax"
 
 
+def test_lecturers_see_what_each_chapter_says_that_it_needs() -> None:
+    course = SITE / "course"
+    page = (course / "lecturers.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| \[[^]]+\]\(([\w-]+\.md)\) \|([^|]*)\| \d+ \| \d+ \|$", page, re.MULTILINE))
+    chapters = {file.name: file.read_text(encoding="utf-8") for file in course.glob("*.md")}
+    chapters = {name: text for name, text in chapters.items() if "**You need**" in text}
+    assert rows.keys() == chapters.keys()
+    numbers = {name: name.split("-")[0] for name in chapters if name[0].isdigit()}
+    for name, text in chapters.items():
+        needs = re.search(r"\*\*You need\*\*(.*?)\n(?:- |:::)", text, re.DOTALL)
+        assert needs, name
+        named = {int(numbers[other]) for other in re.findall(r"\(([\w-]+\.md)(?:#[\w-]+)?\)", needs[1]) if other in numbers}
+        if re.search(r"\) to\s+\[", needs[1]):
+            named = set(range(min(named), max(named) + 1))
+        assert {int(number) for number in rows[name].split(",") if number.strip()} == named, name
+
+
 def test_an_answer_that_nothing_tries_is_found() -> None:
     answer = "```{code-cell} python\n:tags: [hide-cell]\nx = 2\n```\n"
     tried = "```{code-cell} python\n:tags: [remove-cell]\nassert x == 2\n```\n"
