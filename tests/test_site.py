@@ -144,7 +144,8 @@ def test_lecturers_see_what_each_chapter_says_that_it_needs() -> None:
     for name, text in chapters.items():
         needs = re.search(r"\*\*You need\*\*(.*?)\n(?:- |:::)", text, re.DOTALL)
         assert needs, name
-        named = {int(numbers[other]) for other in re.findall(r"\(([\w-]+\.md)(?:#[\w-]+)?\)", needs[1]) if other in numbers}
+        links = re.findall(r"\(([\w-]+\.md)(?:#[\w-]+)?\)", needs[1])
+        named = {int(numbers[other]) for other in links if other in numbers}
         if re.search(r"\) to\s+\[", needs[1]):
             named = set(range(min(named), max(named) + 1))
         assert {int(number) for number in rows[name].split(",") if number.strip()} == named, name
@@ -209,6 +210,10 @@ def test_drawings_are_svg_with_a_text_in_their_place() -> None:
             assert 0 <= float(text.get("x", -1)) <= right and 0 <= float(text.get("y", -1)) <= bottom
     texts = [text.text for text in ElementTree.fromstring(made[0]._repr_html_()).iter("text")]
     assert texts == ["<1>", "2", "3", "4", "a", "b", "long name"]
+    wide = drawing["graph"]("t", [("a", "a long name of it", "")], {"a": (0, 0), "a long name of it": (3, 0)})
+    for ellipse in ElementTree.fromstring(wide._repr_html_()).iter("ellipse"):
+        x, half = float(ellipse.get("cx", 0)), float(ellipse.get("rx", 0))
+        assert half < x < wide.width - half, "a vertex lies within its drawing"
     boxes = ElementTree.fromstring(made[3]._repr_html_())
     right = 4 + float(boxes.findall("rect")[0].get("width", 0))
     ends = [float(text.get("x", 0)) + 8.43 * len(text.text or "") for text in boxes.iter("text")]  # as browsers draw it

@@ -30,13 +30,14 @@ class Drawing:
 def graph(title: str, edges: Iterable[tuple[str, str, Any]], places: Mapping[str, tuple[float, float]],
           walk: Sequence[str] = ()) -> Drawing:
     """Draw a directed graph with vertices at given positions, in units of 110 pixels; highlight a walk."""
-    at = {name: (50 + 110 * x, 50 + 110 * y) for name, (x, y) in places.items()}
+    wide = max(17, 9 + 4.5 * max(map(len, places)))
+    side = max(50, wide + 4)
+    at = {name: (side + 110 * x, 50 + 110 * y) for name, (x, y) in places.items()}
     ends = {(u, v) for u, v, _ in edges}
     chosen = set(pairwise(walk))
-    wide = max(17, 9 + 4.5 * max(map(len, at)))
     body = [_edge(at[u], at[v], str(label), (v, u) in ends, (u, v) in chosen, wide) for u, v, label in edges]
     body += [_vertex(x, y, name, name in walk, wide) for name, (x, y) in at.items()]
-    return Drawing(title, max(x for x, _ in at.values()) + 50, max(y for _, y in at.values()) + 50, body)
+    return Drawing(title, max(x for x, _ in at.values()) + side, max(y for _, y in at.values()) + 50, body)
 
 
 def _vertex(x: float, y: float, name: str, chosen: bool, wide: float) -> str:
