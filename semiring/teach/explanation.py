@@ -277,7 +277,7 @@ def explain(
         if made is not None:
             found[T] = made
     names = [str(v) for v in (range(n) if given.names is None else given.names)]
-    drawn = circle(n, edges) if positions is None else fitted(_places(positions, given))
+    drawn = circle(n, edges) if positions is None else fitted(places_of(positions, given))
     return Explanation(elements, method, tile, names, found, edges, drawn,
                        title or "All walks, step by step", lengths)
 
@@ -378,7 +378,7 @@ def _key(S: Semiring, at: int) -> str:
     return next((name for name in OFFERED if S.origin and catalogue[name] is S), f"algebra-{at}")
 
 
-def _places(places: Any, given: Operand) -> list[Sequence[float]]:
+def places_of(places: Any, given: Operand) -> list[Sequence[float]]:
     n = given.shape[0]
     if isinstance(places, Mapping):
         found = dict(zip(positions_of(list(places), given.names, n)[1].tolist(), places.values(), strict=True))

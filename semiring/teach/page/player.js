@@ -13,17 +13,21 @@ class Player {
   }
 
   // Another number of positions.
-  reset(last, at = 0) {
-    this.play(false);
+  resize(last, at) {
     this.last = last;
     put($("slider"), "max", String(last));
     this.go(at);
   }
 
+  reset(last) {
+    this.play(false);
+    this.resize(last, 0);
+  }
+
   go(at) {
     this.at = Math.max(0, Math.min(this.last, at));
     $("slider").value = this.at;
-    put($("slider"), "aria-valuetext", `step ${this.at} of ${this.last}`);
+    put($("slider"), "aria-valuetext", `${this.at} of ${this.last}`);
     $("where").textContent = `${this.at} / ${this.last}`;
     for (const [id, off] of [["first", !this.at], ["back", !this.at], ["last", this.at === this.last], ["next", this.at === this.last]])
       put($(id), "aria-disabled", String(off));
