@@ -107,6 +107,8 @@ from .teach.hasse import HasseDiagram as HasseDiagram
 from .teach.tables import OperationTables as OperationTables
 from .teach.tiles import ProductExplanation as ProductExplanation
 from .teach.tiles import explain_product as explain_product
+from .teach.timetable import TimetableExplanation as TimetableExplanation
+from .teach.timetable import explain_timetable as explain_timetable
 from .teach.witness import LawGraph as LawGraph
 from .warming import warmup as warmup
 

@@ -99,6 +99,7 @@ MATRICES: dict[str, Callable[[Any, sr.Semiring], Any]] = {
     "mean_weight": lambda x, S: sr.mean_weight(x, S),
     "explain": sr.explain,
     "explain_product": lambda x, S: sr.explain_product(x, x, S),
+    "explain_timetable": lambda x, S: sr.explain_timetable(x),
     "plan": lambda x, S: sr.plan("closure", x, S),
     "adjacency": lambda x, S: sr.adjacency(x, S),
     "from_dense": lambda x, S: sr.from_dense(x, S),

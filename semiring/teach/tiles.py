@@ -168,6 +168,9 @@ def explain_product(A: Any, B: Any, S: Semiring | str | None = None, *, title: s
     S = algebra(S) if S is not None else own_algebra("explain_product", [A, B])
     components_in_page(S)  # refuses objects
     left, right = operand(A, S), operand(B, S)
+    for name, shape in (("A", left.shape), ("B", right.shape)):
+        if len(shape) != 2:
+            raise SemiringError(f"{name} must be a matrix of two axes, but has the shape {shape}: pass one matrix")
     (m, k), (rows, n) = left.shape, right.shape
     if k != rows:
         raise SemiringError(f"A has {k} columns, but B has {rows} rows")

@@ -30,7 +30,7 @@ STATIONS = {"Ayr": (0.0, 1.0), "Bute": (1.0, 1.0), "Coll": (0.4, 0.0), "Dale": (
 class TimetableExplanation(Shown):
     """A timetable over max-plus; `semiring.explain_timetable` makes it.
 
-    It prints its period. A notebook shows it as the page that `save` writes.
+    It prints its cycle time. A notebook shows it as the page that `save` writes.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class TimetableExplanation(Shown):
     >>> import semiring as sr
     >>> print(sr.explain_timetable())
     5 events, 9 durations
-    The period is 9/2: Ayr → Bute → Ayr
+    The cycle time is 9/2: Ayr → Bute → Ayr
     """
 
     height = 1200
@@ -70,11 +70,11 @@ class TimetableExplanation(Shown):
             A[edge] = float(duration)
         cycle = cycle_mean(A, catalogue["max_plus"])[1]
         if cycle is None:
-            return f"{self._summary()}\nThere is no cycle, and so no period"
+            return f"{self._summary()}\nIt has no cycle, and so no cycle time"
         of = dict(zip(self.edges, self.durations, strict=True))
         steps = list(pairwise(cycle))
-        period = sum((of[edge] for edge in steps), Fraction()) / len(steps)
-        return f"{self._summary()}\nThe period is {period}: {' → '.join(self.names[v] for v in cycle)}"
+        mean = sum((of[edge] for edge in steps), Fraction()) / len(steps)
+        return f"{self._summary()}\nThe cycle time is {mean}: {' → '.join(self.names[v] for v in cycle)}"
 
     def _summary(self) -> str:
         def many(n: int, one: str) -> str:
@@ -94,10 +94,10 @@ class TimetableExplanation(Shown):
 
 
 def explain_timetable(A: Any = None, *, positions: Any = None, title: str | None = None) -> TimetableExplanation:
-    """Show a network of events that wait for each other, and its period.
+    """Show a network of events that wait for each other, and its cycle time.
 
     The page has a slider for each duration. It shows when events take place in each round, from which round on their
-    times repeat, the period, the critical cycles, and how much longer each duration may be before anything changes.
+    times repeat, the cycle time, the critical cycles, and how much longer each duration may be before anything changes.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def explain_timetable(A: Any = None, *, positions: Any = None, title: str | None
     Returns
     -------
     TimetableExplanation
-        It prints the period; notebooks show the page, and `save` writes it.
+        It prints the cycle time; notebooks show the page, and `save` writes it.
 
     Raises
     ------
@@ -122,8 +122,9 @@ def explain_timetable(A: Any = None, *, positions: Any = None, title: str | None
 
     Notes
     -----
-    The times are x(t + 1) = Aᵀ ⊗ x(t) over max-plus, in exact arithmetic. The greatest mean weight of a cycle is
-    computed by R. M. Karp's theorem: A characterization of the minimum cycle mean in a digraph (1978).
+    The times are x(t + 1) = x(t) ⊗ A over max-plus, in exact arithmetic; as columns, Aᵀ ⊗ x(t). The greatest mean
+    weight of a cycle is computed by R. M. Karp's theorem: A characterization of the minimum cycle mean in a digraph
+    (1978).
 
     Examples
     --------
@@ -131,7 +132,7 @@ def explain_timetable(A: Any = None, *, positions: Any = None, title: str | None
     >>> E = sr.explain_timetable([[2.0, 5.0], [3.0, 3.0]])
     >>> print(E)
     2 events, 4 durations
-    The period is 4: 0 → 1 → 0
+    The cycle time is 4: 0 → 1 → 0
     """
     if A is None:
         A, positions = as_graph(RAILWAY), STATIONS if positions is None else positions

@@ -34,7 +34,7 @@ def test_it_begins_with_a_railway(visit: Opener) -> None:
     E = explain_timetable()
     page = visit(E)
     assert results(page) == [
-        "The period is 9/2 = 4.5: in the long run, each event takes place every 4.5.",
+        "The cycle time λ is 9/2 = 4.5: in the long run, each event takes place every 4.5.",
         "Critical cycle: Ayr → Bute → Ayr (9 in 2 rounds).",
         "From round 4 on, times repeat: 2 rounds later, each event is 9 later. The cyclicity of the network is 2.",
     ]
@@ -56,14 +56,14 @@ def test_a_slider_moves_the_period(visit: Opener) -> None:
     slider = page.get_by_role("slider", name="Duration Dale → Bute")
     slider.focus()
     page.keyboard.press("ArrowRight")
-    assert results(page)[0] == "The period is 14/3 ≈ 4.66667: in the long run, each event takes place every 14/3."
+    assert results(page)[0] == "The cycle time λ is 14/3 ≈ 4.66667: in the long run, each event takes place every 14/3."
     assert "Bute → Coll → Dale → Bute (14 in 3 rounds)" in results(page)[1]
     assert "The cyclicity of the network is 3" in results(page)[2]
     assert page.get_by_role("spinbutton", name="Duration Dale → Bute as a number").input_value() == "7"
     assert "14/3" in page.locator("#said").inner_text()
     assert slack(page, "Ayr → Bute")[0] == "1/3"  # 2 · 14/3 − 9
     page.get_by_role("button", name="As it was at first").click()
-    assert results(page)[0].startswith("The period is 9/2")
+    assert results(page)[0].startswith("The cycle time λ is 9/2")
     assert slider.input_value() == "6"
 
 
@@ -89,19 +89,19 @@ def test_slack_is_how_much_longer_it_may_take(visit: Opener, name: str) -> None:
 def test_without_cycles_and_with_several_components(visit: Opener) -> None:
     page = visit(explain_timetable(sr.as_graph([("a", "b", 2), ("b", "c", 4), ("c", "c", 5), ("b", "b", 3)])))
     assert results(page) == [
-        "The events do not share a period.",
-        "Component of b: mean 3. Critical cycle: b → b (3 in 1 round).",
-        "Component of c: mean 5. Critical cycle: c → c (5 in 1 round).",
+        "The events do not share a cycle time λ.",
+        "Component of b: λ is 3. Critical cycle: b → b (3 in 1 round).",
+        "Component of c: λ is 5. Critical cycle: c → c (5 in 1 round).",
         "a: only in the first rounds; b: every 3; c: every 5.",
-        "From round 1 on, times repeat every 1 round, each event by its own period.",
+        "From round 1 on, times repeat in every round, each event at its own pace.",
     ]
     assert slack(page, "a → b") == ["any, it is on no cycle", "any"]
     for name in ("c → c", "b → b"):
         page.get_by_role("checkbox", name=f"{name} counts").uncheck()
-    assert results(page) == ["There is no cycle, and so no period.",
+    assert results(page) == ["It has no cycle, and so no cycle time λ.",
                              "Each round has fewer events. From round 3 on, none takes place."]
     assert times(page)[2] == ["–", "–", "6"]
-    assert "no period" in page.locator("#said").inner_text()
+    assert "no cycle time" in page.locator("#said").inner_text()
     for name in ("a → b", "b → c"):
         page.get_by_role("checkbox", name=f"{name} counts").uncheck()
     assert results(page)[1] == "Each round has fewer events. From round 1 on, none takes place."
@@ -128,7 +128,7 @@ def test_a_late_beginning_dies_out(visit: Opener) -> None:
     field = page.get_by_role("spinbutton", name="Elie", exact=True)
     field.fill("20")
     field.press("Enter")
-    assert results(page)[0].startswith("The period is 9/2")
+    assert results(page)[0].startswith("The cycle time λ is 9/2")
     assert results(page)[2].startswith("From round 7")
     page.locator("#allpart summary").click()
     assert page.locator("#all tbody tr").first.locator("td").last.inner_text() == "20"
@@ -137,7 +137,7 @@ def test_a_late_beginning_dies_out(visit: Opener) -> None:
 def test_fractions_and_long_names(visit: Opener) -> None:
     long = "a station with a long name"
     page = visit(explain_timetable(sr.as_graph([(long, "b", 0.125), ("b", long, 2.5)])))
-    assert results(page)[0].startswith("The period is 21/16 = 1.3125")
+    assert results(page)[0].startswith("The cycle time λ is 21/16 = 1.3125")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -170,6 +170,8 @@ def test_what_does_not_fit_is_refused() -> None:
         explain_product(np.ones((17, 2)), np.ones((2, 3)), sr.min_plus)
     with pytest.raises(sr.SemiringError, match="A has 2 columns, but B has 3 rows"):
         explain_product(np.ones((2, 2)), np.ones((3, 3)), sr.min_plus)
+    with pytest.raises(sr.SemiringError, match=r"B must be a matrix of two axes, but has the shape \(1, 2, 2\)"):
+        explain_product(np.ones((2, 2)), np.ones((1, 2, 2)), sr.min_plus)
     with pytest.raises(sr.SemiringError, match="Python objects"):
         explain_product([[frozenset()]], [[frozenset()]], sr.pareto)
 

@@ -225,9 +225,9 @@ def test_a_timetable_that_settles_late(tmp_path: Path) -> None:
 
 def test_text_and_refusals() -> None:
     E = explain_timetable(sr.as_graph([("a", "b", 2.5), ("b", "c", 1)]))
-    assert str(E) == "3 events, 2 durations\nThere is no cycle, and so no period"
+    assert str(E) == "3 events, 2 durations\nIt has no cycle, and so no cycle time"
     assert repr(E) == "<TimetableExplanation: 3 events, 2 durations>"
-    assert str(explain_timetable([[2.0, 5.0], [3.5, 3.0]])).endswith("The period is 17/4: 0 → 1 → 0")
+    assert str(explain_timetable([[2.0, 5.0], [3.5, 3.0]])).endswith("The cycle time is 17/4: 0 → 1 → 0")
     with pytest.raises(sr.SemiringError, match="networks of 1 to 12 vertices, but this one has 13"):
         explain_timetable(np.zeros((13, 13)))
     with pytest.raises(sr.SemiringError, match=r"at most 3 decimals, but 0\.1234 has more"):

@@ -31,13 +31,13 @@ function analyse() {
 
 function sentences() {
   const cyclic = found.components.filter(({mean}) => mean), {transient, period, rates} = found;
-  if (!cyclic.length) return ["There is no cycle, and so no period.", transient === 0 ? "No event waits for another one." : `Each round has fewer events. From round ${transient} on, none takes place.`];
+  if (!cyclic.length) return ["It has no cycle, and so no cycle time λ.", transient === 0 ? "No event waits for another one." : `Each round has fewer events. From round ${transient} on, none takes place.`];
   const cycleText = ({cycles, mean}) => `${cycles.length > 1 ? "Critical cycles" : "Critical cycle"}: ${cycles.map(cycle => `${walkOf(cycle)} (${text([mean[0] * BigInt(cycle.length - 1), mean[1]])} in ${count(cycle.length - 1, "round")})`).join("; ")}.`;
   const same = rates.every(rate => equalTo(rate, rates[0])), many = cyclic.length > 1, first = [];
-  if (same) first.push(`The period is ${text(rates[0], true)}: in the long run, each event takes place every ${text(rates[0])}.`);
-  else first.push("The events do not share a period.");
+  if (same) first.push(`The cycle time λ is ${text(rates[0], true)}: in the long run, each event takes place every ${text(rates[0])}.`);
+  else first.push("The events do not share a cycle time λ.");
   if (!many) first.push(cycleText(cyclic[0]));
-  else for (const part of cyclic) first.push(`Component of ${listed(part.vertices.map(v => NAMES[v]))}: mean ${text(part.mean, true)}. ${cycleText(part)}`);
+  else for (const part of cyclic) first.push(`Component of ${listed(part.vertices.map(v => NAMES[v]))}: λ is ${text(part.mean, true)}. ${cycleText(part)}`);
   if (!same) {
     const groups = [];
     rates.forEach((rate, v) => {
@@ -49,7 +49,7 @@ function sentences() {
   }
   if (transient === null) first.push(`Times do not repeat within ${MOST_ROUNDS} rounds: another cycle is nearly critical.`);
   else {
-    const later = same ? `: ${count(period, "round")} later, each event is ${text([BigInt(period) * rates[0][0], rates[0][1]])} later` : ` every ${count(period, "round")}, each event by its own period`;
+    const later = same ? `: ${count(period, "round")} later, each event is ${text([BigInt(period) * rates[0][0], rates[0][1]])} later` : ` in every ${period > 1 ? `${period} rounds` : "round"}, each event at its own pace`;
     first.push(`From round ${transient} on, times repeat${later}.${found.cyclicity > 1n ? ` The cyclicity of the network is ${found.cyclicity}.` : ""}`);
   }
   return first;
@@ -58,7 +58,7 @@ function sentences() {
 // The table of durations
 
 function buildEdges() {
-  const heads = ["", "From → to", "Duration", "", "Longer, same period", "Longer, same times"];
+  const heads = ["", "From → to", "Duration", "", "Longer, same λ", "Longer, same times"];
   sliders = EDGES.map(([u, v], e) => {
     const name = `${NAMES[u]} → ${NAMES[v]}`, w = plain(state.durations[e]), limits = {min: Math.min(0, 2 * w), max: Math.max(10, Math.ceil(2 * Math.abs(w)))};
     const on = element("input", {type: "checkbox", "aria-label": `${name} counts`, onchange: () => { state.on[e] = on.checked; refresh(true); }});
