@@ -65,9 +65,9 @@ def test_an_entry_and_its_walks_by_keys(visit: Opener) -> None:
     assert rule.inner_text() == "(A⁰ ⊕ … ⊕ A⁴)[b, e] = ∞" and "No walk" in page.locator("#said").inner_text()
     page.get_by_role("button", name="a to f: 12").click()
     walks = page.locator("#walks button")
-    assert walks.first.inner_text() == "a → c → e → d → f: 12"
+    assert walks.first.inner_text() == "a→c→e→d→f: 12"
     assert walks.first.get_attribute("aria-pressed") == "true"
     walks.nth(1).press("Enter")
-    assert page.locator("#said").inner_text() == "Drawn: a → c → b → d → f"
+    assert page.locator("#said").inner_text() == "Drawn: a→c→b→d→f"
     assert page.locator("path.chosen").count() == 4
     assert page.evaluate("document.activeElement.textContent").endswith(": 13")
