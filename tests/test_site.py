@@ -5,14 +5,18 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import os
 import re
 import runpy
+import subprocess
+import sys
 from collections.abc import Iterator
 from html import escape
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from types import FunctionType, ModuleType
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -149,6 +153,73 @@ def test_lecturers_see_what_each_chapter_says_that_it_needs() -> None:
         if re.search(r"\) to\s+\[", needs[1]):
             named = set(range(min(named), max(named) + 1))
         assert {int(number) for number in rows[name].split(",") if number.strip()} == named, name
+
+
+RUN = """
+import json, os, sys
+sys.path.insert(0, os.getcwd())
+names = {"__name__": "__main__"}
+for cell in json.load(open(sys.argv[1], encoding="utf-8"))["cells"]:
+    code = "".join(cell["source"])
+    if code.startswith("%%writefile "):
+        head, _, body = code.partition("\\n")
+        open(head.split()[1], "w", encoding="utf-8").write(body)
+    elif cell["cell_type"] == "code":
+        exec(compile(code, "cell", "exec"), names)
+"""
+EVERY_DAY = {"index", "2-what-may-be-forgotten", "topics", "reach"}
+
+
+def runs() -> Iterator[Any]:
+    for page in PAGES:
+        if "{code-cell}" in page.read_text(encoding="utf-8"):
+            yield pytest.param(page, id=page.stem, marks=[] if page.stem in EVERY_DAY else pytest.mark.slow)
+
+
+@pytest.fixture
+def notebooks(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The program that makes notebooks of pages."""
+    monkeypatch.syspath_prepend(str(SITE))
+    return import_module("notebooks")
+
+
+@pytest.mark.parametrize("page", [*runs()])
+def test_a_notebook_runs_without_the_site(notebooks: ModuleType, page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    if not notebooks.has_code(text):
+        pytest.skip("all its code is hidden")
+    file = tmp_path / "page.ipynb"
+    file.write_text(notebooks.notebook(text), encoding="utf-8")
+    made = json.loads(file.read_text(encoding="utf-8"))["cells"]
+    first, *rest = (cell for cell in made if cell["cell_type"] == "code")
+    assert first["source"] == [notebooks.SET_UP] and rest
+    environment = os.environ | {"SEMIRING_COMPILE": "never", "PYTHONPATH": ""}
+    command = [sys.executable, "-c", RUN, file.name]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_a_notebook_has_texts_answers_and_no_syntax_of_the_site(notebooks: ModuleType) -> None:
+    def cell(tags: str, code: str) -> str:
+        return f"```{{code-cell}} python\n:tags: [{tags}]\n{code}\n```\n\n"
+
+    page = (
+        "---\nkernel: x\n---\n# Title\n\n"
+        "[A *link*](next.md#here), [SciPy](https://scipy.org), {term}`walks <walk>`, {math}`a`.\n\n"
+        ":::{admonition} Exercise 1\nWhy?\n:::\n\n"
+        + cell("hide-cell, wrap", "x = 1") + cell("remove-cell", "assert x == 1")
+        + cell("remove-input", "from rungs import table\ntable()") + cell("remove-input", "table(2)")
+        + cell("remove-input", "from drawing import bars\nbars('b', [])")
+        + "```{toctree}\nnext\n```\n\n```\nplain\n```\n")
+    made = [(cell["cell_type"], "".join(cell["source"])) for cell in notebooks.cells(page)]
+    figure = "*The page on the site has a figure here.*"
+    assert made.pop(1)[1].startswith("%%writefile drawing.py\n")
+    assert made == [
+        ("code", notebooks.SET_UP),
+        ("markdown", "# Title\n\nA *link*, [SciPy](https://scipy.org), walks, $a$.\n\n> **Exercise 1**\n>\n> Why?"),
+        ("code", "# An answer; try the exercise first.\nx = 1"), ("markdown", f"{figure}\n\n{figure}"),
+        ("code", "from drawing import bars\nbars('b', [])"), ("markdown", "```\nplain\n```")]
+    assert not notebooks.has_code(cell("remove-input", "x"))
 
 
 def test_an_answer_that_nothing_tries_is_found() -> None:

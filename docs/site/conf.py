@@ -9,12 +9,14 @@ from pathlib import Path
 import semiring
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))  # for mathml.py, public.py and words.py
+sys.path.insert(0, str(HERE))  # for mathml.py and the files after it in `extensions`
 
 project = "semiring"
 author = copyright = "the semiring authors"
 release = version = semiring.__version__
-extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "mathml", "public", "words"]
+extensions = [
+    "myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "mathml", "notebooks", "public", "words",
+]
 nitpicky = True
 default_role = "py:obj"  # `name` in a docstring is a link; public.py shows parameters and expressions as code
 autosummary_generate = False  # public.py writes the pages
@@ -56,9 +58,13 @@ html_theme = "pydata_sphinx_theme"
 html_title = "semiring"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_copy_source = False
-html_show_sourcelink = False
+html_js_files = [("copy.js", {"defer": "defer"})]
+html_favicon = "_static/icon.svg"
+templates_path = ["_templates"]
+html_show_sourcelink = False  # about.html, below each page, has the link and the version
 html_context = {"default_mode": "auto"}
-html_sidebars = {"index": []}
-html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2, "secondary_sidebar_items": ["page-toc"],
-                      "footer_start": [], "footer_end": []}
+html_sidebars = {name: [] for name in ("index", "benchmarks", "history", "ladder", "search", "genindex")}
+html_theme_options = {
+    "navigation_with_keys": False, "header_links_before_dropdown": 8, "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"], "footer_start": ["about"], "footer_end": [],
+}
