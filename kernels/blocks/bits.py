@@ -298,7 +298,7 @@ class PackedRows:
             return "…" if i is None or j is None else "1" if int(self.words[i, j // WORD]) >> j % WORD & 1 else "·"
 
         rows = [["…" if i is None else str(i), *(entry(i, j) for j in across)] for i in down]
-        return html_table(repr(self), rows, ["", *("…" if j is None else str(j) for j in across)])
+        return html_table(repr(self), rows, ["", *("…" if j is None else str(j) for j in across)], "right")
 
 
 AnyRows = TypeVar("AnyRows", bound=PackedRows)

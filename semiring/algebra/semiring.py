@@ -383,7 +383,7 @@ class Semiring(Elementwise):
         Parameters
         ----------
         elements : sequence or array, shape (count,), optional
-            As for `table`.
+            As for `table`; of an infinite total order by default only seven, with zero, one and the two ends.
         dtype : dtype or what `numpy.dtype` takes, optional
             As for `table`.
 

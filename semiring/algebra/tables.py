@@ -39,15 +39,15 @@ def dtype_text(dtype: np.dtype) -> str:
     return " × ".join([*map(str, dtype.shape), str(dtype.base)])
 
 
-def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
+def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] = (), align: str = "left") -> str:
     """Make an HTML table in which every text is escaped; the first cell of a row is its heading.
 
     The caption stays on one line, also above a narrow table. For screen readers, headings say whether they belong to a
     row or a column; an empty corner above the headings of rows is a plain cell. A text that is `Cut` has the whole of
-    it as its title. Columns do not touch on a page without a style for tables.
+    it as its title. On a page without a style for tables, columns do not touch, and texts are aligned at one side.
 
     >>> page = html_table("<a>", [("b", Cut("c…", "cd"))])
-    >>> page.removeprefix(f'<table cellpadding="{PADDING}"><caption style="{CAPTION}">')
+    >>> page.removeprefix(f'<table cellpadding="{PADDING}" style="text-align: left"><caption style="{CAPTION}">')
     '&lt;a&gt;</caption><tbody><tr><th scope="row">b</th><td title="cd">c…</td></tr></tbody></table>'
     """
 
@@ -61,5 +61,6 @@ def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] 
 
     top = f"<thead><tr>{cells(head, 'col')}</tr></thead>" if head else ""
     body = "".join(f"<tr>{cells(row[:1], 'row')}{cells(row[1:])}</tr>" for row in rows)
-    return (f'<table cellpadding="{PADDING}"><caption style="{CAPTION}">{html.escape(caption)}</caption>'
+    return (f'<table cellpadding="{PADDING}" style="text-align: {align}">'
+            f'<caption style="{CAPTION}">{html.escape(caption)}</caption>'
             f"{top}<tbody>{body}</tbody></table>")

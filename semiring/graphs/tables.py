@@ -123,7 +123,7 @@ class Elements:
 
     def _repr_html_(self) -> str:
         head, *rows = cells(self.array, self.semiring, *self._ends, minus=MINUS)
-        return html_table(self._title(), rows, head)
+        return html_table(self._title(), rows, head, "right")
 
     def _title(self) -> str:
         rows, columns = self.shape

@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
+from math import hypot
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from semiring.graphs.tables import cells, lines
 from semiring.graphs.texts import clip, count_text, quoted, shown
 
 from .labels import on_edges
-from .layout import circle
+from .layout import Place, placed
 from .svg import HEIGHT, LINE, Drawing, Point, control_of, half_width, width_of
 from .tables import WIDTH, abreast, beside, texts
 from .weights import given_weights, graph_of, weighted
@@ -56,6 +57,8 @@ class Comparison:
         The vertices of a best walk from `source` to `target`, if both are given, ⊕ selects and there is a walk.
     source, target : hashable or None
         The vertices that are shown; None: all.
+    places : list of (float, float)
+        Where the vertices are drawn, in the unit square.
 
     Examples
     --------
@@ -83,6 +86,7 @@ class Comparison:
     walks: dict[Semiring, list[Any]]
     source: Any = None
     target: Any = None
+    places: list[Place] = field(default_factory=list)
 
     def __getitem__(self, S: Semiring | str) -> Matrix:
         S = algebra(S)
@@ -156,7 +160,7 @@ class Comparison:
         return {(i, j): clip(texts(S, matrix[i : i + 1, j])[0]) for i, j in ends}
 
     def _draw(self, S: Semiring) -> Drawing:
-        """The graph with the weights of an algebra, its vertices on a circle."""
+        """The graph with the weights of an algebra."""
         n, names, edges = self.graph.n, [clip(shown(v)) for v in self._vertices], self._edges(S)
         walk = [self.graph.index(v) for v in self.walks.get(S, [])]
         told = "; ".join(f"{names[i]} to {names[j]}, {text}" for (i, j), text in edges.items())
@@ -166,7 +170,7 @@ class Comparison:
             drawing.text((0, 0), f"{n} vertices are too many to draw (at most {DRAWN})", anchor="start")
             return drawing
         radius = max(76.0, 16.0 * n) if n > 1 else 0.0
-        around: list[Point] = [(2 * x - 1, 2 * y - 1) for x, y in circle(n, edges)]
+        around: list[Point] = [(2 * x - 1, 2 * y - 1) for x, y in self.places]
         places = [(radius * x, radius * y) for x, y in around]
         labels = self._labels(edges)
         curves = {}
@@ -174,7 +178,9 @@ class Comparison:
             kind = "sr-walk" if (i, j) in pairwise(walk) or (
                 not self.graph.directed and (j, i) in pairwise(walk)) else ""
             if i == j:
-                drawing.loop(places[i], labels.get((i, j), ""), around[i])
+                far = hypot(*around[i])  # away from the middle
+                away = (around[i][0] / far, around[i][1] / far) if far > 0.1 else (0.0, -1.0)
+                drawing.loop(places[i], labels.get((i, j), ""), away)
             elif self.graph.directed:
                 bend = BEND if (j, i) in edges else 0
                 drawing.arrow(places[i], places[j], bend=bend, room=half_width(names[j]) + 2, kind=kind)
@@ -238,7 +244,7 @@ class Comparison:
             table = ""
             if S in self.closures:
                 head, *rows = self._table(S)
-                table = html_table(f"A* over {S.name}", rows, head)
+                table = html_table(f"A* over {S.name}", rows, head, "right")
             pages.append(f"<strong>{html.escape(shown(S.name))}</strong><div>{self._draw(S)}</div>"
                          f'<div style="max-width: 15em">{about}</div>{table}')
         return abreast(pages)
@@ -255,7 +261,7 @@ def _spelled(walk: Sequence[Any]) -> str:
 
 def compare(
     A: Any, algebras: Sequence[Semiring | str], *, weights: Mapping[Any, Any] | None = None, source: Any = None,
-    target: Any = None,
+    target: Any = None, positions: Any = None,
 ) -> Comparison:
     """Compute the closures of one graph under several algebras, side by side.
 
@@ -271,6 +277,8 @@ def compare(
     source, target : vertex, optional
         Show only elements from, or to, one vertex; whole closures are computed. With both, a best walk is shown too,
         under algebras whose ⊕ selects.
+    positions : mapping or sequence of pairs, optional
+        Coordinates of the vertices, with y pointing up, as for `explain`. Default: on a circle with few crossings.
 
     Returns
     -------
@@ -284,8 +292,8 @@ def compare(
         If an algebra lacks weights (for example, because those of A are not in its carrier), weights are not one for
         each edge, a vertex is unknown, or A is neither a square matrix nor a graph.
     SemiringError
-        If `algebras` is not a sequence of algebras, an algebra of `weights` is not among them, or a closure does not
-        fit in memory.
+        If `algebras` is not a sequence of algebras, an algebra of `weights` is not among them, positions are not one
+        pair for each vertex, or a closure does not fit in memory.
 
     Notes
     -----
@@ -325,7 +333,11 @@ def compare(
         for S in closures:
             if S.selective and (walk := path(matrices[S], S, source, target)[1]) is not None:
                 walks[S] = walk
-    return Comparison(graph, chosen, matrices, closures, failures, walks, source, target)
+    places = []
+    if positions is not None or graph.n <= DRAWN:
+        edges = zip(graph.sources.tolist(), graph.targets.tolist(), strict=True)
+        places = placed(positions, graph.n, edges, graph.names)
+    return Comparison(graph, chosen, matrices, closures, failures, walks, source, target, places)
 
 
 def _algebras(given: Any) -> list[Semiring]:

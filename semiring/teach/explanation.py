@@ -18,11 +18,10 @@ from semiring.operands.convert import as_dense, on_host
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.read import operand
 from semiring.solvers.dense.schedules import SCHEDULES, resolve_method
-from semiring.solvers.paths.search import positions as positions_of
 from semiring.solvers.task import own_algebra, refuse_closures
 
 from .elements import Elements
-from .layout import Place, circle, fitted
+from .layout import Place, placed
 from .page import matrix, page, refusals
 from .questions import OFFERED, Edges
 from .replay import Failure, Replay, Step
@@ -277,7 +276,7 @@ def explain(
         if made is not None:
             found[T] = made
     names = [str(v) for v in (range(n) if given.names is None else given.names)]
-    drawn = circle(n, edges) if positions is None else fitted(places_of(positions, given))
+    drawn = placed(positions, n, edges, given.names)
     return Explanation(elements, method, tile, names, found, edges, drawn,
                        title or "All walks, step by step", lengths)
 
@@ -376,17 +375,3 @@ def length_of(value: Any, at: int) -> float:
 def _key(S: Semiring, at: int) -> str:
     """The name of an algebra in links: its Python name, if it is built in."""
     return next((name for name in OFFERED if S.origin and catalogue[name] is S), f"algebra-{at}")
-
-
-def places_of(places: Any, given: Operand) -> list[Sequence[float]]:
-    n = given.shape[0]
-    if isinstance(places, Mapping):
-        found = dict(zip(positions_of(list(places), given.names, n)[1].tolist(), places.values(), strict=True))
-        missing = [v for v in range(n) if v not in found]
-        if missing:
-            raise SemiringError(f"positions lacks the vertex {given.position(missing[0])!r}")
-        places = [found[v] for v in range(n)]
-    places = [tuple(place) for place in places]
-    if len(places) != n or any(len(place) != 2 or not np.isfinite(np.array(place, float)).all() for place in places):
-        raise SemiringError(f"positions must be {n} pairs of finite numbers, one for each vertex")
-    return places

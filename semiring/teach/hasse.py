@@ -10,6 +10,7 @@ import numpy as np
 
 from semiring.algebra.catalogue import boolean, max_plus
 from semiring.algebra.semiring import Semiring
+from semiring.algebra.witnesses import ranks
 from semiring.api import closure
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.texts import count_text
@@ -17,9 +18,10 @@ from semiring.results.acyclic import transitive_reduction
 
 from .layers import layers
 from .svg import HEIGHT, Drawing, width_of
-from .tables import some_elements, texts
+from .tables import different, some_elements, texts
 
 STOREY_PIXELS = 64  # from level to level
+CHAIN = 7  # elements of a total order that are shown, if the caller chooses none
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,10 +93,14 @@ class HasseDiagram:
             raise LawError(f"{semiring.name} has no natural order, which needs an idempotent ⊕: {verdict}",
                            failures=[] if verdict.holds else [verdict])
         chosen = some_elements(semiring, elements, dtype)
-        A = semiring.over(chosen.dtype)
-        with np.errstate(all="ignore"):
-            sums = np.asarray(A.add(chosen[:, None], chosen[None, :]), A.dtype)
-        below = np.array([[bool(x == b) for x, b in zip(row, chosen, strict=True)] for row in sums], bool)
+        found = semiring.elements_in(chosen.dtype)
+        samples = different(found.notable)
+        whole = found.complete and len(different(np.concatenate([samples, found.random]))) == len(samples)
+        if elements is None and not whole:
+            below = _below(semiring, samples)
+            if (below | below.T).all():
+                chosen = samples[_milestones(samples, below, 1 if semiring.one is None else 2)]
+        below = _below(semiring, chosen)
         _check_order(semiring, chosen, below)
         return cls(semiring, chosen, below)
 
@@ -174,6 +180,22 @@ class HasseDiagram:
 
     def _repr_html_(self) -> str:
         return f'<div style="overflow-x: auto">{self._repr_svg_()}</div>'
+
+
+def _below(S: Semiring, elements: np.ndarray) -> np.ndarray:
+    """Whether the row's element is at most the column's."""
+    A = S.over(elements.dtype)
+    with np.errstate(all="ignore"):
+        sums = np.asarray(A.add(elements[:, None], elements[None, :]), A.dtype)
+    return np.array([[bool(x == b) for x, b in zip(row, elements, strict=True)] for row in sums], bool)
+
+
+def _milestones(samples: np.ndarray, below: np.ndarray, neutral: int) -> list[int]:
+    """Some samples of a total order: zero and one, which come first, the two ends, and the simplest others."""
+    height = below.sum(axis=0)
+    simple = np.argsort(ranks(samples), kind="stable").tolist()
+    first = [*range(neutral), int(height.argmin()), int(height.argmax()), *simple]
+    return [*dict.fromkeys(first)][:CHAIN]
 
 
 def _check_order(S: Semiring, elements: np.ndarray, below: np.ndarray) -> None:

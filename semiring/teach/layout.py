@@ -1,10 +1,17 @@
-"""Place the vertices of a small graph on a circle, in an order in which few edges cross."""
+"""Places of the vertices of a small graph: as given, or on a circle in an order in which few edges cross."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from semiring.errors import SemiringError
+from semiring.graphs.texts import count_text
+from semiring.solvers.paths.search import positions as positions_of
 
 Place = tuple[float, float]
 
@@ -55,6 +62,49 @@ def _exchanged(order: Sequence[int], i: int, j: int) -> list[int]:
 
 def _reversed(order: Sequence[int], i: int, j: int) -> list[int]:
     return [*order[:i], *reversed(order[i : j + 1]), *order[j + 1 :]]
+
+
+def placed(
+    positions: Any, n: int, edges: Iterable[tuple[int, int]], names: Sequence[Any] | None = None
+) -> list[Place]:
+    """Places in the unit square: those that the caller gives, or on a circle.
+
+    Parameters
+    ----------
+    positions : mapping of vertex to pair, sequence of pairs, or None
+        Coordinates with y pointing up.
+    n : int
+    edges : iterable of (int, int)
+    names : sequence, optional
+
+    Raises
+    ------
+    SemiringError
+        If there is not one pair of finite numbers for each vertex.
+    GraphError
+        For an unknown vertex.
+
+    Examples
+    --------
+    >>> placed({"b": (10, 0), "a": (0, 0)}, 2, [(0, 1)], ["a", "b"])
+    [(0.0, 0.5), (1.0, 0.5)]
+    """
+    if positions is None:
+        return circle(n, edges)
+    if isinstance(positions, Mapping):
+        found = dict(zip(positions_of(list(positions), names, n)[1].tolist(), positions.values(), strict=True))
+        missing = [v for v in range(n) if v not in found]
+        if missing:
+            raise SemiringError(f"positions lacks the vertex {missing[0] if names is None else names[missing[0]]!r}")
+        positions = [found[v] for v in range(n)]
+    try:
+        places = np.array([[float(x) for x in place] for place in positions]).reshape(n, 2)
+    except (TypeError, ValueError):
+        places = np.full((1, 2), np.nan)
+    if not np.isfinite(places).all():
+        pairs = count_text(n, "pair", "pairs")
+        raise SemiringError(f"positions must be {pairs} of finite numbers, one for each vertex")
+    return fitted(places.tolist())
 
 
 def fitted(places: Sequence[Sequence[float]]) -> list[Place]:

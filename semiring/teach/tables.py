@@ -127,7 +127,7 @@ class OperationTables:
 
     def _repr_html_(self) -> str:
         captions = ("a ⊕ b", "a ⊗ b", "stars")
-        pages = [html_table(f"{self.semiring.name}: {caption}", rows, head)
+        pages = [html_table(f"{self.semiring.name}: {caption}", rows, head, "right")
                  for caption, (head, *rows) in zip(captions, self._tables(), strict=False)]
         return abreast(pages)
 
@@ -212,12 +212,12 @@ def some_elements(S: Semiring, given: Any, dtype: Any) -> np.ndarray:
     [0, 1, 2, 3, 4]
     """
     if given is not None:
-        array = _different(read_elements(given, S, "elements", dtype))
+        array = different(read_elements(given, S, "elements", dtype))
         if not 0 < len(array) <= MOST_ELEMENTS:
             raise SemiringError(f"{len(array)} different elements: pass from 1 to {MOST_ELEMENTS} of them")
         return array
     A = S.over(S.resolve_dtype(S.default_dtype if dtype is None else dtype))
-    samples = _different(S.elements_in(A.dtype).notable)
+    samples = different(S.elements_in(A.dtype).notable)
     found = closed_under_operations(A, samples)
     array = samples if found is None else found
     first = 1 if S.one is None else 2
@@ -260,7 +260,12 @@ def combined(A: Arithmetic, elements: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return add, mul
 
 
-def _different(array: np.ndarray) -> np.ndarray:
+def different(array: np.ndarray) -> np.ndarray:
+    """The elements of an array, each once, in their order.
+
+    >>> different(np.array([3, 1, 3])).tolist()
+    [3, 1]
+    """
     kept: list[int] = []
     for i in range(len(array)):
         if len(kept) <= MOST_ELEMENTS and not _is_among(array[i], [array[k] for k in kept]):

@@ -16,8 +16,8 @@ from semiring.operands.operand import order_of_one
 from semiring.operands.read import operand
 
 from .elements import Elements, written
-from .explanation import MOST_VERTICES, entries_of, places_of
-from .layout import Place, circle, fitted
+from .explanation import MOST_VERTICES, entries_of
+from .layout import Place, placed
 from .page import assembled, script
 from .shown import Shown
 
@@ -143,7 +143,7 @@ def explain_timetable(A: Any = None, *, positions: Any = None, title: str | None
         raise SemiringError(f"explain_timetable shows networks of 1 to {MOST_VERTICES} vertices, but this one has {n}")
     durations = {edge: _duration(x) for edge, x in sorted(entries_of(given, Elements(S)).items())}
     names = [str(v) for v in (range(n) if given.names is None else given.names)]
-    drawn = circle(n, list(durations)) if positions is None else fitted(places_of(positions, given))
+    drawn = placed(positions, n, list(durations), given.names)
     return TimetableExplanation(names, durations, drawn, title or "A timetable that breathes")
 
 

@@ -27,7 +27,8 @@ SHOWN = {
 
 def test_head_and_rows():
     page = html_table("&", [("a", "<b>")], ["x", "y"])
-    assert page == (f'<table cellpadding="{PADDING}"><caption style="{CAPTION}">&amp;</caption>'
+    assert page == (f'<table cellpadding="{PADDING}" style="text-align: left">'
+                    f'<caption style="{CAPTION}">&amp;</caption>'
                     '<thead><tr><th scope="col">x</th><th scope="col">y</th></tr></thead>'
                     '<tbody><tr><th scope="row">a</th><td>&lt;b&gt;</td></tr></tbody></table>')
     assert "<tr><td></td><th" in html_table("&", [("a", "b")], ["", "y"]), "a corner without text is not a heading"

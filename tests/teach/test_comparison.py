@@ -196,6 +196,42 @@ def test_vertices_have_the_same_places_in_all_panels() -> None:
     assert places[0] == places[1] == places[2] and len(places[0]) == graph.n
 
 
+def vertices_of(C: sr.Comparison) -> dict[str, tuple[float, float]]:
+    """Where the first panel has the middle of each vertex."""
+    panel = ElementTree.fromstring(C._repr_html_()).find(f".//{SVG}svg")
+    assert panel is not None
+    boxes = [box for box in panel.iter(f"{SVG}rect") if box.get("class") == "sr-node"]
+    names = [text.text or "" for text in panel.iter(f"{SVG}text")][-len(boxes):]
+    return {name: (float(box.get("x", "")) + float(box.get("width", "")) / 2, float(box.get("y", "")))
+            for name, box in zip(names, boxes, strict=True)}
+
+
+def test_positions_are_those_of_explain() -> None:
+    """One graph has one layout on a page: the same parameter, and without it the same circle."""
+    positions = {"a": (0, 0), "c": (2, 0), "b": (1, 2)}
+    for given_ in (positions, [positions[v] for v in "abc"], None):
+        C = sr.compare(ROADS, [sr.min_plus, sr.max_min], positions=given_)
+        assert C.places == sr.explain(ROADS, sr.min_plus, positions=given_).positions
+    found = vertices_of(sr.compare(ROADS, [sr.min_plus], positions=positions))
+    assert found["a"][1] == found["c"][1] > found["b"][1] and found["a"][0] < found["b"][0] < found["c"][0]
+    for bad in ({"a": (0, 0), "b": (1, 1)}, [(0, 0)], [(0, 0), (1, 1), (2, np.nan)], "abc", 7, [(0,), (1,), (2,)],
+                [(0, 0, 1)] * 3, {"a": 1, "b": 2, "c": 3}):
+        for ask in (sr.compare, sr.explain):
+            algebras = [sr.min_plus] if ask is sr.compare else sr.min_plus
+            with pytest.raises(sr.SemiringError, match="positions"):
+                ask(ROADS, algebras, positions=bad)
+    with pytest.raises(sr.GraphError, match="'x'"):
+        sr.compare(ROADS, [sr.min_plus], positions=positions | {"x": (1, 1)})
+    loop = sr.compare(sr.as_graph([("a", "a", 2.0), ("a", "b", 1.0)]), [sr.max_min], positions=[(0, 0), (0, 0)])
+    assert "nan" not in loop._repr_svg_(), "a loop in the middle of the picture has a direction"
+
+
+def test_negative_numbers_have_the_minus_sign_of_the_pages() -> None:
+    C = sr.compare(sr.as_graph([("a", "b", -3.0), ("b", "c", -1.5), ("a", "c", 2.0)]), [sr.min_plus], source="a")
+    for shown in (repr(C), C._repr_html_(), C._repr_svg_()):
+        assert "−3" in shown and "−4.5" in shown and ">-3" not in shown and " -4.5" not in shown
+
+
 def test_records_and_objects() -> None:
     C = sr.compare(ROADS, [sr.shortest_hops, sr.regex], weights={"regex": [sr.letter(x) for x in "xyz"]})
     assert tuple(C[sr.shortest_hops]["a", "c"]) == (7, 2) and str(C[sr.regex]["a", "c"]) == "z|xy"

@@ -116,6 +116,28 @@ def test_text_and_drawing() -> None:
     assert "no element is below another" in sr.gcd_lcm.hasse([2, 3])._repr_svg_()
 
 
+@pytest.mark.parametrize(("name", "chain"), [
+    ("min_plus", [inf, 3, 2, 1, 0, -1, -inf]), ("max_min", [-inf, -1, 0, 1, 2, 3, inf]),
+    ("viterbi", [0, 0.25, 0.5, 0.75, 1]), ("lukasiewicz", [0, 0.25, 0.5, 0.75, 1]), ("boolean", [False, True]),
+])
+def test_a_total_order_is_a_short_chain_with_both_ends(name: str, chain: list[float]) -> None:
+    H = sr.catalogue[name].hasse()
+    assert sorted(H.levels, key=H.levels.__getitem__) == chain and H.covers == sorted(H.covers, key=H.covers.index)
+    assert len(H.covers) == len(chain) - 1
+    if -1 in chain:
+        assert "−1" in repr(H) and "-1" not in repr(H) and "−1" in H._repr_svg_(), "with the minus sign of the pages"
+
+
+def test_the_whole_of_a_small_order_is_shown() -> None:
+    """All elements of a finite carrier, and a chain that the caller chose."""
+    small = sr.Semiring("nine", add=np.maximum, mul=np.minimum, zero=0, one=12, dtypes="i", carrier=lambda a: (
+        (a == 0) | (a == 1) | (a == 2) | (a == 3) | (a == 5) | (a == 7) | (a == 12) | (a == 11)),
+        samples=[1, 2, 3, 5, 7, 11])
+    assert sorted(small.hasse().levels) == [0, 1, 2, 3, 5, 7, 11, 12]
+    assert len(sr.min_plus.hasse(list(range(12))).elements) == 12
+    assert len(sr.min_plus.hasse(dtype="u1").elements) == 7 and 255 in sr.min_plus.hasse(dtype="u1").elements
+
+
 def test_infinities_and_dtypes() -> None:
     H = sr.min_plus.hasse([0, 1, inf], dtype="i2")
     assert H.levels == {0: 2, 1: 1, 32767: 0} and "height 0: ∞" in str(H)
