@@ -117,6 +117,52 @@ def test_a_page_runs_without_the_network(page: Path) -> None:
     assert unanswered(text) == []
 
 
+CHAPTERS = sorted(page for page in (SITE / "course").glob("*.md") if page.stem not in ("index", "glossary", "lecturers"))
+
+
+def exercises(text: str) -> list[str]:
+    """The exercises of a chapter, each with what follows it up to the next."""
+    return re.split(r"^:::\{admonition\} Exercise \d+", text.partition("\n## Read on\n")[0], flags=re.MULTILINE)[1:]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda page: page.stem)
+def test_a_chapter_names_its_goals_time_needs_and_sources(chapter: Path) -> None:
+    text = chapter.read_text(encoding="utf-8")
+    about = re.search(r":::\{admonition\} About this chapter\n(.*?)\n:::\n", text, re.DOTALL)
+    assert about and re.findall(r"\*\*(.+?)\*\*", about[1]) == ["You learn", "Time", "You need"]
+    assert re.search(r"\d+ minutes", about[1]) and "(glossary.md)" in about[1]
+    read_on = text.partition("\n## Read on\n")[2].partition("\n## ")[0]
+    sources = re.findall(r"^\d+\. (.+(?:\n   .+)*)", read_on, re.MULTILINE)
+    assert sum(bool(re.match(r"(?:\S+ )+\*[^*]+\*.*\b(?:19|20)\d\d\b", each, re.DOTALL)) for each in sources) >= 2
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda page: page.stem)
+def test_exercises_ask_for_more_than_a_call_and_have_answers(chapter: Path) -> None:
+    found = exercises(chapter.read_text(encoding="utf-8"))
+    assert len(found) > 2
+    for each in found:
+        assert ":collapsible: closed" in each or "[hide-cell" in each, "an exercise without an answer"
+    kinds = [each.partition("\n")[0] for each in found]
+    assert {": find the mistake", ": prove"} <= {*kinds}
+    assert ": why?" in kinds or not re.match("[1-4]-", chapter.stem)
+
+
+def test_first_uses_of_words_lead_to_the_glossary() -> None:
+    glossary = (SITE / "course" / "glossary.md").read_text(encoding="utf-8")
+    terms = set(re.findall(r"^(\w.+)$", glossary.partition("```{glossary}")[2], re.MULTILINE)) - {":sorted:"}
+    usual = {"custom semiring", "transitive closure", "all-pairs shortest paths", "negative cycle", "k shortest paths",
+             "widest path", "tropical semiring", "dioid", "fixed point", "Kleene algebra", "walk", "path", "weight", "value"}
+    assert usual <= terms
+    first = {"1-one": {"walk", "path", "weight", "semiring", "closure", "selective", "pivot"},
+             "2-what": {"distributive", "idempotent", "natural order"}, "3-prod": {"homomorphism", "power series"},
+             "4-what": {"star", "regular expression", "equation"}}
+    for chapter in CHAPTERS:
+        text = re.sub(r"\s+", " ", chapter.read_text(encoding="utf-8"))
+        linked = {full or short for short, full in re.findall(r"\{term\}`([^`<]*?)(?: <([^>]*)>)?`", text)}
+        assert {term.lower() for term in linked} <= {term.lower() for term in terms}
+        assert first.get(chapter.stem[:6], set()) <= linked
+
+
 def formulas(text: str) -> list[str]:
     """The formulas of a page, which stand between dollars outside of code."""
     prose = re.sub(r"^(`{3,}).*?^\1$|^    .*?$|`[^`\n]+`", "", text, flags=re.MULTILINE | re.DOTALL)
