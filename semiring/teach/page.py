@@ -58,8 +58,25 @@ def page(explanation: Explanation) -> str:
 def assembled(template: str, title: str, data: Any, scripts: Sequence[str], css: Sequence[str] = ("page",)) -> str:
     """A page from its template, the data that its scripts read, the scripts, and its style sheets."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    parts = {"TITLE": _escaped(title), "CSS": "".join(map(styles, css)), "DATA": text, "SCRIPT": "\n".join(scripts)}
-    return re.sub("%([A-Z]+)%", lambda found: parts[found[1]], stripped(_read(f"{template}.html")))
+    body, script = stripped(_read(f"{template}.html")), "\n".join(scripts)
+    parts = {"TITLE": _escaped(title), "CSS": used("".join(map(styles, css)), body + script), "DATA": text,
+             "SCRIPT": script}
+    return re.sub("%([A-Z]+)%", lambda found: parts[found[1]], body)
+
+
+def used(css: str, text: str) -> str:
+    """The rules for classes and ids that a page's text names.
+
+    >>> used("p{margin:0}.a,.b i{color:red}@media print{#c{top:0}}", '<p class="b">')
+    'p{margin:0}.b i{color:red}'
+    """
+    words = set(re.findall(r"[\w-]+", text))
+
+    def kept(rule: re.Match[str]) -> str:
+        selectors = [s for s in rule[1].split(",") if set(re.findall(r"[.#]([A-Za-z][\w-]*)", s)) <= words]
+        return f"{','.join(selectors)}{{{rule[2]}}}" if selectors else ""
+
+    return re.sub(r"@[^{}]+\{\}", "", re.sub(r"([^{}]+)\{([^{}]*)\}", kept, css))
 
 
 def matrix(explanation: Explanation, elements: Elements) -> list[list[Any]]:

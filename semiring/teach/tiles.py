@@ -115,11 +115,13 @@ class ProductExplanation(Shown):
 
     def _page(self) -> str:
         tiles: dict[ProductGeometry, int] = {}
-        offered = [_algebra(S, *factors, tiles) for S, factors in self.factors.items()]
+        factors: dict[str, int] = {}  # as JSON: algebras of numbers have the same
+        offered = [_algebra(S, A, B, tiles, factors) for S, (A, B) in self.factors.items()]
         functions = ",".join(f"{json.dumps(S.name)}: {_operations(S)}" for S in self.factors)
-        data = {"title": self.title, "algebras": offered, "numbers": [field.name for field in fields(ProductGeometry)],
+        data = {"title": self.title, "algebras": offered, "factors": [json.loads(text) for text in factors],
+                "numbers": [field.name for field in fields(ProductGeometry)],
                 "library": [_numbers(g) for g in tiles], "drawn": [_numbers(drawn(g)) for g in tiles]}
-        scripts = [tight(stripped(runtime())), f"const OPERATIONS={{{tight(functions)}}};",
+        scripts = [tight(stripped(runtime())) if "R." in functions else "", f"const OPERATIONS={{{tight(functions)}}};",
                    *map(script, ("values", "tile", "frame", "player", "tiles"))]
         return assembled("tiles", self.title, data, scripts, ("page", "tiles"))
 
@@ -249,11 +251,13 @@ def library_tiles(S: Semiring) -> Iterator[tuple[str, bool, str, tuple[ProductGe
         yield name, low.absorbs, note, product_geometries(text.size, text.weight)
 
 
-def _algebra(S: Semiring, A: Rows, B: Rows, tiles: dict[ProductGeometry, int]) -> dict[str, Any]:
+def _algebra(
+    S: Semiring, A: Rows, B: Rows, tiles: dict[ProductGeometry, int], factors: dict[str, int]
+) -> dict[str, Any]:
     E = Elements(S)
+    at = [factors.setdefault(json.dumps([list(map(element_as_json, row)) for row in X]), len(factors)) for X in (A, B)]
     return {
-        "name": S.name, "signs": signs(S), "zero": element_as_json(E.zero), "sets": E.sets,
-        "A": [list(map(element_as_json, row)) for row in A], "B": [list(map(element_as_json, row)) for row in B],
+        "name": S.name, "signs": signs(S), "zero": element_as_json(E.zero), "sets": E.sets, "factors": at,
         "tiles": [{"dtype": name, "note": note, "absorbs": absorbs,
                    "at": [tiles.setdefault(g, len(tiles)) for g in dict.fromkeys(found)]}
                   for name, absorbs, note, found in library_tiles(S)],

@@ -1,7 +1,7 @@
 // The page of a product: three levels of memory, what a step moves between them, and the counts.
 
 const DATA = JSON.parse($("data").textContent);
-const ALGEBRAS = DATA.algebras.map(algebra => ({...algebra, ...OPERATIONS[algebra.name], zero: decoded(algebra.zero), A: decoded(algebra.A), B: decoded(algebra.B)}));
+const ALGEBRAS = DATA.algebras.map(algebra => ({...algebra, ...OPERATIONS[algebra.name], zero: decoded(algebra.zero), A: decoded(DATA.factors[algebra.factors[0]]), B: decoded(DATA.factors[algebra.factors[1]])}));
 const TILES = ["for large products", "for few tiles", "for short sides"], LONG = 1024;
 const OWN = {block: ["8 × 8", "4 × 4", "2 × 2", "8 × 4", "8 × 2"], thread: ["1 × 1", "2 × 1", "2 × 2", "4 × 2", "4 × 4"], depth: ["1", "2", "4", "8"], stages: ["2", "3", "4"]};
 const state = {chosen: [0, 0]};
@@ -57,7 +57,7 @@ function options(id, list) {
 
 function rebuild() {
   S = ALGEBRAS[+$("algebra").value];
-  bitsAreSets = S.sets;
+  used = S;
   options("dtype", S.tiles.map(({dtype}, i) => [i, dtype]));
   const found = S.tiles[+$("dtype").value]?.at ?? [];
   options("tile", [...found.map((_, i) => [i, `the library's, ${TILES[i]}`]), [-1, "one of your own"]]);
