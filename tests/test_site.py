@@ -255,6 +255,7 @@ def test_a_notebook_has_texts_answers_and_no_syntax_of_the_site(notebooks: Modul
         "---\nkernel: x\n---\n# Title\n\n"
         "[A *link*](next.md#here), [SciPy](https://scipy.org), {term}`walks <walk>`, {math}`a`.\n\n"
         ":::{admonition} Exercise 1\nWhy?\n:::\n\n"
+        ":::{admonition} Answer\n:collapsible: closed\n\nBecause $a$.\n:::\n\n"
         + cell("hide-cell, wrap", "x = 1") + cell("remove-cell", "assert x == 1")
         + cell("remove-input", "from rungs import table\ntable()") + cell("remove-input", "table(2)")
         + cell("remove-input", "from drawing import bars\nbars('b', [])")
@@ -264,7 +265,8 @@ def test_a_notebook_has_texts_answers_and_no_syntax_of_the_site(notebooks: Modul
     assert made.pop(1)[1].startswith("%%writefile drawing.py\n")
     assert made == [
         ("code", notebooks.SET_UP),
-        ("markdown", "# Title\n\nA *link*, [SciPy](https://scipy.org), walks, $a$.\n\n> **Exercise 1**\n>\n> Why?"),
+        ("markdown", "# Title\n\nA *link*, [SciPy](https://scipy.org), walks, $a$.\n\n> **Exercise 1**\n>\n> Why?\n\n"
+         "<details><summary>Answer</summary>\n\nBecause $a$.\n\n</details>"),
         ("code", "# An answer; try the exercise first.\nx = 1"), ("markdown", f"{figure}\n\n{figure}"),
         ("code", "from drawing import bars\nbars('b', [])"), ("markdown", "```\nplain\n```")]
     assert not notebooks.has_code(cell("remove-input", "x"))

@@ -76,8 +76,8 @@ def plain(text: str) -> str:
 
 def _note(found: re.Match[str]) -> str:
     title = found[3].strip() or found[2].capitalize()
-    if "dropdown" in found[4]:
-        return f"<details><summary>{title}</summary>\n\n{found[5]}\n</details>"
+    if ":collapsible: closed" in found[4]:
+        return f"<details><summary>{title}</summary>\n\n{found[5].strip()}\n\n</details>"
     return "\n".join(f"> {line}".rstrip() for line in (f"**{title}**", "", *found[5].strip("\n").split("\n")))
 
 
