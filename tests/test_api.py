@@ -15,8 +15,6 @@ from typing import Any, Union, get_args, get_origin
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
 
 import semiring as sr
 from semiring import api
@@ -327,27 +325,6 @@ def test_what_is_prepared_says_what_it_is() -> None:
     assert repr(sr.prepare(np.ones((2, 3)), sr.min_plus)) == "2 × 3 prepared for min-plus, float64"
     assert repr(sr.prepare(sp.csr_array(TRIPLES, (3, 3)), "max-min")) == "3 × 3 prepared for max-min, float64"
     assert repr(sr.prepare(np.array(1.0), sr.min_plus)) == "one number prepared for min-plus, float64"
-
-
-@pytest.mark.parametrize("matrix", [np.full((2, 2), 0.5), sp.csr_array(TRIPLES, (3, 3)), sr.pack([(0, 1)])])
-def test_what_is_prepared_is_not_overwritten(matrix: Any) -> None:
-    S = sr.boolean if isinstance(matrix, sr.PackedMatrix) else sr.max_min
-    P = sr.prepare(matrix, S)
-    with pytest.raises(sr.SemiringError, match=r"^overwrite=True would change A, which was prepared"):
-        sr.closure(P, S, overwrite=True)
-
-
-@given(st.sampled_from(["<f8", ">f8"]), st.sampled_from(["<f8", ">f8"]), st.sampled_from(["array", "sparse", "graph"]))
-def test_to_solve_with_what_is_prepared_does_not_change_it(wanted: str, own: str, kind: str) -> None:
-    A = np.array([[inf, 1.0], [1.0, inf]]).astype(wanted)
-    b: Any = np.array([[1.0, 2.0], [3.0, 4.0]]).astype(own)
-    b = b if kind == "array" else sp.csr_array(b.astype("f8")) if kind == "sparse" else sr.Matrix(b, sr.min_plus)
-    B = sr.prepare(b, sr.min_plus)
-    before, dtype = repr(B), sr.closure(B, sr.min_plus, device="cpu")
-    for solve in (lambda: sr.solve(A, B, sr.min_plus), lambda: sr.factor(A, sr.min_plus).solve(B)):
-        assert np.asarray(solve()).dtype == np.dtype(wanted)
-        after = sr.closure(B, sr.min_plus, device="cpu")
-        assert repr(B) == before and np.asarray(after).dtype == np.asarray(dtype).dtype
 
 
 def is_of(value: Any, kind: Any) -> bool:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csgraph as theirs
 
 from semiring import csgraph as ours
+from semiring import distances
 
 OTHERWISE = {"test_predecessors": "of two shortest paths it expects the one of fewer edges, and ours is another"}
 SEARCHES = ("floyd_warshall", "shortest_path", "dijkstra", "bellman_ford", "johnson")
@@ -49,7 +50,7 @@ def test_scipys_own_tests_were_found_and_ask_us() -> None:
 def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is so small that SciPy does it, but where SciPy's tests ask as people do."""
     if not request.node.originalname.endswith("_of_scipy"):
-        monkeypatch.setattr(ours, "SCIPY_WORK", 0)
+        monkeypatch.setattr(distances, "SCIPY_WORK", 0)
 
 
 @st.composite
@@ -298,45 +299,10 @@ def test_memory_is_written_where_it_is_asked_for() -> None:
     assert ours.floyd_warshall(whole, overwrite=True)[0, 2] == 5 and whole[0, 2] == 9
 
 
-def test_small_work_is_scipys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the same answers by either library; negative edges are never given away."""
-    A = np.array([[0, 2.0, 9.0], [0, 0, 3.0], [0, 0, 0]])
-    here = ours.floyd_warshall(A, return_predecessors=True)
-    assert "closure over min-plus" in ours.plan(A) and "rows over min-plus" in ours.plan(A, indices=[0])
-    monkeypatch.setattr(ours, "SCIPY_WORK", 1e9)
-    assert "SciPy's own" in ours.plan(A)
-    there = ours.floyd_warshall(A, return_predecessors=True)
-    assert all(np.array_equal(x, y) for x, y in zip(here, there, strict=True))
-    A[1, 2] = -3
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert ours.floyd_warshall(A)[0, 2] == -1
-    assert "closure" in ours.plan(A)
-
-
-def test_plan_knows_of_predecessors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With them more is SciPy's, and `plan` says what the functions do."""
-    A = np.array([[0, 2.0, 9.0], [0, 0, 3.0], [0, 0, 0]])
-    asked: list[bool] = []
-    real = theirs.dijkstra
-    monkeypatch.setattr(theirs, "dijkstra", lambda graph, return_predecessors=False: (
-        asked.append(return_predecessors), real(graph, return_predecessors=return_predecessors))[1])
-    monkeypatch.setattr(ours, "SCIPY_WORK", 10)  # the work here is 3 · (9 + 3)
-    for wanted in (False, True):
-        ours.floyd_warshall(A, return_predecessors=wanted)
-        assert ("SciPy's own" in ours.plan(A, return_predecessors=wanted)) == (wanted in asked) == wanted
-
-
 def test_yen_says_which_scipy_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(theirs, "yen", raising=False)
     with pytest.raises(NotImplementedError, match=r"SciPy 1\.14"):
         ours.yen(np.array([[0, 1.0], [0, 0]]), 0, 1, 1)
-
-
-def test_the_plan_knows_that_trees_are_given_away_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    A = np.array([[0, 2.0, 9.0], [0, 0, 3.0], [0, 0, 0]])
-    monkeypatch.setattr(ours, "SCIPY_WORK", 3 * (9 + 3) / ours.WITH_PREDECESSORS + 1)
-    assert "closure" in ours.plan(A) and "SciPy's own" in ours.plan(A, return_predecessors=True)
 
 
 def test_every_order_in_memory_and_every_format_is_taken() -> None:

@@ -16,6 +16,7 @@ from scipy.sparse import csgraph as theirs
 
 import semiring as sr
 from semiring import csgraph as ours
+from semiring import distances
 
 sparse = pytest.importorskip("sparse")
 
@@ -34,7 +35,7 @@ def sparse_cls() -> Any:
 @pytest.fixture(autouse=True, params=["as people call it", "by us"])
 def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "by us":
-        monkeypatch.setattr(ours, "SCIPY_WORK", 0)
+        monkeypatch.setattr(distances, "SCIPY_WORK", 0)
 
 
 def test_scipys_own_tests_were_found_and_ask_us() -> None:

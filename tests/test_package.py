@@ -52,9 +52,12 @@ scale
 operands
 solvers
 results warming
+matrices
+equations walks
 api
 gradients
 torch jax
+distances
 csgraph
 networkx_backend
 teach

@@ -13,8 +13,9 @@ from semiring.kernels.blocks.rows import Rows
 
 from .dense import read_array
 from .devices import is_on_gpu, to_host
+from .entries import COLUMN, OFFSET
 from .operand import Operand
-from .sparse import COLUMN, OFFSET, Sparse
+from .sparse import Sparse
 
 
 def is_components(A: Any, S: Semiring) -> bool:

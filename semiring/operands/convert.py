@@ -15,10 +15,11 @@ from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from .dense import Dense
 from .device import Device
 from .devices import to_host, upload
+from .entries import compressed_rows
 from .operand import Operand
 from .packed import Packed, check_boolean
 from .read import operand
-from .sparse import DeviceSparse, Sparse, compressed_rows, entries_in, read_scipy
+from .sparse import DeviceSparse, Sparse, entries_in, read_scipy
 
 
 def as_dense(given: Operand) -> Dense:

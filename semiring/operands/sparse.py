@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.algebra.carried import arithmetic_of
-from semiring.algebra.laws import full, is_nan, show
+from semiring.algebra.laws import full, show
 from semiring.algebra.lexicographic import is_forgotten
 from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.ordering import Spread, spread
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import GraphError, SemiringError
-from semiring.graphs.adjacency import MOST_ROWS, entries_of, require_rows, scatter, stable_order, zeros
+from semiring.graphs.adjacency import MOST_ROWS, entries_of, require_rows, zeros
 from semiring.graphs.columns import IF_CLEAR
 from semiring.graphs.foreign import refuse_fill, stored_in, unpadded
 from semiring.graphs.graph import Graph, graph_for
@@ -32,10 +32,10 @@ from semiring.kernels.lowering.base import Lowering
 
 from .dense import Dense
 from .device import importer
+from .entries import COLUMN, OFFSET, compressed_rows, refuse_outside
 from .examine import examine
 from .operand import Operand
 
-OFFSET, COLUMN = np.dtype(np.int64), np.dtype(np.int32)
 ALIKE_ENTRIES = 1 << 14  # entries from which it is worth checking whether all are equal
 
 
@@ -150,7 +150,7 @@ class Sparse(Operand):
             return examine(self.S, self.dtype, [(self.what, values)], with_zero=True)
         except SemiringError:  # report the row and column of the invalid entry
             rows = np.repeat(np.arange(self.n), np.diff(self.indptr))
-            _refuse_outside(self.S, self.what, self.values, rows, self.rows.columns)
+            refuse_outside(self.S, self.what, self.values, rows, self.rows.columns)
             raise
 
     def look(self) -> None:
@@ -409,7 +409,7 @@ def _from_triples(
         values = np.repeat(unweighted(S, None, None), len(rows))
     else:
         values = elements_of(S, data)
-    _refuse_outside(S, what, values, rows, columns)
+    refuse_outside(S, what, values, rows, columns)
     return Sparse(compressed_rows(S, rows, columns, values, shape), S, what)
 
 
@@ -485,38 +485,3 @@ def entries_in(array: np.ndarray, S: Semiring, what: str, names: Sequence[Any] |
     stored = ~S.over(array.dtype).is_zero(array)
     rows, columns = np.nonzero(stored)
     return Sparse(compressed_rows(S, rows, columns, array[stored], array.shape), S, what, names)
-
-
-def compressed_rows(
-    S: Semiring, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]
-) -> Rows:
-    """Compressed rows of entries in any order; entries at the same place combine with ⊕, in their order."""
-    require_rows(shape[0])
-    keys = rows.astype(np.int64) * shape[1] + columns
-    step = np.diff(keys)
-    if not (step > 0).all():
-        if (step < 0).any():
-            order = stable_order(keys, max(shape[0] * shape[1], 1))
-            keys, values = keys[order], values[order]
-        fresh = np.concatenate([[True], np.diff(keys) != 0])
-        if not fresh.all():
-            combined = np.empty(int(fresh.sum()), values.dtype)
-            scatter(combined, np.cumsum(fresh) - 1, values, S.over(values.dtype).add)
-            keys, values = keys[fresh], combined
-    width = max(shape[1], 1)
-    offsets = np.zeros(shape[0] + 1, OFFSET)
-    np.cumsum(np.bincount(keys // width, minlength=shape[0]), out=offsets[1:])
-    return Rows(offsets, (keys % width).astype(COLUMN), np.ascontiguousarray(values), shape[1])
-
-
-def _refuse_outside(S: Semiring, what: str, values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> None:
-    """Refuse anything that is not an element, with its row and column."""
-    inside = S.over(values.dtype).contains(values)
-    if inside.all():
-        return
-    i = int(np.argmin(inside))
-    place = f"{what}[{int(rows[i])}, {int(columns[i])}]"
-    if np.any(is_nan(np.asarray(values[i]))):
-        raise SemiringError(f"{place} is NaN: NaN is not an element of any algebra; remove or correct the entry")
-    raise SemiringError(f"{place} is {show(values[i])}: it is outside the carrier of {S.name}, {S.notation}"
-                        f"{S.how_written}")

@@ -19,7 +19,6 @@ from semiring.operands.read import read
 from semiring.operands.sparse import (
     MOST_ROWS,
     Sparse,
-    compressed_rows,
     elements_of,
     entries_in,
     read_graph,
@@ -87,12 +86,6 @@ def test_explicit_zeros_are_edges_and_duplicates_combine() -> None:
             assert rows.offsets.tolist() == [0, 2, 3] and rows.columns.tolist() == [0, 1, 2]
             assert rows.values.tolist() == [0, combined, 9]
     assert csr.data.tolist() == [5, 0, 3, 4, 9] and csr.indices.tolist() == [1, 0, 1, 1, 2]
-
-
-def test_duplicates_combine_from_left_to_right() -> None:
-    values = np.array([1e16, 1.0, -1e16, 1.0, 2.0])
-    rows = compressed_rows(sr.plus_times, np.zeros(5, int), np.zeros(5, int), values, (1, 1))
-    assert rows.values.tolist() == [(1e16 + 1.0) + (-1e16 + 1.0) + 2.0]  # pairs of neighbours
 
 
 @pytest.mark.parametrize("kind", ["bsr", "dia"])
@@ -239,32 +232,6 @@ def test_entries_of_an_array_are_those_that_are_not_zero() -> None:
 
 
 # Entries of any order, and what is made of them.
-
-
-@quick
-@given(st.data(), st.integers(1, 5), st.integers(1, 5))
-def test_rows_are_compressed_from_any_order(data: st.DataObject, height: int, width: int) -> None:
-    triples = data.draw(st.lists(st.tuples(
-        st.integers(0, height - 1), st.integers(0, width - 1), st.integers(-9, 9)), max_size=20))
-    i, j, x = (np.array(part, int) for part in (zip(*triples, strict=True) if triples else ((), (), ())))
-    for S, combine in ((sr.min_plus, min), (sr.max_plus, max), (sr.plus_times, lambda a, b: a + b)):
-        rows = compressed_rows(S, i, j, x.astype(float), (height, width))
-        expected: dict[tuple[int, int], float] = {}
-        for a, b, value in triples:
-            expected[a, b] = combine(expected[a, b], value) if (a, b) in expected else value
-        assert rows.shape == (height, width) and rows.offsets[0] == 0 and rows.offsets[-1] == len(expected)
-        found = {(a, int(rows.columns[q])): float(rows.values[q])
-                 for a in range(height) for q in range(rows.offsets[a], rows.offsets[a + 1])}
-        assert list(found.items()) == sorted(expected.items())
-
-
-@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
-def test_rows_of_nothing(shape: tuple[int, int]) -> None:
-    nothing = np.array([], int)
-    rows = compressed_rows(sr.min_plus, nothing, nothing, np.array([]), shape)
-    assert rows.shape == shape and rows.offsets.tolist() == [0] * (shape[0] + 1)
-    operand = Sparse(rows, sr.min_plus)
-    assert operand.array().shape == shape and operand.nnz == 0
 
 
 def test_zero_counts_among_the_facts_for_it_may_be_a_limit() -> None:

@@ -36,8 +36,9 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import available_bytes, available_on_device, in_words
 from semiring.operands.dense import carried_by
 from semiring.operands.devices import COPY_RATE, GPU_RATE
+from semiring.operands.entries import COLUMN, OFFSET
 from semiring.operands.operand import Operand
-from semiring.operands.sparse import COLUMN, OFFSET, Sparse
+from semiring.operands.sparse import Sparse
 from semiring.scale.arena import HostArena, pinned_memory
 from semiring.scale.eviction import HOST, Traffic, through_memory, traffic
 from semiring.scale.executor import AHEAD, READERS, WRITERS

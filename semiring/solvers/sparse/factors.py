@@ -21,8 +21,9 @@ from semiring.kernels.cpu.compile.price import has_numba, loads_numba
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.panels import blocks_of
 from semiring.operands.dense import Dense
+from semiring.operands.entries import COLUMN, OFFSET
 from semiring.operands.read import operand
-from semiring.operands.sparse import COLUMN, OFFSET, Sparse
+from semiring.operands.sparse import Sparse
 
 from .. import costs
 from ..costs import SparsePlan

@@ -19,7 +19,8 @@ from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words, require
-from semiring.operands.sparse import COLUMN, OFFSET, Sparse
+from semiring.operands.entries import COLUMN, OFFSET
+from semiring.operands.sparse import Sparse
 
 from ..forms import refuse_overflow
 from ..paths.search import answered, refuse_sets
