@@ -387,16 +387,37 @@ def test_what_was_measured_is_shown_and_what_was_not_says_how(
         assert "history.py --device gpu --write" in figure("gpu")._repr_html_()
     (tmp_path / "ladder_gpu.json").write_text(json.dumps(found), encoding="utf-8")
     table = rungs.table("gpu")._repr_html_()
-    for text in ("abacus", "2,000", "4.00\u00a0s", "0.002", "25%", "3.00", "8\u00a0J, 1e+09 a joule", "single bits"):
-        assert text in table
+    texts = ("abacus", "2,000", "4.00\u00a0s", "0.002", "25%", "3.00", "8\u00a0J", "1\u00a0G a joule", "single bits")
+    assert [text for text in texts if text not in table] == []
     drawn = rungs.times("gpu")._repr_html_()
-    assert drawn.count("<circle") == 2 and drawn.count("stroke-dasharray") == 1
+    assert drawn.count("<circle") == 2 and drawn.count("stroke-dasharray") == 1 and "Other rungs" in drawn
     assert ">2<" in rungs.ladder("gpu")._repr_html_() and ">25<" in rungs.ladder("gpu", share=True)._repr_html_()
     short = record | {"name": "carre", "times": [[1000, 0.25]], "predicted": []}
     (tmp_path / "ladder_gpu.json").write_text(json.dumps(found | {"rungs": [record, short]}), encoding="utf-8")
     both = rungs.ladder("gpu")._repr_html_()
-    assert "1,000 vertices" in both and ">2<" in both and ">4<" in both
+    assert "floyd, n = 2,000" in both and "carre, n = 1,000" in both, "as in the table"
+    assert ">2<" in both and ">4<" in both
     ElementTree.fromstring(drawn)
+
+
+def test_exponents_and_predictions_come_from_sizes_beyond_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SITE))
+    fits = import_module("fits")
+    cliff = [(1024, 0.01), (2048, 0.08), (4096, 6.4), (8192, 51.2)]  # four bytes each: 4, 16, 64 and 256 MiB
+    assert fits.exponent("floyd", cliff, "cpu") == pytest.approx(3)
+    assert fits.predicted("floyd", cliff, [8192, 16384], "cpu") == [(16384, pytest.approx(409.6))]
+    assert fits.exponent("floyd", cliff[:3], "cpu") is None, "one size beyond the cache"
+    assert fits.predicted("floyd", cliff[:3], [8192], "cpu") == [(8192, pytest.approx(51.2))], "by the cube"
+    assert fits.exponent("floyd", cliff[:2], "cpu") is None
+    assert fits.predicted("floyd", cliff[:2], [4096], "cpu") == []
+    assert fits.exponent("warshall", cliff, "cpu") is None, "a bit each: all sizes fit"
+    for device in ("cpu", "gpu"):
+        found = json.loads((SITE / f"ladder_{device}.json").read_text(encoding="utf-8"))
+        again = json.loads(json.dumps(found))
+        fits.refit(again)
+        for old, new in zip(found["rungs"], again["rungs"], strict=True):
+            assert old["exponent"] == (None if new["exponent"] is None else pytest.approx(new["exponent"]))
+            assert [n for n, _ in old["predicted"]] == [n for n, _ in new["predicted"]]
 
 
 def test_steps_and_reports_of_papers_take_their_numbers_from_what_was_measured(
@@ -416,8 +437,9 @@ def test_steps_and_reports_of_papers_take_their_numbers_from_what_was_measured(
     kemp = rungs.steps("gpu").rows[0]
     assert kemp[-2:] == ["4.0×, n\u00a0=\u00a01,000", "4.0×, n\u00a0=\u00a02,000"]
     cells = [row[-1] for row in rungs.claims().rows]
-    assert "16\u00a0ms" in cells[0] and "0.25×" in cells[1] and "50%" in cells[2] and "1,024×" in cells[2]
-    assert "16×" in cells[3] and "n = 2,000" in cells[4]
+    assert "16\u00a0ms" in cells[0] and "another size" in cells[0]
+    assert "2.00\u00a0s for n\u00a0=\u00a02,000" in cells[1] and "500\u00a0ms for n\u00a0=\u00a02,000" in cells[1]
+    assert cells[2].startswith("50%") and cells[3] == cells[4] == "no rung follows this paper"
 
 
 def test_what_the_program_wrote_is_of_rungs_that_there_are(rungs: ModuleType) -> None:

@@ -11,7 +11,8 @@ whole numbers, whose sums are exact. A rung that does not take the algebra takes
 values, the same graph without its weights.
 
 Sizes ascend. A rung is timed as long as `--seconds` last; larger sizes are predicted by the exponent of its last two
-times, and are marked so. The exponent of a rung is fitted to the measured ones by least squares of the logarithms. T is
+times while the program decides what to time. In the results, exponents are fitted to the sizes whose matrix is larger
+than the last cache (docs/site/fits.py), and times of larger sizes are predicted from these alone. T is
 10¹² multiply-adds (one ⊗ and one ⊕) a second, of the n³ that a closure needs; the limit is the inner loop of a product
 alone, its operands already in the cache of each core, measured before and after, or in an H200's shared memory. Times
 are the least of a few calls.
@@ -46,8 +47,10 @@ from semiring.teach.ladder import RUNGS
 from semiring.teach.rung import Rung
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 import oracle
+from fits import refit
 from report import grid_of
 from report import seconds as in_words
 
@@ -250,11 +253,13 @@ def measure(device: str, options: argparse.Namespace) -> dict[str, Any]:
         limit = max(limit or 0, cpu_limit(S, dtype))
     for rung in rungs:
         finish(records[rung.name], rung, S, limit, meter, options, device)
-    return {
+    found = {
         "device": device, "machine": machine(device), "date": str(date.today()), "algebra": S.name,
         "dtype": dtype.name, "degree": list(options.degree), "seconds": options.seconds, "limit": limit,
         "energy": meter.source, "idle": round(meter.idle, 1), "rungs": [asdict(r) for r in records.values()],
     }
+    refit(found)
+    return found
 
 
 def begun(rung: Rung, S: sr.Semiring, dtype: np.dtype) -> Record:
@@ -372,12 +377,9 @@ def finish(
     record: Record, rung: Rung, S: sr.Semiring, limit: float | None, meter: Meter, options: argparse.Namespace,
     device: str,
 ) -> None:
-    """Return the exponent, the share of the limit, and the energy at the largest measured size."""
+    """Return the share of the limit, and the energy at the largest measured size."""
     if not record.times:
         return
-    orders, times = np.log(np.array(record.times).T)
-    if len(record.times) > 1:
-        record.exponent = float(np.polyfit(orders, times, 1)[0])
     n, last = record.times[-1]
     T, kind = taken(record)
     if device == "gpu":

@@ -12,6 +12,9 @@ from inspect import signature
 from itertools import pairwise
 from typing import Any
 
+Points = Sequence[Sequence[float]]
+Line = tuple[str, Points, Points]
+
 GOLD, BLUE = "#c07c00", "#3b7ddd"
 LETTER = 8.6  # pixels of a letter, a little more than it takes in the fonts that site.css names
 
@@ -99,50 +102,58 @@ def bars(title: str, rows: Iterable[tuple[str, float]]) -> Drawing:
     return Drawing(title, left + 300 + 90, 20 + 30 * len(rows), body)
 
 
-def curves(
-    title: str, lines: Iterable[tuple[str, Sequence[Sequence[float]], Sequence[Sequence[float]]]]
-) -> Drawing:
-    """Draw lines over logarithmic axes, with names at their ends; the second points of each are dashed.
+COLOURS = ("#c07c00", "#3b7ddd", "#2a9d5c", "#c2456b", "#8a5fd0", "#7d7d7d", "#b5651d")  # seen on light and on dark
+
+
+def curves(title: str, lines: Iterable[Line], behind: Iterable[tuple[Points, Points]] = ()) -> Drawing:
+    """Draw lines over logarithmic axes, with names at their ends.
 
     Parameters
     ----------
     title : str
     lines : iterable of (str, sequence of (x, y), sequence of (x, y))
-        All numbers above zero.
+        Name, points, and further points to which the line is dashed. All numbers above zero.
+    behind : iterable of (sequence of (x, y), sequence of (x, y))
+        Pale lines without names.
     """
-    lines = list(lines)
-    points = [point for _, solid, dashed in lines for point in (*solid, *dashed)]
+    lines, behind = list(lines), list(behind)
+    both = [*((solid, dashed) for _, solid, dashed in lines), *behind]
+    points = [point for solid, dashed in both for point in (*solid, *dashed)]
     (least_x, least_y), (most_x, most_y) = (tuple(map(best, zip(*points, strict=True))) for best in (min, max))
     least_y, most_y = 10 ** math.floor(math.log10(least_y)), 10 ** math.ceil(math.log10(most_y))
-    left, top, wide, high = 70, 16, 420, 380
+    left, top, wide, high = 70, 16, 420, 300
 
     def place(point: Sequence[float]) -> tuple[float, float]:
         across = math.log(point[0] / least_x) / max(math.log(most_x / least_x), 1e-9)
         up = math.log(point[1] / least_y) / max(math.log(most_y / least_y), 1e-9)
         return left + wide * across, top + high * (1 - up)
 
+    def line(solid: Points, dashed: Points, look: str) -> str:
+        parts = [(solid, "")] + [((solid[-1], *dashed), ' stroke-dasharray="3 4"')] * bool(dashed)
+        paths = [(" L ".join(f"{x:.1f} {y:.1f}" for x, y in map(place, part)), style) for part, style in parts]
+        return "".join(f'<path d="M {path}" fill="none" {look}{style}/>' for path, style in paths)
+
     body = []
     for power in range(round(math.log10(least_y)), round(math.log10(most_y)) + 1):
         y = place((least_x, 10.0**power))[1]
         body += [f'<path d="M {left} {y:.1f} h {wide}" stroke="currentColor" stroke-opacity="0.25"/>',
                  f'<text x="{left - 8}" y="{y + 5:.1f}" text-anchor="end">{10.0**power:g}</text>']
-    for x in dict.fromkeys((least_x, most_x)):
+    ticks = [least_x * 2**k for k in range(int(math.log2(most_x / least_x)) + 1)]
+    for x in ticks:
         at = place((x, least_y))[0]
-        body.append(f'<text x="{at:.1f}" y="{top + high + 20}" text-anchor="middle">{x:,g}</text>')
+        body += [f'<path d="M {at:.1f} {top + high} v 5" stroke="currentColor"/>',
+                 f'<text x="{at:.1f}" y="{top + high + 22}" text-anchor="middle">{x:,g}</text>']
+    body += [line(solid, dashed, 'stroke="currentColor" stroke-opacity="0.18"') for solid, dashed in behind]
     free = top - 8.0
     ends = sorted(((place((dashed or solid)[-1])[1], k) for k, (_, solid, dashed) in enumerate(lines)))
-    for y, k in ends:
+    for at, (y, k) in enumerate(ends):
         name, solid, dashed = lines[k]
-        colour = (GOLD, BLUE, "currentColor")[k % 3]
-        for part, style in ((solid, ""), ((solid[-1], *dashed) if dashed else (), ' stroke-dasharray="3 4"')):
-            if part:
-                path = " L ".join(f"{x:.1f} {z:.1f}" for x, z in map(place, part))
-                body.append(f'<path d="M {path}" fill="none" stroke="{colour}" stroke-width="1.6"{style}/>')
-        body += [f'<circle cx="{x:.1f}" cy="{z:.1f}" r="2.5" fill="{colour}"/>' for x, z in map(place, solid)]
+        colour = COLOURS[at % len(COLOURS)]
+        body += [line(solid, dashed, f'stroke="{colour}" stroke-width="2"'),
+                 *(f'<circle cx="{x:.1f}" cy="{z:.1f}" r="2.5" fill="{colour}"/>' for x, z in map(place, solid))]
         free = max(y + 5, free + 17)
-        end = place((dashed or solid)[-1])
-        body += [f'<path d="M {end[0]:.1f} {end[1]:.1f} L {left + wide + 22} {free - 5:.1f}" stroke="{colour}" '
-                 'stroke-opacity="0.4" fill="none"/>',
+        x, z = place((dashed or solid)[-1])
+        body += [f'<path d="M {x:.1f} {z:.1f} L {left + wide + 22} {free - 5:.1f}" stroke="{colour}" fill="none"/>',
                  f'<text x="{left + wide + 26}" y="{free:.1f}">{escape(name)}</text>']
     beyond = LETTER * max(len(name) for name, _, _ in lines) + 40
     return Drawing(title, left + wide + beyond, max(top + high + 30, free + 10), body)

@@ -57,6 +57,27 @@ STEPS = {  # a rung, the one below it, and what the step changes
 }
 
 
+STAGES = {  # the stages of the story, and their rungs
+    "cpu": {
+        "From elements to words, and from vertices to blocks": (
+            "floyd", "warshall", "squaring", "carre", "tiled-squaring", "venkataraman", "r-kleene"),
+        "From blocks to products, and to the whole machine": (
+            "iterative", "buluc-gilbert-budak", "all-cores", "storage", "closure"),
+    },
+    "gpu": {
+        "One thread for each vertex, and sparse graphs": (
+            "harish-narayanan", "kemp", "tran-relaxation", "sparse-elimination"),
+        "Operands from memory": ("tran-floyd", "zuccato-lena-1", "deng-naive"),
+        "Shared memory": ("katz-kider", "kemp-out-of-core", "zuccato-lena-2", "zuccato-lena-2.1", "zuccato-lena-3",
+                          "zuccato-lena-4", "deng"),
+        "Products": ("pandey-sharma", "buluc-gilbert-budak-iterative", "buluc-gilbert-budak-gpu",
+                     "buluc-gilbert-budak-lu", "registers"),
+        "Instructions": (
+            "three-operands", "look-ahead", "ordered-integers", "sixteen-bits", "tensor-cores", "closure-gpu"),
+    },
+}
+
+
 def pictures() -> dict[str, Drawing]:
     """The ideas: which elements are read, and which change."""
     n = 6
@@ -166,39 +187,54 @@ def table(device: str) -> Any:
             title + ("" if asked else f" ({record['algebra']})"), f"{n:,}", seconds(last),
             rate(n**3 / last / 1e12), percent(record["share"]),
             "" if record["exponent"] is None else f"{record['exponent']:.2f}",
-            "" if joules is None else f"{joules:.3g}{NO_BREAK}J, {record['metered']**3 / joules:.2g} a joule",
+            "" if joules is None else (f"{joules:.3g}{NO_BREAK}J, n{NO_BREAK}={NO_BREAK}{record['metered']:,}: "
+                                       f"{rate(record['metered']**3 / joules / 1e9)}{NO_BREAK}G a joule"),
         ])
     head = ["rung", "largest n in time", "time", "T", "of the limit", "exponent", "energy of a closure"]
-    return Table(caption(found), head, rows)
+    kept = [k for k in range(len(head)) if k == 0 or any(row[k] for row in rows)]  # no column is empty
+    return Table(caption(found), [head[k] for k in kept], [[row[k] for k in kept] for row in rows])
+
+
+class Figures:
+    """Figures below each other, each under its title."""
+
+    def __init__(self, drawings: Sequence[Drawing]):
+        self.drawings = drawings
+
+    def _repr_html_(self) -> str:
+        drawn = (f"<figure><figcaption>{escape(each.title)}</figcaption>{each._repr_html_()}</figure>"
+                 for each in self.drawings)
+        return f'<div class="figures">{"".join(drawn)}</div>'
 
 
 def times(device: str) -> Any:
-    """Time against n, both on logarithmic axes; what was not measured is dashed."""
+    """Time against n, both on logarithmic axes: a figure for each stage, the other rungs pale; predictions dashed."""
     found = measured(device)
     if found is None:
         return missing(device)
-    lines = [(record["name"], record["times"], record["predicted"]) for record in found["rungs"] if record["times"]]
-    return curves(f"Seconds against vertices: {caption(found)}", lines)
+    lines = {record["name"]: (record["times"], record["predicted"]) for record in found["rungs"] if record["times"]}
+    staged = {name for names in STAGES[device].values() for name in names}
+    stages = STAGES[device] | {"Other rungs": tuple(lines.keys() - staged)}
+    return Figures([
+        curves(f"{stage}: seconds against vertices", [(name, *lines[name]) for name in names if name in lines],
+               [each for name, each in lines.items() if name not in names])
+        for stage, names in stages.items() if lines.keys() & {*names}])
 
 
 def ladder(device: str, share: bool = False) -> Any:
-    """A bar for each rung that had the algebra asked for: 10⁹ multiply-adds a second, or percent of the limit.
+    """A bar for each rung that had the algebra asked for, at its largest size, as in the table.
 
-    At the largest size that all of them reached, so that bars can be compared.
+    In 10⁹ multiply-adds a second, or in percent of the limit.
     """
     found = measured(device)
-    if found is None:
+    if found is None or (share and found["limit"] is None):
         return missing(device)
-    times = {record["name"]: dict(record["times"]) for record in found["rungs"]
-             if record["times"] and record["algebra"] == found["algebra"]}
-    common = set.intersection(*map(set, times.values())) if times else set()
-    unit = found["limit"] * 1e10 if share and found["limit"] else None if share else 1e9
-    if not common or unit is None:
-        return missing(device)
-    n = max(common)
-    rows = [(name, float(f"{n**3 / each[n] / unit:.3g}")) for name, each in times.items()]
+    unit = found["limit"] * 1e10 if share else 1e9
+    last = {record["name"]: record["times"][-1] for record in found["rungs"]
+            if record["times"] and record["algebra"] == found["algebra"]}
+    rows = [(f"{name}, n = {n:,}", float(f"{n**3 / t / unit:.3g}")) for name, (n, t) in last.items()]
     what = "Percent of the limit" if share else "10⁹ multiply-adds a second"
-    return bars(f"{what}, {n:,} vertices: {caption(found)}", rows)
+    return Figures([bars(f"{what}, each rung at the largest size n that it reached in time", rows)])
 
 
 def gain(before: float, after: float) -> str:
@@ -224,37 +260,37 @@ def steps(device: str) -> Table:
 
 
 def claims() -> Table:
-    """Return what the papers report, and the results of the same methods here."""
-    found, cpu = measured("gpu"), measured("cpu")
-    if found is None or cpu is None:
-        return missing("cpu" if found else "gpu")
-    times = {record["name"]: dict(record["times"]) for record in (*found["rungs"], *cpu["rungs"])}
-    n, searched = max(times["harish-narayanan"].items())
+    """Return what the papers report, and what their methods do here, where a rung is one."""
+    found = measured("gpu")
+    if found is None:
+        return missing("gpu")
+    records = {record["name"]: record for record in found["rungs"]}
 
-    def ratio(slow: str, fast: str) -> str:
-        m = max(times[slow].keys() & times[fast].keys())
-        return f"{gain(times[slow][m], times[fast][m])} at n = {m:,}"
+    def here(name: str, what: str) -> str:
+        n, t = records[name]["times"][-1]
+        return f"{what}: {seconds(t)} for n{NO_BREAK}={NO_BREAK}{n:,}"
 
-    shares = {record["name"]: record["share"] for record in found["rungs"]}
-    largest, best = max(times["closure-gpu"].items())
+    n, searched = records["harish-narayanan"]["times"][-1]
+    share = percent(records["buluc-gilbert-budak-gpu"]["share"])
     rows = [
         ["2007", "P. Harish, P. J. Narayanan",
          "one source in a graph of 10 million vertices in about 1.5 s, on an NVIDIA 8800 GTX (abstract)",
-         f"{seconds(searched / n)} for each source of a graph of {n:,} vertices: rounds wait for the host"],
+         f"another size: {seconds(searched / n)} for each source of a graph of {n:,} vertices; most of that is waiting "
+         "for the host between rounds"],
         ["2008", "G. J. Katz, J. T. Kider", "graphs larger than the GPU's memory (abstract)",
-         f"phases in the GPU's memory against the same in the host's: {ratio('kemp-out-of-core', 'katz-kider')}"],
+         here("katz-kider", "the three phases, with the matrix in the GPU's memory") + "; "
+         + here("kemp-out-of-core", "Kemp's, with the matrix on the host")],
         ["2010", "A. Buluç, J. R. Gilbert, C. Budak",
          "recursion on an NVIDIA 8800: more than two orders of magnitude faster than their CPU code on an Opteron "
-         "(abstract); 67 % of the peak", f"{percent(shares['buluc-gilbert-budak-gpu'])} of the limit; "
-         f"against three loops on one core of the CPU above: {ratio('floyd', 'buluc-gilbert-budak-gpu')}"],
+         "(abstract); 67 % of the peak", f"{share} of the limit; their CPU code was not measured"],
         ["2010", "B. Lund, J. W. Smith",
          "registers and stages of shared memory: about five times as fast as the best before (abstract)",
-         f"products in registers against Katz and Kider's phases: {ratio('katz-kider', 'registers')}"],
+         "no rung follows this paper"],
         ["2012", "K. Matsumoto, N. Nakasato, S. G. Sedukhin",
          "up to 1.1 Tflop/s in single precision on an Intel Core i7 2600K with an AMD Radeon HD 6970 (abstract)",
-         f"{2 * largest**3 / best / 1e12:.3g} Tflop/s, a sum and a comparison counted as two, n = {largest:,}"],
+         "no rung follows this paper"],
     ]
-    return Table("The papers and here", ["year", "who", "what they report", "here"], rows)
+    return Table("What papers report, and their methods here", ["year", "who", "what they report", "here"], rows)
 
 
 def missing(device: str) -> Table:
