@@ -46,6 +46,18 @@ WORDS = {
     "course/12-routing": (
         "routing algebra, Sobrinho, metarouting, BGP, path vector, local optimum, isotone, monotone, isotonicity, "
         "stable paths problem, widest shortest path, shortest widest path, quality of service, QoS"),
+    "course/automata": (
+        "hidden Markov model, HMM, forward algorithm, backward algorithm, forward backward, Baum Welch, Viterbi "
+        "algorithm, trellis, weighted automata, weighted finite automaton, sequence labelling"),
+    "course/provenance": (
+        "data provenance, provenance polynomial, provenance semiring, how provenance, query annotation, database, "
+        "SQL, relational algebra, polynomials, free commutative semiring"),
+    "course/maxplus": (
+        "timetable, train timetable, max plus linear system, discrete event system, timed event graph, transient, "
+        "periodic regime, cyclicity, critical graph, Galois connection, residuated lattice"),
+    "course/lecturers": (
+        "lecturer, teacher, instructor, syllabus, curriculum, slides, lecture plan, handout, exam, homework, "
+        "problem set, problems with proofs"),
     "course/glossary": (
         "glossary, notation, definitions, terminology, symbols, meaning of words, what does closure mean"),
     "howto/index": "how to, recipes, examples, cookbook, guides",
@@ -64,8 +76,8 @@ WORDS = {
         "capacity path, maximum bandwidth, fattest path, max min, Schulze method, single linkage, minimum spanning "
         "tree"),
     "howto/topics#most-reliable-path": (
-        "most reliable path, most probable path, safest path, maximum likelihood, Viterbi, hidden Markov model, "
-        "HMM, max times, network reliability"),
+        "most reliable path, most probable path, safest path, maximum likelihood, Viterbi, max times, network "
+        "reliability"),
     "howto/topics#longest-and-critical-path": (
         "longest path, critical path, critical path method, CPM, PERT, project scheduling, scheduling, makespan, "
         "slack, max plus"),

@@ -55,6 +55,11 @@ FOUND = {  # the page that readers find first, and by which words
     "howto/topics#automaton-to-regular-expression": ("regular expression", "finite automata"),
     "course/9-when-dijkstra-is-right": ("Dijkstra", "Dijkstra's algorithm"),
     "course/5-one-star-three-ways": ("Floyd-Warshall", "Gaussian elimination"),
+    "course/automata": ("hidden Markov model", "Viterbi algorithm"),
+    "course/provenance": ("provenance polynomials",),
+    "course/maxplus": ("discrete event systems",),
+    "course/lecturers": ("syllabus", "For lecturers"),
+    "history": ("bibliography",),
     "course/glossary": ("glossary",),
 }
 
