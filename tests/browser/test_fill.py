@@ -66,6 +66,44 @@ def test_fill_is_what_the_chapter_counts(visit: Opener) -> None:
     assert facts["fills"] == {name: space["fill"](grid, order) for name, order in wanted.items()}
 
 
+def least_fill(neighbours: list[set[int]]) -> int:
+    """The fewest edges that any order adds: the vertices eliminated so far decide the neighbours of the next."""
+    n = len(neighbours)
+
+    def around(gone: int, v: int) -> int:
+        seen, todo, found = {v}, [v], 0
+        while todo:
+            for x in neighbours[todo.pop()] - seen:
+                seen.add(x)
+                if gone >> x & 1:
+                    todo.append(x)
+                else:
+                    found += 1
+        return found
+
+    best = {0: 0}
+    for _ in range(n):
+        larger: dict[int, int] = {}
+        for gone, edges in best.items():
+            for v in range(n):
+                if not gone >> v & 1:
+                    more = gone | 1 << v
+                    larger[more] = min(larger.get(more, n * n), edges + around(gone, v))
+        best = larger
+    return best[2**n - 1] - sum(map(len, neighbours)) // 2
+
+
+def test_what_the_chapter_says_of_the_best_orders(visit: Opener) -> None:
+    page = small(visit, "fill")
+    facts = page.evaluate(FACTS, "a grid of 4 × 4")
+    assert least_fill([set(one) for one in facts["neighbours"]]) == 18 == min(facts["fills"].values())
+    order = [0, 5, 30, 35, 3, 11, 18, 1, 29, 34, 31, 6, 20, 27, 22, 17, 13, 8, 24, 25, 10, 15, 4, 32, 7, 28, 33, 2, 9,
+             16, 14, 23, 19, 21, 12, 26]
+    page.get_by_role("combobox", name="Graph", exact=True).select_option("a grid of 6 × 6")
+    page.evaluate("order => order.forEach(v => vertices[v].click())", order)
+    assert page.locator("#count").inner_text() == "Done: fill 69. Fewer than all three programs."
+
+
 def test_pairs_joined_are_edges_and_fill_at_least(visit: Opener) -> None:
     facts = small(visit, "fill").evaluate(FACTS, "a grid of 5 × 5")
     edges = [(u, v) for u, around in enumerate(facts["neighbours"]) for v in around]

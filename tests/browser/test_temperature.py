@@ -31,6 +31,14 @@ def test_soft_minimum_and_use_are_those_of_the_chapter(visit: Opener) -> None:
         assert np.allclose([one["share"] for one in found["walks"]], shares)
 
 
+def test_how_often_a_road_is_used_is_the_derivative_and_may_exceed_1(visit: Opener) -> None:
+    page = small(visit, "temperature")
+    found = page.evaluate("""T => measured(ROADS, T).uses.map((use, i) => [use, ...[1e-4, -1e-4].map(by =>
+        measured(ROADS.map(([u, v, km], j) => [u, v, km + (i === j ? by : 0)]), T).soft)])""", 8)
+    uses, longer, shorter = map(np.array, zip(*found, strict=True))
+    assert np.allclose(uses, (longer - shorter) / 2e-4, atol=1e-6) and max(uses) > 1
+
+
 def test_without_temperature_it_is_the_minimum(visit: Opener) -> None:
     page = small(visit, "temperature")
     random.seed(3)

@@ -76,3 +76,25 @@ def test_without_scripts_it_says_where_the_numbers_are(name: str) -> None:
     text = (TOUCH / f"{name}.html").read_text(encoding="utf-8")
     assert re.search(r"<noscript><p>[^<]*needs? JavaScript\. [^<]*chapter \d", text)
     assert len(re.findall(r"role=\"status\"", text)) == 1 and "http" not in text.replace("http-equiv", "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_sequence_of_controls_raises_nothing(visit: Opener, name: str) -> None:
+    """And shows nothing that is not a text for readers, and fits."""
+    page = small(visit, name, width=700)
+    wrong = page.evaluate("""steps => {
+        let seed = 7;
+        const random = k => (seed = seed * 1103515245 % 2147483648 + 12345, Math.floor(seed / 2147483648 % 1 * k));
+        const wrong = [];
+        for (let step = 0; step < steps; step++) {
+            const all = [...document.querySelectorAll("select, button, input")].filter(one => one.offsetParent);
+            const one = all[random(all.length)];
+            if (one.tagName === "SELECT") one.selectedIndex = random(one.options.length), one.onchange();
+            else if (one.tagName === "INPUT") one.value = +one.min + random(+one.max - +one.min + 1), one.oninput();
+            else one.focus(), one.click();
+            if (/NaN|Infinity|null|\\[object/.test(document.body.innerText)) wrong.push(document.body.innerText);
+            if (document.documentElement.scrollWidth > innerWidth) wrong.push(one.outerHTML);
+        }
+        return wrong;
+    }""", 40)
+    assert wrong == []

@@ -24,10 +24,16 @@ function shown(x, digits = 4) {
 }
 const many = (n, one, more = `${one}s`) => `${shown(n)} ${n === 1 ? one : more}`;
 
-// One announcement at a time; the same text twice is read twice.
+// One announcement at a time; the same text twice is read twice. While a slider moves, only where it stops is announced.
+let pending = null;
 function say(text) {
+  clearTimeout(pending);
   const said = $("said");
   said.textContent = said.textContent === text ? `${text}\u00a0` : text;
+}
+function saySoon(text) {
+  clearTimeout(pending);
+  pending = setTimeout(() => say(text), 500);
 }
 
 // A button that can do nothing now keeps its focus.
