@@ -164,6 +164,14 @@ def test_paths_lead_somewhere() -> None:
     assert [(by_name(page), path) for page in pages for path in lost(page.read_text(encoding="utf-8"))] == []
 
 
+def test_pages_for_a_forge_link_to_pages_that_a_forge_renders() -> None:
+    """A forge shows the directives and roles of the site's pages as they are written."""
+    syntax = re.compile(r"^(?:`{3,}|:{3,})\{|\{[a-z:]+\}`|^\{[.#]", re.MULTILINE)
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
+        links = re.findall(r"\]\((?!https?:)([^)#]+\.md)", page.read_text(encoding="utf-8"))
+        assert [link for link in links if syntax.search((page.parent / link).read_text(encoding="utf-8"))] == [], page
+
+
 def test_paths_that_lead_nowhere_are_found() -> None:
     text = """`pyproject.toml`, `tests/test_*.py`, `1 / a`, but no `choose.py`
 ### `kernels/cuda/`: a folder
