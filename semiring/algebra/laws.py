@@ -117,7 +117,7 @@ FLAGS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The result of testing one law.
 
@@ -139,8 +139,8 @@ class Verdict:
     law: Law
     holds: bool
     proven: bool = True
-    breach: Breach | None = field(default=None, repr=False, compare=False)
-    undefined: bool = field(default=False, repr=False, compare=False)  # some side is NaN
+    breach: Breach | None = field(default=None, compare=False)
+    undefined: bool = field(default=False, compare=False)  # some side is NaN
 
     @property
     def witness(self) -> tuple[Any, ...]:
@@ -163,7 +163,7 @@ class Verdict:
         graph = self.graph()
         return f"<p>{html.escape(str(self))}</p>" + ("" if graph is None else graph._repr_html_())
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         if self.holds and self.proven:
             return f"{self.law.name}: {self.law.formula}"
         if self.holds:
@@ -253,12 +253,10 @@ class LawReport:
         for flag, v in self.flags.items():
             yield flag, "+" if self.derived[flag] else "?" if v.holds else "−", v
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         rows = [f"  {'✓' if v.holds else '✗'} {v}" for v in (*self.axioms, *self.star)]
         rows += [f"  {mark} {flag}" + ("" if mark == "+" else f"  ({v})") for flag, mark, v in self._flag_rows()]
         return "\n".join([self._head, *rows])
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         rows = [(v.law.name, "✓" if v.holds else "✗", v.law.formula if v.holds else str(v))

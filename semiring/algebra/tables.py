@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-CAPTION = "white-space: nowrap; text-align: left"
+CAPTION = "text-align: left; width: max-content; max-width: min(40em, 80vw)"
 PADDING = 4  # pixels around the texts of a table on a page without a style of its own
 WHOLE = 2000  # the most characters of a whole text
 
@@ -42,9 +42,9 @@ def dtype_text(dtype: np.dtype) -> str:
 def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] = (), align: str = "left") -> str:
     """Make an HTML table in which every text is escaped; the first cell of a row is its heading.
 
-    The caption stays on one line, also above a narrow table. For screen readers, headings say whether they belong to a
-    row or a column; an empty corner above the headings of rows is a plain cell. A text that is `Cut` has the whole of
-    it as its title. On a page without a style for tables, columns do not touch, and texts are aligned at one side.
+    A short caption stays on one line, also above a narrow table. For screen readers, headings say whether they belong
+    to a row or a column; an empty corner above the headings of rows is a plain cell. A text that is `Cut` has the whole
+    of it as its title. On a page without a style for tables, columns do not touch, and texts are aligned at one side.
 
     >>> page = html_table("<a>", [("b", Cut("c…", "cd"))])
     >>> page.removeprefix(f'<table cellpadding="{PADDING}" style="text-align: left"><caption style="{CAPTION}">')

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import zlib
 from collections.abc import Sequence
-from math import hypot
+from math import hypot, sqrt
 from unicodedata import east_asian_width
 
 from semiring.algebra.tables import Cut
@@ -132,7 +132,7 @@ class Drawing:
         bend : float
             How far its middle is off the straight line, to the left of who walks along it.
         room : float
-            How far from the middle of the last vertex the arrow ends.
+            How far to the side of the last vertex's middle the arrow ends; above or below it, at its border.
         kind : str
             A class of the style, such as "sr-walk".
         """
@@ -142,6 +142,7 @@ class Drawing:
         control = control_of(start, end, bend)
         toward = hypot(u - control[0], v - control[1]) or 1.0
         along = ((u - control[0]) / toward, (v - control[1]) / toward)
+        room = _to_border(room, *along)
         tip = (u - room * along[0], v - room * along[1])
         base = (tip[0] - HEAD * along[0], tip[1] - HEAD * along[1])
         side = (HEAD / 2 * along[1], -HEAD / 2 * along[0])
@@ -153,7 +154,7 @@ class Drawing:
         shapes = f'<path d="{way}" class="sr-line"/><polygon points="{corners}" class="sr-head"/>'
         self._shapes.append(f'<g class="{kind}">{shapes}</g>' if kind else shapes)
         if label:
-            beside = bend + 6 + 4 * abs(normal[1])
+            beside = bend + 8 + 4 * abs(normal[1])
             place = ((x + u) / 2 + beside * normal[0], (y + v) / 2 + beside * normal[1])
             self.text(place, label, "sr-label", _anchor(normal[0]))
 
@@ -213,6 +214,21 @@ def control_of(start: Point, end: Point, bend: float) -> Point:
     (x, y), (u, v) = start, end
     length = hypot(u - x, v - y) or 1.0
     return ((x + u) / 2 + 2 * bend * (v - y) / length, (y + v) / 2 + 2 * bend * (x - u) / length)
+
+
+def _to_border(half: float, dx: float, dy: float) -> float:
+    """How far it is from the middle of a vertex to its border, with a little room, in a direction of length 1.
+
+    A vertex is a rectangle of half this width whose ends are round.
+
+    >>> _to_border(14, 0, 1), _to_border(60, 1, 0), _to_border(60, 0, 1)
+    (14.0, 60.0, 14.0)
+    """
+    end = HEIGHT / 2 + 2  # the radius of the ends
+    side = max(half - end, 0.0)  # from the middle to the middle of an end
+    if end * abs(dx) <= side * abs(dy):
+        return end / abs(dy)
+    return side * abs(dx) + sqrt(max(end**2 - (side * dy) ** 2, 0.0))
 
 
 def _anchor(aside: float) -> str:

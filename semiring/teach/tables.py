@@ -138,8 +138,8 @@ def abreast(pages: Sequence[str]) -> str:
     >>> abreast(["<p>a</p>"]).count("<div")
     2
     """
-    # Each part scrolls by itself if it is too wide for a phone.
-    inside = "".join(f'<div style="overflow-x: auto; max-width: 100%">{page}</div>' for page in pages)
+    # Each part scrolls by itself if it is too wide for a phone, by arrow keys too.
+    inside = "".join(f'<div tabindex="0" style="overflow-x: auto; max-width: 100%">{page}</div>' for page in pages)
     return f'<div style="display: flex; flex-wrap: wrap; gap: 1em 2em; align-items: flex-start">{inside}</div>'
 
 
