@@ -63,12 +63,12 @@ def laws_of(kind: str, plus: str, by: str, zero: Any, one: Any) -> list[tuple[st
         ("⊕ is commutative", lambda a, b, c: (add(a, b), add(b, a))),
         ("0 is neutral for ⊕", lambda a, b, c: (add(zero, a), a)),
         ("⊗ is associative", lambda a, b, c: (mul(mul(a, b), c), mul(a, mul(b, c)))),
-        ("1 is neutral, left", lambda a, b, c: (mul(one, a), a)),
-        ("1 is neutral, right", lambda a, b, c: (mul(a, one), a)),
-        ("0 absorbs, left", lambda a, b, c: (mul(zero, a), zero)),
-        ("0 absorbs, right", lambda a, b, c: (mul(a, zero), zero)),
-        ("⊗ distributes, left", lambda a, b, c: (mul(a, add(b, c)), add(mul(a, b), mul(a, c)))),
-        ("⊗ distributes, right", lambda a, b, c: (mul(add(a, b), c), add(mul(a, c), mul(b, c)))),
+        ("1 is neutral on the left", lambda a, b, c: (mul(one, a), a)),
+        ("1 is neutral on the right", lambda a, b, c: (mul(a, one), a)),
+        ("0 absorbs on the left", lambda a, b, c: (mul(zero, a), zero)),
+        ("0 absorbs on the right", lambda a, b, c: (mul(a, zero), zero)),
+        ("⊗ distributes on the left", lambda a, b, c: (mul(a, add(b, c)), add(mul(a, b), mul(a, c)))),
+        ("⊗ distributes on the right", lambda a, b, c: (mul(add(a, b), c), add(mul(a, c), mul(b, c)))),
         ("a ⊕ b and a ⊗ b are elements", lambda a, b, c: (inside(add(a, b)) and inside(mul(a, b)), True)),
         ("0 and 1 are elements", lambda a, b, c: (inside(zero) and inside(one), True)),
     ]
@@ -136,12 +136,12 @@ def test_presets_are_what_their_names_say(visit: Opener) -> None:
     good = [name for name, laws in broken.items() if not laws]
     assert good == ["shortest walks: min and +", "widest walks: max and min", "likeliest walks: max and ×",
                     "numbers of walks: + and ×", "real numbers: + and ×", "shorter, then wider"]
-    assert broken["wider, then shorter"] == ["⊗ distributes, left", "⊗ distributes, right"]
+    assert broken["wider, then shorter"] == ["⊗ distributes on the left", "⊗ distributes on the right"]
     failures = sr.check_laws(sr.shortest_widest).failures
     assert {f.law.name for f in failures} == {"⊗ distributes on the left", "⊗ distributes on the right"}
     assert broken["mean of two walks: mean and +"] == ["⊕ is associative", "0 is neutral for ⊕"]
     assert "⊗ is associative" in broken["late: min, and max + 1"]
-    assert broken["longest walks from 0: max and +"] == ["0 absorbs, left", "0 absorbs, right"]
+    assert broken["longest walks from 0: max and +"] == ["0 absorbs on the left", "0 absorbs on the right"]
 
 
 def test_witnesses_are_found_one_after_another_by_keys(visit: Opener) -> None:
@@ -155,15 +155,15 @@ def test_witnesses_are_found_one_after_another_by_keys(visit: Opener) -> None:
     page.keyboard.press("Enter")
     assert "0 is neutral for ⊕? Not here, where a = ∞" in first.inner_text()
     page.keyboard.press("Enter")
-    assert "⊗ distributes, left? Not here, where a = 2, b = 3, c = 5" in first.inner_text()
+    assert "⊗ distributes on the left? Not here, where a = 2, b = 3, c = 5" in first.inner_text()
     assert "a ⊗ (b ⊕ c) = 2 ⊗ (3 ⊕ 5) = 2 ⊗ 8 = 16" in first.inner_text()
     assert "a ⊗ b ⊕ a ⊗ c = 2 ⊗ 3 ⊕ 2 ⊗ 5 = 6 ⊕ 10 = 10" in first.inner_text()
     page.locator("#a0").focus()
     for _ in range(2):
         page.keyboard.press("ArrowLeft")
     assert page.locator("#a0").get_attribute("aria-valuetext") == "1" and page.locator("#out-a").inner_text() == "1"
-    assert page.locator("#laws li.differs .name").all_inner_texts() == ["⊗ distributes, right"]
-    page.get_by_role("button", name="Show what breaks: ⊗ distributes, left").click()
+    assert page.locator("#laws li.differs .name").all_inner_texts() == ["⊗ distributes on the right"]
+    page.get_by_role("button", name="Show what breaks: ⊗ distributes on the left").click()
     assert page.locator("#out-a").inner_text() == "2" and page.evaluate("document.activeElement.id") == "first"
     page.locator("#find").press("Enter")
-    assert "Broken law 3 of 3: ⊗ distributes, right, at a = " in page.locator("#said").inner_text()
+    assert "Broken law 3 of 3: ⊗ distributes on the right, at a = " in page.locator("#said").inner_text()

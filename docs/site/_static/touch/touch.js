@@ -16,7 +16,7 @@ const draw = (tag, attributes = {}, ...children) =>
 
 // Whole numbers in full, others rounded; undefined is what IEEE calls NaN.
 function shown(x, digits = 4) {
-  if (Array.isArray(x)) return `(${x.map(part => shown(part, digits)).join(", ")})`;
+  if (Array.isArray(x)) return `(${x.map(part => shown(part, digits)).join(",\u00a0")})`;
   if (typeof x === "boolean") return x ? "1" : "0";
   if (x !== x) return "undefined";
   if (Math.abs(x) === Infinity) return x > 0 ? "∞" : "−∞";
