@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,11 @@ def test_counts_so_far_and_in_the_end(visit: Opener) -> None:
     assert rows.nth(0).locator("td").all_inner_texts() == [f"{(g.BM + g.BN) * 8} of {(g.BM + g.BN) * 8}",
                                                             str(2 * g.BM * g.BN * 8), "5.33 times fewer"]
     assert rows.nth(2).locator("td").nth(2).inner_text() == "the same"
-    page.keyboard.press("Home")
+    choose(page, "Product", "naive")
+    page.get_by_role("button", name="One step on").click()
+    assert rows.nth(0).locator("td").all_inner_texts() == [f"{2 * g.BM * g.BN} of {2 * g.BM * g.BN * 8}",
+                                                            str((g.BM + g.BN) * 8), "5.33 times fewer"]
+    choose(page, "Product", "by tiles")
     page.keyboard.press("ArrowRight")
     assert rows.nth(0).locator("td").first.inner_text() == f"{(g.BM + g.BN) * g.BK} of {(g.BM + g.BN) * 8}"
     real = page.locator("#realcounts tbody tr").first.locator("td")
@@ -106,7 +111,7 @@ def test_a_tile_of_one_s_own_is_counted_again(visit: Opener) -> None:
     choose(page, "A thread keeps", "4 × 4")
     page.get_by_role("button", name="To the end").click()
     assert page.locator("#counts tbody tr").nth(1).locator("td").first.inner_text() == "64 of 64"
-    assert page.locator("#more").is_hidden()
+    assert page.locator("#library").is_hidden()
 
 
 def test_a_step_as_an_equation_and_the_thread_that_is_followed(visit: Opener) -> None:
@@ -146,6 +151,23 @@ def test_records_and_a_single_element(visit: Opener) -> None:
     page = opened(visit, (np.array([[(3.0, 1.0)]], sr.shortest_count.default_dtype),) * 2, sr.shortest_count)
     page.get_by_role("button", name="To the end").click()
     assert cells(page, "C") == [["(6, 1)"]]
+
+
+@pytest.mark.parametrize("name", ["a product", "a timetable"])
+@pytest.mark.parametrize("width", [320, 700, 1300])
+def test_within_another_page_it_is_as_high_as_its_content(visit: Opener, tmp_path: Path, name: str, width: int) -> None:
+    shown = explain_product(A, B, sr.min_plus) if name == "a product" else sr.explain_timetable()
+    outer = tmp_path / "outer.html"
+    head = "<!doctype html><html lang=en data-theme=dark><title>x</title>"
+    outer.write_text(head + shown._repr_html_(), encoding="utf-8")
+    around = visit(file=outer, width=width + 16, height=500)
+    frame = around.frames[1]
+    frame.wait_for_function("document.documentElement.dataset.theme === 'dark' && player.last > 0")
+    frame.locator("#next").click()
+    assert frame.locator("#where").inner_text().startswith("1 / ")
+    frame.wait_for_function("document.documentElement.scrollHeight <= innerHeight + 1")
+    assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert frame.evaluate("getComputedStyle($('dock')).position") == "static"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

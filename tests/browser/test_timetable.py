@@ -140,6 +140,15 @@ def test_fractions_and_long_names(visit: Opener) -> None:
     assert results(page)[0].startswith("The cycle time λ is 21/16 = 1.3125")
 
 
+def test_paper_has_everything_but_controls(visit: Opener) -> None:
+    page = visit(explain_timetable(), theme="dark")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#all").is_visible() and page.locator("#equation").is_visible()
+    assert not page.locator("#play").is_visible() and not page.locator("#reset").is_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 390, 768, 1400])
 def test_everybody_can_read_it(visit: Opener, width: int, theme: str) -> None:

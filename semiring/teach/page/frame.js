@@ -49,4 +49,5 @@ if (around) {
   document.documentElement.classList.add("framed");
   new ResizeObserver(() => { frameElement.style.height = `${Math.ceil(document.body.getBoundingClientRect().height)}px`; }).observe(document.body);
 }
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(part => { part.open = true; }));
 new ResizeObserver(() => document.documentElement.style.setProperty("--dock", `${$("dock").offsetHeight + 8}px`)).observe($("dock"));

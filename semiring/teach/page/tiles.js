@@ -4,9 +4,10 @@ const DATA = JSON.parse($("data").textContent);
 const ALGEBRAS = DATA.algebras.map(algebra => ({...algebra, ...OPERATIONS[algebra.name], zero: decoded(algebra.zero), A: decoded(DATA.factors[algebra.factors[0]]), B: decoded(DATA.factors[algebra.factors[1]])}));
 const TILES = ["for large products", "for few tiles", "for short sides"], LONG = 1024;
 const OWN = {block: ["8 × 8", "4 × 4", "2 × 2", "8 × 4", "8 × 2"], thread: ["1 × 1", "2 × 1", "2 × 2", "4 × 2", "4 × 4"], depth: ["1", "2", "4", "8"], stages: ["2", "3", "4"]};
+const REGISTERS = 172;  // pixels
 const state = {chosen: [0, 0]};
 const many = x => x.toLocaleString("en"), count = (n, one) => `${many(n)} ${n === 1 ? one : `${one}s`}`;
-let S, g, sides, part, events, naive, grids;
+let S, g, sides, part, events, naive, tiled, grids;
 
 // Tables of elements
 
@@ -73,7 +74,8 @@ function rebuild() {
   part.rows = part.A.length;
   part.columns = part.B[0].length;
   naive = naiveEvents(part.rows, part.columns, part.depth);
-  events = $("kind").value === "naive" ? naive : tiledEvents(g, part.rows, part.columns, part.depth);
+  tiled = tiledEvents(g, part.rows, part.columns, part.depth);
+  events = $("kind").value === "naive" ? naive : tiled;
   state.chosen = [Math.min(state.chosen[0], part.rows - 1), Math.min(state.chosen[1], part.columns - 1)];
   writeScale(library);
   build();
@@ -86,21 +88,20 @@ function writeScale(library) {
   $("scale").textContent = $("kind").value === "naive" ? "One thread for each element of C. Each reads its row of A and its column of B from global memory." : library
     ? `The library's tile is ${real.BM} × ${real.BN}. It is drawn smaller, in the same layout: ${tile}.`
     : `Your tile: ${tile}.`;
-  $("more").hidden = !library;
+  $("library").hidden = !library;
   if (library) drawReal(library, note ? `${note}. This is the tile of the generated kernel.` : "");
 }
 
 // The tables, and how large their cells are
 
 function build() {
-  const {top, left, depth, rows, columns} = part, I = range(top, top + rows), J = range(left, left + columns), K = range(0, depth), tiled = events !== naive;
+  const {top, left, depth, rows, columns} = part, I = range(top, top + rows), J = range(left, left + columns), K = range(0, depth), byTiles = events !== naive;
   grids = {A: new Grid($("A"), "A", I, K), B: new Grid($("B"), "B", K, J), C: new Grid($("C"), "C", I, J), buffers: []};
   $("formula").textContent = "C ← A ⊗ B";
-  $("sharedpart").hidden = !tiled;
-  put($("sharedpart").parentElement, "class", tiled ? "levels" : "levels naive");
+  $("sharedpart").hidden = !byTiles;
+  put($("sharedpart").parentElement, "class", byTiles ? "levels" : "levels naive");
   $("buffers").replaceChildren();
-  $("buffers").style.setProperty("--buffer", `${(g.BK + sides.BN) * 24 + 76}px`);
-  for (let s = 0; tiled && s < g.STAGES; s++) {
+  for (let s = 0; byTiles && s < g.STAGES; s++) {
     const [title, A, B] = [element("h3"), element("table", {class: "matrix"}), element("table", {class: "matrix"})];
     const box = element("div", {class: "buffer"}, title, element("div", {class: "scroll"}, element("div", {class: "pair"}, A, B)));
     $("buffers").append(box);
@@ -114,13 +115,21 @@ function build() {
   fit();
 }
 
+// As many buffers side by side as there is room for, beside global memory and registers.
+function place() {
+  const whole = $("C").closest(".levels"), one = (g.BK + sides.BN) * 23 + 62, first = (part.depth + part.columns) * 27 + 58, left = whole.clientWidth - first - REGISTERS - 28;
+  const beside = Math.max(1, Math.min(g.STAGES, Math.floor((left + 8) / (one + 8))));
+  $("buffers").style.setProperty("--buffer", `${one}px`);
+  whole.style.setProperty("--levels", `minmax(0, ${first}fr) minmax(0, ${beside * (one + 8)}fr) ${REGISTERS}px`);
+}
+
 function choose(i, j, draw = true) {
   state.chosen = [i, j];
   grids.C.cells.flat().forEach(cell => put(cell, "tabindex", "-1"));
   put(grids.C.cells[i][j], "tabindex", "0");
-  const tiled = events !== naive, thread = tiled ? threadAt(g, i, j) : i * part.columns + j, places = tiled ? placesOf(g, thread) : {rows: [i], columns: [j]};
+  const byTiles = events !== naive, thread = byTiles ? threadAt(g, i, j) : i * part.columns + j, places = byTiles ? placesOf(g, thread) : {rows: [i], columns: [j]};
   state.thread = {...places, thread};
-  $("who").textContent = `thread ${thread}${tiled && g.WM * g.WN > 1 ? `, of warp ${places.warp}` : ""}`;
+  $("who").textContent = `Thread ${thread}${byTiles && g.WM * g.WN > 1 ? `, of warp ${places.warp}` : ""}`;
   grids.a = new Grid($("a"), "a", places.rows.map(x => x + part.top), [""]);
   grids.b = new Grid($("b"), "b", [""], places.columns.map(x => x + part.left));
   grids.c = new Grid($("c"), "c", places.rows.map(x => x + part.top), places.columns.map(x => x + part.left));
@@ -136,16 +145,17 @@ $("C").addEventListener("keydown", event => {
 });
 
 function fit() {
+  place();
   const wide = $("C").closest(".scroll").clientWidth, longest = Math.max(2, ...[...part.A.flat(), ...part.B.flat(), ...blockAfter(S, g, part.A, part.B, naive, part.depth).C.flat()].map(x => small(x).length));
   const size = (room, cells) => Math.max(16, Math.min(innerWidth <= 760 ? 22 : 26, Math.floor(room / cells) - 1));
   const style = (grid, side) => {
     grid.table.style.setProperty("--side", `${side}px`);
     grid.table.style.setProperty("--letters", `${Math.max(8, Math.min(14, (side - 3) / (0.56 * longest))).toFixed(1)}px`);
   };
-  const side = size(wide - 76, part.depth + part.columns);
+  const side = size(wide - 56, part.depth + part.columns);
   for (const name of ["A", "B", "C"]) style(grids[name], side);
   for (const {box, A, B} of grids.buffers) {
-    const tile = Math.min(side, size(box.clientWidth - 84, g.BK + sides.BN));
+    const tile = Math.min(side, size(box.clientWidth - 66, g.BK + sides.BN));
     style(A, tile);
     style(B, tile);
   }
@@ -163,18 +173,18 @@ function fitRegisters() {
 // A position
 
 function draw(at) {
-  const event = at ? events[at - 1] : {kind: "start"}, {rows, columns, depth} = part, tiled = events !== naive;
+  const event = at ? events[at - 1] : {kind: "start"}, {rows, columns, depth} = part, byTiles = events !== naive;
   const {C, old, buffers} = blockAfter(S, g, part.A, part.B, events, at), mine = state.thread;
   const computes = event.k !== undefined, k = event.k, coming = event.fetched ?? -1, inTile = (k, step) => step >= 0 && Math.floor(k / g.BK) === step;
-  const now = tiled && at && event.kind !== "store" ? event.step : -1, mineA = i => mine.rows.includes(i), mineB = j => mine.columns.includes(j);
-  const fromGlobal = (k, own) => tiled ? inTile(k, coming) ? "coming" : event.kind !== "fetch" && inTile(k, now) ? "band" : "" : !computes || k !== event.k ? "" : own;
+  const now = byTiles && at && event.kind !== "store" ? event.step : -1, mineA = i => mine.rows.includes(i), mineB = j => mine.columns.includes(j);
+  const fromGlobal = (k, own) => byTiles ? inTile(k, coming) ? "coming" : event.kind !== "fetch" && inTile(k, now) ? "band" : "" : !computes || k !== event.k ? "" : own;
   grids.A.paint((i, k) => [part.A[i][k], fromGlobal(k, mineA(i) ? "first" : "band")]);
   grids.B.paint((k, j) => [part.B[k][j], fromGlobal(k, mineB(j) ? "second" : "band")]);
   grids.C.paint((i, j) => [C[i][j], mineA(i) && mineB(j) ? computes ? "target" : "kept" : computes ? "band" : ""]);
   grids.C.cells.forEach((row, i) => row.forEach((cell, j) => put(cell, "aria-label", `C ${part.top + i}, ${part.left + j}: ${same(C[i][j], S.zero) ? "zero" : exact(C[i][j])}`)));
   grids.buffers.forEach(({box, title, A, B}, s) => {
     const held = buffers[s], reading = computes && event.step % g.STAGES === s, first = held ? held.step * g.BK : 0;
-    title.textContent = `Buffer ${s + 1}: ${!held ? "empty" : `tile ${held.step + 1}, k = ${first}–${first + g.BK - 1}${held.arrived ? reading ? ", being read" : "" : ", on its way"}`}`;
+    title.textContent = `Buffer ${s + 1}: ${!held ? "empty" : `k = ${g.BK > 1 ? `${first}–` : ""}${first + g.BK - 1}${held.arrived ? reading ? ", in use" : "" : ", arriving"}`}`;
     put(box, "class", reading ? "buffer reading" : "buffer");
     const at = (M, i, j) => M[i]?.[j] ?? S.zero, look = (step, own) => held.arrived ? reading && first + step === k ? own : "" : "coming";
     A.paint((i, kk) => held ? [at(part.A, i, first + kk), look(kk, mineA(i) ? "first" : "band")] : [null, "empty"]);
@@ -201,13 +211,13 @@ function equation(k, C, old) {
 }
 
 function wordsOf(event, C, old) {
-  const {top, left, depth, rows, columns} = part, steps = Math.ceil(depth / g.BK), k = event.k, tiled = events !== naive;
+  const {top, left, depth, rows, columns} = part, steps = Math.ceil(depth / g.BK), k = event.k, byTiles = events !== naive;
   const buffer = step => `buffer ${step % g.STAGES + 1}`, at = `[${top + state.chosen[0]}, ${left + state.chosen[1]}]`, others = g.TM * g.TN - 1;
   const words = (heading, ...rule) => ({heading, rule, numbers: k < depth ? equation(k, C, old) : []});
   if (k >= depth) return words(`k = ${k} is beyond the edge`, "The tile holds zeros there. The threads combine them, and nothing changes.");
-  const rule = [`C${at} ← C${at} ⊕ `, [`A[${top + state.chosen[0]}, ${k}]`, "first"], " ⊗ ", [`B[${k}, ${left + state.chosen[1]}]`, "second"], tiled && others ? `, and ${count(others, "more element")} of this thread` : ""];
+  const rule = [`C${at} ← C${at} ⊕ `, [`A[${top + state.chosen[0]}, ${k}]`, "first"], " ⊗ ", [`B[${k}, ${left + state.chosen[1]}]`, "second"], byTiles && others ? `, and ${count(others, "more element")} of this thread` : ""];
   switch (event.kind) {
-    case "start": return words(`Each thread sets its ${tiled ? "registers" : "element"} to zero`, "Step on with ▶ or the arrow keys.");
+    case "start": return words(`Each thread sets its ${byTiles ? "registers" : "element"} to zero`, "Step on with ▶ or the arrow keys.");
     case "fetch": return words(`Copy tile ${event.step + 1} of ${steps} to ${buffer(event.step)}: ${rows} × ${g.BK} elements of A, ${g.BK} × ${columns} of B`, "From global to shared memory. Each thread copies a part, and nothing waits for the copies yet.");
     case "wait": return words(`Wait until tile ${event.step + 1} of ${steps} is in ${buffer(event.step)}`, event.fetched === null ? "All tiles are copied: no copy starts." : `Then start to copy tile ${event.fetched + 1} to ${buffer(event.fetched)}. It arrives while the threads compute.`);
     case "multiply": return words(`k = ${k}: each thread reads ${g.TM} of A and ${g.TN} of B from shared memory`, ...rule);
@@ -235,14 +245,13 @@ function table(node, caption, heads, rows) {
 const saved = (naive, tiled) => tiled === 0 ? "–" : naive === tiled ? "the same" : naive > tiled ? `${times(naive / tiled)} times fewer` : `${times(tiled / naive)} times as many`;
 
 function writeCounts(now) {
-  const isNaive = events === naive, own = isNaive ? null : total(events), all = total(naive);
-  const cell = (name, list, counts) => {
-    const most = Math.max(all[name], own?.[name] ?? 0);
-    return [element("span", {class: "now"}, many(counts[name])), ` of ${many(list[name])}`, bar(counts[name], list[name], most)];
-  };
-  const rows = COUNTED.map(([name, text]) => isNaive ? [text, cell(name, all, now)]
-    : [text, cell(name, own, now), [many(all[name]), bar(all[name], all[name], Math.max(all[name], own[name]))], name === "shared" ? "–" : saved(all[name], own[name])]);
-  table($("counts"), "Counts for this block", isNaive ? ["", "naive, so far"] : ["", "by tiles, so far", "naive", "difference"], rows);
+  const isNaive = events === naive, all = {tiled: total(tiled), naive: total(naive)}, [own, other] = isNaive ? ["naive", "tiled"] : ["tiled", "naive"];
+  const rows = COUNTED.map(([name, text]) => {
+    const most = Math.max(all.tiled[name], all.naive[name]), [mine, theirs] = [all[own][name], all[other][name]];
+    return [text, [element("span", {class: "now"}, many(now[name])), ` of ${many(mine)}`, bar(now[name], mine, most)], [many(theirs), bar(theirs, theirs, most)],
+      name === "shared" ? "–" : saved(all.naive[name], all.tiled[name])];
+  });
+  table($("counts"), "Counts for this block", ["", isNaive ? "naive, so far" : "by tiles, so far", isNaive ? "by tiles" : "naive", "difference"], rows);
 }
 
 // The library's tile, to scale: an element is a unit of the drawing.
