@@ -91,10 +91,10 @@ def test_playing(visit: Opener) -> None:
 def test_what_one_step_is(visit: Opener) -> None:
     page = visit()
     counts = {}
-    for step in ("a change", "an operation", "a round"):
+    for step in ("a change", "an entry", "a round"):
         choice(page, "One step is").select_option(step)
         counts[step] = int(page.locator("#where").inner_text().split(" / ")[1])
-    assert counts == {"a change": 31, "an operation": 216, "a round": 6}
+    assert counts == {"a change": 31, "an entry": 216, "a round": 6}
 
 
 def test_the_equation_tells_the_step(visit: Opener) -> None:
@@ -316,7 +316,7 @@ def test_a_link_opens_the_step(visit: Opener) -> None:
     page = visit()
     choice(page, "Algebra").select_option("max_min")
     choice(page, "Method").select_option("elimination")
-    choice(page, "One step is").select_option("an operation")
+    choice(page, "One step is").select_option("an entry")
     page.locator("#edges summary").click()
     field(page, "a → b").fill("0.125")
     field(page, "a → b").press("Tab")
@@ -513,6 +513,42 @@ def test_numbers_have_all_digits_where_they_are_asked_for(visit: Opener) -> None
     field(page, "a → b").press("Tab")
     page.get_by_role("button", name="To the end").click()
     assert table(page)[0] == ["all", "all but {1}", "{2}"]
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (320, 640), (375, 667), (360, 760), (390, 844)])
+def test_on_a_phone_the_written_entry_is_in_sight(visit: Opener, width: int, height: int) -> None:
+    """Under the algebra with the longest texts too, whose equation makes the controls higher; selects are not cut."""
+    page = visit(width=width, height=height)
+    cut = page.evaluate("""() => { const pen = document.createElement('canvas').getContext('2d');
+      return [...document.querySelectorAll('.bar select')].filter(s => s.offsetParent).filter(s => {
+        pen.font = getComputedStyle(s).font;
+        return pen.measureText(s.selectedOptions[0].text).width > s.clientWidth - 16; }).length; }""")
+    assert cut == 0
+    for algebra in ("min_plus", "k_best"):
+        choice(page, "Algebra").select_option(algebra)
+        assert page.evaluate("""() => { const hidden = [], next = document.getElementById('next');
+          scrollTo(0, 0);
+          for (; next.getAttribute('aria-disabled') !== 'true';) { next.click();
+            const cell = document.querySelector('td.target').getBoundingClientRect();
+            const end = Math.min(innerHeight, document.getElementById('dock').getBoundingClientRect().top);
+            if (cell.top < 0 || cell.bottom > end || cell.left < 0 || cell.right > innerWidth) hidden.push(1); }
+          return hidden.length; }""") == 0
+
+
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (1024, 700), (700, 500), (390, 700)])
+def test_panels_below_the_controls_are_announced(visit: Opener, width: int, height: int) -> None:
+    """A page of its own, or in a frame of another origin, keeps its controls in sight, and says what is below them."""
+    page = visit(width=width, height=height)
+    more = page.get_by_role("button", name="More: change the edges")
+    more.click()
+    assert page.evaluate("document.activeElement.textContent") == "Change the edges"
+    dock = page.locator("#dock").bounding_box()
+    for summary in page.locator("#more summary").all():
+        box = summary.bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= dock["y"] + 1
+    assert more.is_hidden()
+    page.evaluate("scrollTo(0, 0)")
+    more.wait_for()
 
 
 @pytest.mark.parametrize(("width", "height"), [(1400, 900), (1024, 700), (700, 500), (390, 700)])

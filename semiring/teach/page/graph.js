@@ -5,7 +5,12 @@ const RADIUS = 17, WIDTH = 400, HEIGHT = 320;
 // Boxes are [left, top, right, bottom].
 const boxAround = (x, y, width, height) => [x - width / 2, y - height / 2, x + width / 2, y + height / 2];
 const overlap = (p, q) => p[0] < q[2] && q[0] < p[2] && p[1] < q[3] && q[1] < p[3];
-const LETTER = 8.2, LINE = 18;  // of a weight: the width of a character, and its height
+const LINE = 18;  // the height of a weight
+const PEN = document.createElement("canvas").getContext("2d"), FAMILY = getComputedStyle(document.body).fontFamily;
+function widthOf(text, font) {
+  PEN.font = `${font} ${FAMILY}`;
+  return PEN.measureText(text).width + 6;
+}
 const ALONG = [0.42, 0.5, 0.34, 0.58, 0.27, 0.66, 0.2, 0.74], ASIDE = [0, 9, -9, 16, -16];
 const DIAGONALS = [[0.7, -0.7], [0.7, 0.7], [-0.7, -0.7], [-0.7, 0.7]];
 const DENSE = 3;  // edges for each vertex: beyond that only a step's weights are drawn
@@ -72,7 +77,7 @@ class GraphView {
 
   // The first box for the weight of an edge that is on nothing else.
   free(e, boxes) {
-    const width = [...this.texts[e]].length * LETTER + 6, taken = [...this.circles, ...this.names.filter(Boolean), ...boxes.filter(Boolean)];
+    const width = widthOf(this.texts[e], "14px"), taken = [...this.circles, ...this.names.filter(Boolean), ...boxes.filter(Boolean)];
     const found = this.edges[e].stands.map(([x, y]) => boxAround(x, y, width, LINE));
     return found.find(box => !taken.some(other => overlap(box, other))) ?? null;
   }
@@ -126,7 +131,7 @@ class GraphView {
 
   // A long name stands outside of its vertex, where it is on no loop, vertex or other name.
   nameAt(name, v) {
-    const [x, y] = this.places[v], [ox, oy] = this.outwards(v), away = this.radius + 5, width = Math.min([...name].length, 12) * 7.9 + 6;
+    const [x, y] = this.places[v], [ox, oy] = this.outwards(v), away = this.radius + 5, width = widthOf(cut(name, 12), "600 13px");
     const loop = EDGES.some(([a, b]) => a === v && b === v) ? [this.loopBox(v)] : [];
     const taken = [...loop, ...this.circles.filter((_, w) => w !== v), ...this.names.filter(Boolean)];
     const found = [[ox, oy], ...DIAGONALS, [-oy, ox], [oy, -ox], [-ox, -oy]].map(([ux, uy]) => {

@@ -42,14 +42,21 @@ class MatrixView {
     this.fit();
   }
 
-  // Where the table is too wide headings are cut, then the letters become smaller, and then the cells, whose texts the equation has in full.
+  get room() {
+    return this.table.parentElement.clientWidth - 8;
+  }
+
+  // A wide table takes more than half of the page. Where that is not enough headings are cut, then the letters become smaller, and then the cells, whose texts the equation has in full.
   fit() {
     const rem = parseFloat(getComputedStyle(document.documentElement).fontSize), n = NAMES.length;
     const name = Math.min(8, Math.max(...NAMES.map(name => [...name].length)));
-    const room = this.table.parentElement.clientWidth - 8, heads = this.short ? 2.2 : name * 0.62 + 0.9;
+    const heads = this.short ? 2.2 : name * 0.62 + 0.9, stage = this.table.closest(".stage");
     const cellFor = letters => Math.min(letters * 0.66 + 0.9, 11), needed = cellFor(this.longest);
     let cell = Math.max(needed, cellFor(name)), size = 1.06;
     const wide = () => (n * (cell + 0.4 / size) + heads) * size * rem;
+    stage.classList.remove("wide");
+    if (wide() > this.room) stage.classList.add("wide");
+    const room = this.room;
     if (wide() > room) cell = Math.max(needed, cell - (wide() - room) / (n * size * rem));
     if (wide() > room) size = Math.max(0.86, size * room / wide());
     if (wide() > room) cell = Math.max(3.1, cell - (wide() - room) / (n * size * rem));
@@ -68,12 +75,13 @@ class MatrixView {
       if (cell.title !== title) cell.title = title;
       put(cell, "class", [...classes[i][j], none ? "none" : ""].join(" ").trim());
       put(cell, "aria-label", tell(i, j, values[i][j], walks[i][j], classes[i][j]));
-      if (classes[i][j].includes("target")) this.show(cell);
     }));
   }
 
   // What is written is scrolled into a table that does not fit, and on a phone out from under the controls.
-  show(cell) {
+  show() {
+    const cell = this.table.querySelector(".target");
+    if (!cell) return;
     const box = cell.getBoundingClientRect(), end = Math.min(innerHeight, $("dock").getBoundingClientRect().top);
     if (innerWidth <= 760 && (box.bottom > end || box.top < 0)) scrollBy(0, box.bottom > end ? box.bottom - end + 8 : box.top - 8);
     const frame = this.table.parentElement;

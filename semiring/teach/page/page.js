@@ -113,6 +113,7 @@ function draw() {
   });
   matrixView.draw({values, walks, zero: S.zero, classes: classesOf(step), pivots: step?.pivots ?? [], tell});
   drawEquation(step, ended, asked, values);
+  matrixView.show();  // once the controls have their height
   const at = stops.findLastIndex(stop => stop <= t);
   put($("slider"), "max", String(stops.length - 1));
   $("slider").value = at;
@@ -137,9 +138,9 @@ function drawEquation(step, ended, asked, values) {
   if (!step) {
     $("heading").textContent = trace.steps.length ? "The edges" : "Nothing to do";
     $("blocks").textContent = "A* = 1 ⊕ A ⊕ A² ⊕ …";
-    texts($("rule"), ["Each entry holds an edge; · means no edge. Step on with ▶ or the arrow keys."]);
+    texts($("rule"), []);
     texts($("numbers"), []);
-    walk.textContent = "";
+    walk.textContent = "Each entry holds an edge; · means no edge. Step on with ▶ or the arrow keys.";
   } else {
     const words = wordsOf(S, step);
     $("heading").textContent = words.title;
@@ -490,7 +491,18 @@ document.addEventListener("keydown", event => {
   event.preventDefault();
   act();
 });
+// What is below the controls is announced above, as long as it is out of sight.
+function tellOfMore() {
+  const most = document.documentElement.scrollHeight - innerHeight;
+  $("below").hidden = most < 40 || scrollY > most - 40;
+}
+$("below").onclick = () => {
+  $("more").scrollIntoView();
+  $("more").querySelector("summary").focus();
+};
+for (const name of ["resize", "scroll"]) addEventListener(name, tellOfMore);
 addEventListener("resize", () => matrixView.fit());
 if (location.protocol === "about:") $("link").hidden = true;  // there is no address to copy
 addEventListener("hashchange", restore);
 restore();
+new ResizeObserver(tellOfMore).observe(document.body);
