@@ -55,12 +55,15 @@ def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] 
         made = []
         for text in row:
             kind, named = ("th", f' scope="{scope}"') if scope and text else ("td", "")
-            title = f' title="{html.escape(text.whole)}"' if isinstance(text, Cut) else ""
-            made.append(f"<{kind}{named}{title}>{html.escape(text)}</{kind}>")
+            made.append(f"<{kind}{named}{_title(text)}>{html.escape(text)}</{kind}>")
         return "".join(made)
 
     top = f"<thead><tr>{cells(head, 'col')}</tr></thead>" if head else ""
     body = "".join(f"<tr>{cells(row[:1], 'row')}{cells(row[1:])}</tr>" for row in rows)
     return (f'<table cellpadding="{PADDING}" style="text-align: {align}">'
-            f'<caption style="{CAPTION}">{html.escape(caption)}</caption>'
+            f'<caption style="{CAPTION}"{_title(caption)}>{html.escape(caption)}</caption>'
             f"{top}<tbody>{body}</tbody></table>")
+
+
+def _title(text: str) -> str:
+    return f' title="{html.escape(text.whole)}"' if isinstance(text, Cut) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from semiring.algebra.arguments import whole_number
 from semiring.algebra.laws import MINUS
-from semiring.algebra.tables import dtype_text, html_table
+from semiring.algebra.tables import Cut, dtype_text, html_table
 from semiring.errors import GraphError
 
 from .columns import Unclear, WeightColumns
@@ -107,6 +107,9 @@ class Graph(Named):
         return self.edges()
 
     def __repr__(self) -> str:
+        return self._text(clip_repr)
+
+    def _text(self, called: Callable[[Any], str]) -> str:
         facts = [
             count_text(self.n, "vertex", "vertices"),
             count_text(len(self), "edge", "edges"),
@@ -114,7 +117,7 @@ class Graph(Named):
             "no weights" if self.weights is None else f"weights {dtype_text(self.weights.dtype)}",
         ]
         if self.names is not None:
-            facts.append("names " + ", ".join(map(clip_repr, self.names[:3])) + ", …" * (self.n > 3))
+            facts.append("names " + ", ".join(map(called, self.names[:3])) + ", …" * (self.n > 3))
         return f"Graph({', '.join(facts)})"
 
     def _repr_html_(self) -> str:
@@ -123,7 +126,8 @@ class Graph(Named):
                 for edge in islice(self.edges(), SHOWN)]
         if len(self) > SHOWN:
             rows.append(["…"] * len(head))
-        return html_table(repr(self), rows, head)
+        text, whole = repr(self), self._text(lambda name: shown(repr(name)))
+        return html_table(text if text == whole else Cut(text, whole), rows, head)
 
     def _edge(self, i: int) -> str:
         ends = self.sources[i], self.targets[i]

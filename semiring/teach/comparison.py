@@ -15,7 +15,7 @@ import numpy as np
 from semiring.algebra.by_name import algebra
 from semiring.algebra.laws import MINUS
 from semiring.algebra.semiring import Semiring
-from semiring.algebra.tables import html_table
+from semiring.algebra.tables import Cut, html_table
 from semiring.api import closure, path
 from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.graphs.graph import Graph
@@ -163,8 +163,8 @@ class Comparison:
         """The graph with the weights of an algebra."""
         n, names, edges = self.graph.n, [clip(shown(v)) for v in self._vertices], self._edges(S)
         walk = [self.graph.index(v) for v in self.walks.get(S, [])]
-        told = "; ".join(f"{names[i]} to {names[j]}, {text}" for (i, j), text in edges.items())
-        best = f" The walk {_spelled(self.walks[S])} stands out." if walk else ""
+        told = "; ".join(f"{_whole(names[i])} to {_whole(names[j])}, {_whole(text)}" for (i, j), text in edges.items())
+        best = f" The walk {' → '.join(_whole(names[v]) for v in walk)} stands out." if walk else ""
         drawing = Drawing(f"The graph under {S.name}", (f"Edges: {told}." if n <= DRAWN else "") + best)
         if n > DRAWN:
             drawing.text((0, 0), f"{n} vertices are too many to draw (at most {DRAWN})", anchor="start")
@@ -248,6 +248,11 @@ class Comparison:
             pages.append(f"<strong>{html.escape(shown(S.name))}</strong><div>{self._draw(S)}</div>"
                          f'<div style="max-width: 15em">{about}</div>{table}')
         return abreast(pages)
+
+
+def _whole(text: str) -> str:
+    """All of a text, of which a drawing may show a part: for those who do not see it."""
+    return text.whole if isinstance(text, Cut) else text
 
 
 def _spelled(walk: Sequence[Any]) -> str:

@@ -226,7 +226,7 @@ def _to_border(half: float, dx: float, dy: float) -> float:
     """
     end = HEIGHT / 2 + 2  # the radius of the ends
     side = max(half - end, 0.0)  # from the middle to the middle of an end
-    if end * abs(dx) <= side * abs(dy):
+    if end * abs(dx) < side * abs(dy):
         return end / abs(dy)
     return side * abs(dx) + sqrt(max(end**2 - (side * dy) ** 2, 0.0))
 

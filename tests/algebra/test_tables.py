@@ -57,6 +57,11 @@ def test_cut_names_tell_the_whole(view):
     page = ElementTree.fromstring(view._repr_html_())
     cells = [cell for cell in page.iter() if cell.tag in ("td", "th", "text") and "…" in (cell.text or "")]
     assert cells
+    if isinstance(view, sr.Graph):
+        assert LONG in (page.find("caption").get("title") or "") and "…" in page.findtext("caption")
+    if isinstance(view, sr.Comparison):
+        told = page.findtext(".//{http://www.w3.org/2000/svg}desc")
+        assert f"{LONG} to b, 2" in told and "…" not in told
     for cell in cells:
         whole = cell.get("title") or cell.findtext("{http://www.w3.org/2000/svg}title")
         assert whole is not None and LONG in whole
