@@ -107,6 +107,18 @@ def test_without_cycles_and_with_several_components(visit: Opener) -> None:
     assert results(page)[1] == "Each round has fewer events. From round 1 on, none takes place."
 
 
+def test_a_slower_component_sets_its_own_pace(visit: Opener) -> None:
+    page = visit(explain_timetable())
+    page.get_by_role("checkbox", name="Dale → Bute counts").uncheck()
+    assert results(page)[0].startswith("The cycle time λ is 9/2")
+    assert "Component of Dale and Elie: λ is 3." in results(page)[2]
+    field = page.get_by_role("spinbutton", name="Duration Elie → Elie as a number")
+    field.fill("6")
+    field.press("Enter")
+    assert results(page)[0] == "The events do not share a cycle time λ."
+    assert results(page)[3] == "Ayr, Bute and Coll: every 4.5; Dale and Elie: every 6."
+
+
 def test_a_round_as_an_equation(visit: Opener) -> None:
     page = visit(explain_timetable())
     page.get_by_role("combobox", name="Event").select_option(label="Bute")
