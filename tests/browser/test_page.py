@@ -471,7 +471,12 @@ LABELS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("names", ["abcdefghijkl", [f"Station {i}" for i in range(12)]], ids=["short", "long"])
+MIXED = ["Kilmarnock South", "a", "北京", "Αθήνα", "WWWWWWWWWWWW", "Edinburgh", "odd", "Very long name", "x", "0", "St",
+         "r"]
+
+
+@pytest.mark.parametrize("names", ["abcdefghijkl", [f"Station {i}" for i in range(12)], MIXED],
+                         ids=["short", "long", "mixed"])
 def test_weights_are_on_no_vertex_and_on_no_other_weight(visit: Opener, names: Any) -> None:
     random = np.random.default_rng(len(names[0]))
     for n in range(2, 13):

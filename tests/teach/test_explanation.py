@@ -136,6 +136,24 @@ def test_a_user_s_algebra_travels_under_a_key_of_its_own() -> None:
     assert found["algebras"][0]["question"] == "reliability: what is the value of the best walk?"
 
 
+def test_records_and_objects_of_a_user_read_as_they_were_written() -> None:
+    roads = sr.Semiring("roads", fields={"km": "f8", "m": "f8"}, zero=(np.inf, -np.inf), one=(0, np.inf),
+                        add=lambda a, b: (np.minimum(a.km, b.km), np.maximum(a.m, b.m)),
+                        mul=lambda a, b: (a.km + b.km, np.minimum(a.m, b.m)), carrier=lambda a: a.km >= 0)
+    E = sr.explain(sr.adjacency([("a", "b", (3, 5)), ("b", "c", (4, 2))], roads))
+    found = data(E)["algebras"][0]
+    assert found["fields"] == ["km", "m"] and found["notation"].startswith("({a: a.km ≥ 0}, (min(a.km, b.km), max(")
+    assert found["question"] == "roads: what do the values of all walks combine to?"
+    assert "= (∞, −∞) ⊕ ((3, 5) ⊗ (4, 2)) = (7, 2)" in str(E) and "= (∞, −∞)* = (0, ∞)" in str(E)
+    words = sr.Semiring("words", add=lambda a, b: a | b, mul=lambda a, b: frozenset(x + y for x in a for y in b),
+                        zero=frozenset(), one=frozenset([""]), dtype=object,
+                        samples=[frozenset("a"), frozenset(["b", "ab"])])
+    E = sr.explain(sr.adjacency([("a", "b", frozenset("x")), ("b", "c", frozenset("y"))], words))
+    assert "= ∅ ⊕ ({x} ⊗ {y}) = {xy}" in str(E) and "= ∅* = {ε}" in str(E)
+    notation = data(E)["algebras"][0]["notation"]
+    assert notation == "(Python objects, a | b, frozenset(x + y for x in a for y in b), ∅, {ε})"
+
+
 def test_saved_and_shown(tmp_path: Path) -> None:
     E = sr.explain(sr.as_graph(EDGES), sr.min_plus, title="Roads & rivers")
     E.save(tmp_path / "page.html")

@@ -9,6 +9,7 @@ const LINE = 18;  // the height of a weight
 const PEN = document.createElement("canvas").getContext("2d"), FAMILY = getComputedStyle(document.body).fontFamily;
 function widthOf(text, font) {
   PEN.font = `${font} ${FAMILY}`;
+  PEN.textRendering = "geometricPrecision";  // in a drawing of any size letters are as wide
   return PEN.measureText(text).width + 6;
 }
 const ALONG = [0.42, 0.5, 0.34, 0.58, 0.27, 0.66, 0.2, 0.74], ASIDE = [0, 9, -9, 16, -16];
@@ -131,7 +132,7 @@ class GraphView {
 
   // A long name stands outside of its vertex, where it is on no loop, vertex or other name.
   nameAt(name, v) {
-    const [x, y] = this.places[v], [ox, oy] = this.outwards(v), away = this.radius + 5, width = widthOf(cut(name, 12), "600 13px");
+    const [x, y] = this.places[v], [ox, oy] = this.outwards(v), away = this.radius + 5, width = widthOf(cut(name, 12), "600 14px");
     const loop = EDGES.some(([a, b]) => a === v && b === v) ? [this.loopBox(v)] : [];
     const taken = [...loop, ...this.circles.filter((_, w) => w !== v), ...this.names.filter(Boolean)];
     const found = [[ox, oy], ...DIAGONALS, [-oy, ox], [oy, -ox], [-ox, -oy]].map(([ux, uy]) => {
