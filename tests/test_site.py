@@ -105,6 +105,10 @@ def test_names_in_docstrings_are_links_parameters_or_code(public: ModuleType) ->
                          "`weights <semiring.Paths.weights>`, as `closure`.")
     assert all(map(public.is_code, ("A @ B", "R[a, b]", "header="))) and not any(map(public.is_code, ("A", "A.b", "?")))
     assert public.is_internal("semiring.algorithms.trees") and not public.is_internal("semiring.algorithms.bushes")
+    from docutils import nodes
+
+    kind = public.link(None, None, {"reftarget": "python:int"}, nodes.literal("", "python:int"))
+    assert kind.astext() == "int", "numpydoc's name of a type in another library"
     assert "overwrite" in public.parameters() and "overwritten" not in public.parameters()
 
 
@@ -390,7 +394,7 @@ def test_what_was_measured_is_shown_and_what_was_not_says_how(
     texts = ("abacus", "2,000", "4.00\u00a0s", "0.002", "25%", "3.00", "8\u00a0J", "1\u00a0G a joule", "single bits")
     assert [text for text in texts if text not in table] == []
     drawn = rungs.times("gpu")._repr_html_()
-    assert drawn.count("<circle") == 2 and drawn.count("stroke-dasharray") == 1 and "Other rungs" in drawn
+    assert drawn.count("<circle") == 2 and drawn.count('stroke-dasharray="3 4"') == 1 and "Other rungs" in drawn
     assert ">2<" in rungs.ladder("gpu")._repr_html_() and ">25<" in rungs.ladder("gpu", share=True)._repr_html_()
     short = record | {"name": "carre", "times": [[1000, 0.25]], "predicted": []}
     (tmp_path / "ladder_gpu.json").write_text(json.dumps(found | {"rungs": [record, short]}), encoding="utf-8")

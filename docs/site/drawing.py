@@ -153,7 +153,8 @@ def curves(title: str, lines: Iterable[Line], behind: Iterable[tuple[Points, Poi
                  *(f'<circle cx="{x:.1f}" cy="{z:.1f}" r="2.5" fill="{colour}"/>' for x, z in map(place, solid))]
         free = max(y + 5, free + 17)
         x, z = place((dashed or solid)[-1])
-        body += [f'<path d="M {x:.1f} {z:.1f} L {left + wide + 22} {free - 5:.1f}" stroke="{colour}" fill="none"/>',
+        body += [f'<path d="M {x:.1f} {z:.1f} L {left + wide + 22} {free - 5:.1f}" stroke="{colour}" fill="none" '
+                 'stroke-opacity="0.5" stroke-width="0.8" stroke-dasharray="1 5"/>',  # no data: it leads to the name
                  f'<text x="{left + wide + 26}" y="{free:.1f}">{escape(name)}</text>']
     beyond = LETTER * max(len(name) for name, _, _ in lines) + 40
     return Drawing(title, left + wide + beyond, max(top + high + 30, free + 10), body)

@@ -199,7 +199,7 @@ def link(app: Any, env: Any, node: Any, content: Any) -> Any:
 
     target = node["reftarget"]
     if re.match("python:|numpy:", target):  # a type of another library, which numpydoc would link
-        return content
+        return nodes.inline("", re.sub("^(python|numpy):", "", content.astext()))
     code = nodes.literal("", content.astext(), classes=["code"])
     if called := re.fullmatch(r"([\w.]+)\(.*\)", target):
         again = env.domains.python_domain.resolve_xref(
