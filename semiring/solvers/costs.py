@@ -104,6 +104,16 @@ class SparsePlan(Plan):
     panels: Final[int] = 0
     height: Final[int] = 0
 
+    @property
+    def shortage(self) -> tuple[str, str]:
+        """Text for the out-of-memory error: what needs the memory, and what to try."""
+        what, advice = self.needs
+        if not what:
+            does = "factoring" if self.operation in ("factor", "solve") else "the closure of"
+            matrix = f"{self.shape[0]} × {self.shape[0]} {dtype_text(self.lowering.dtype)}"
+            what = f"{does} {matrix} ({count_text(self.fill, 'pair', 'pairs')} joined)"
+        return what, advice
+
     def _structure(self) -> dict[str, str]:
         names = {"amd": "approximate minimum degree", "levels": "nested dissection by level sets",
                  "metis": "nested dissection by METIS", "natural": "as the vertices are numbered",
@@ -180,13 +190,11 @@ def plan(
                f"graph has no small separators; {WITHOUT_FACTORS}")
     advice = ("use a narrower dtype or fewer vertices, or compute rows from factors instead of the whole closure"
               if answer else f"use a narrower dtype; {WITHOUT_FACTORS}")
-    joined = count_text(load.fill, "pair", "pairs")
-    subject = f"{'the closure of' if answer else 'factoring'} {n} × {n} {dtype_text(low.dtype)}"
     return SparsePlan(
         operation=operation, algebra=low.algebra, shape=(n, n), method="sparse elimination", lowering=low,
-        place=f"CPU, {count_text(threads, 'thread', 'threads')}" if low.compiled else "", work=found.terms,
+        place=f"CPU, {threads} thread{'s' * (threads > 1)}" if low.compiled else "", work=found.terms,
         memory=found.memory + threads * n * 64 * low.storage.itemsize, runner=run,
-        needs=(f"{subject} ({joined} joined)", advice), reasons={"method": why}, nnz=nnz,
+        needs=("", advice), reasons={"method": why}, nnz=nnz,
         seconds=dict(seconds), order=analysis.method, fill=load.fill,
         fronts=len(analysis.parent), largest=found.largest, load=load, prepared=prepared, factors=found.factors,
         threads=threads, panels=int(load.down), height=int(analysis.depths.max(initial=-1)) + 1,

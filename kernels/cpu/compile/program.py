@@ -162,7 +162,7 @@ from numba.np.numpy_support import from_dtype
 from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.raw import (
     ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, bits_of_bytes, call, combine_block, fetch, first_component,
-    floor, fma, fold, load, load_block, prefetch, put, select, stay_apart, store, take, trailing_zeros, wide_vectors
+    floor, fma, fold, load, load_block, put, select, stay_apart, store, take, trailing_zeros, wide_vectors
 )
 
 '''

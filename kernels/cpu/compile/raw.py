@@ -336,21 +336,6 @@ def bits_of_bytes(typing: Any, address: Any) -> Any:
 
 
 @intrinsic
-def prefetch(typing: Any, address: Any) -> Any:
-    """Begin to bring the line of memory at `address` into the caches; there need not be any memory."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        read, keep, data = number(0), number(3), number(1)
-        builder.call(function, [builder.inttoptr(arguments[0], byte), read, keep, data])
-        return context.get_dummy_value()
-
-    return types.void(types.int64), generate
-
-
-@intrinsic
 def take(typing: Any, address: Any) -> Any:
     """The 64-bit integer at `address`, which it increments; atomic."""
 

@@ -27,7 +27,6 @@ from semiring.kernels.cpu.compile.raw import (
     fold,
     load,
     load_block,
-    prefetch,
     put,
     record_dtype,
     select,
@@ -258,12 +257,3 @@ def test_whole_registers_are_asked_for() -> None:
     assert total(values.ctypes.data, 40) == values.sum()
     (text,) = total.inspect_llvm().values()
     assert '"prefer-vector-width"="512"' in text
-
-
-def test_memory_that_is_asked_for_need_not_exist() -> None:
-    @compiled
-    def ask(address: Any) -> None:
-        prefetch(address)
-
-    ask(8)
-    ask(-64)
