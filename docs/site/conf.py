@@ -29,7 +29,7 @@ os.environ["SEMIRING_COMPILE"] = "never"
 nb_execution_mode = "force"
 # A cell that fails is a warning, and build.py makes these errors: one build reports the faults of all pages.
 nb_execution_show_tb = True
-nb_execution_timeout = 60
+nb_execution_timeout = 300
 nb_merge_streams = True
 nb_code_prompt_show = "Show the answer"
 nb_code_prompt_hide = "Hide the answer"

@@ -45,7 +45,7 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Opener]:
     ) -> Any:
         size = {"width": width, "height": height}
         page = browser.new_page(viewport=size, color_scheme=theme, reduced_motion="reduce")
-        page.set_default_timeout(5000)
+        page.set_default_timeout(30_000)
         page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
         page.on("console", lambda message: message.type == "error" and wrong.append(f"console: {message.text}"))
         page.on("request", lambda request: request.url.startswith(("file:", "about:")) or wrong.append(request.url))
