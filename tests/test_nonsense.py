@@ -107,6 +107,9 @@ MATRICES: dict[str, Callable[[Any, sr.Semiring], Any]] = {
     "check_laws": lambda x, S: sr.check_laws(S, x),
 }
 OTHERS: dict[str, Callable[[Any], Any]] = {
+    "kernel_calls": lambda x: sr.kernel_calls(x, 4),
+    "kernel_calls, order": lambda x: sr.kernel_calls("blocked", x),
+    "kernel_calls, tile": lambda x: sr.kernel_calls("blocked", 4, x),
     "path from": lambda x: sr.path(GOOD, sr.min_plus, x, 1),
     "path to": lambda x: sr.path(GOOD, sr.min_plus, 0, x),
     "path from a name": lambda x: sr.path(NAMED, sr.min_plus, x, "b"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from semiring.algebra.arguments import whole_number
 from semiring.algebra.catalogue import boolean
 from semiring.errors import SemiringError
 from semiring.kernels.wrappers.recording import Call, recorded
@@ -37,7 +38,7 @@ def kernel_calls(method: str, n: int, tile: int = 16) -> list[Call]:
     Raises
     ------
     SemiringError
-        If the method is not a schedule of blocks.
+        If the method is not a schedule of blocks, or n or tile is not a whole number of at least 1.
 
     Examples
     --------
@@ -48,7 +49,9 @@ def kernel_calls(method: str, n: int, tile: int = 16) -> list[Call]:
     left 0–1 × 0–1 0–1 × 2–3
     multiply_add 2–3 × 2–3 2–3 × 0–1 0–1 × 2–3
     """
-    name = resolve_method(method, boolean)
+    n, tile = whole_number(n, "n, the order of the matrix,", 1), whole_number(tile, "tile", 1)
+    name = resolve_method(method, boolean) if isinstance(method, str) else None
     if name not in SCHEDULES:
-        raise SemiringError(f"{method!r} has no calls of its own: choose one of {', '.join(SCHEDULES)}")
+        given = repr(method) if isinstance(method, str) else f"a {type(method).__name__}"
+        raise SemiringError(f"{given} has no calls of its own: choose one of {', '.join(SCHEDULES)}")
     return recorded(SCHEDULES[name], n, n if name == "floyd-warshall" else tile)

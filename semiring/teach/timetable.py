@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.catalogue import catalogue
+from semiring.algebra.notation import written
 from semiring.api import cycle_mean
 from semiring.errors import SemiringError
 from semiring.graphs.graph import as_graph
 from semiring.operands.operand import order_of_one
 from semiring.operands.read import operand
 
-from .elements import Elements, written
+from .elements import Elements
 from .explanation import MOST_VERTICES, entries_of
 from .layout import Place, placed
 from .page import assembled, script
