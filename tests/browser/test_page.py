@@ -491,6 +491,14 @@ def test_weights_are_on_no_vertex_and_on_no_other_weight(visit: Opener, names: A
             assert page.evaluate(LABELS)[1:] == [0, 0], edges
 
 
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_graph_without_edges(visit: Opener, n: int) -> None:
+    page = visit(sr.explain(np.full((n, n), np.inf), sr.min_plus))
+    page.get_by_role("button", name="To the end").click()
+    assert "Done: this is A*" in say(page)
+    assert table(page) == [["0" if i == j else "·" for j in range(n)] for i in range(n)]
+
+
 def test_of_many_edges_only_those_of_a_step_have_weights(visit: Opener) -> None:
     edges = [(i, j, float(i + 2 * j)) for i in range(12) for j in range(12) if i != j]
     page = visit(sr.explain(sr.as_graph(edges), sr.min_plus))

@@ -77,7 +77,7 @@ DRIVE = """method => {
       marked: mark && mark.title, walk: $("walk").textContent, failed: $("walk").className === "wrong",
       target: target && [target.textContent, target.title, target.getAttribute("aria-label")],
       texts: cells.map(cell => cell.textContent)});
-    if ($("next").getAttribute("aria-disabled") === "true") break;
+    if ($("next").getAttribute("aria-disabled") === "true" || found.length > 9999) break;
     $("next").click();
   }
   const fields = [...document.querySelectorAll("#edgelist label")]

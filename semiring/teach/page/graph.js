@@ -20,7 +20,6 @@ class GraphView {
   constructor(svg) {
     this.svg = svg;
     this.places = DATA.positions.map(([x, y]) => [60 + x * (WIDTH - 120), 40 + y * (HEIGHT - 80)]);
-    this.texts = [];
     this.short = NAMES.every(name => [...name].length <= 2);
     this.radius = this.short ? RADIUS : 8;
     this.build();
@@ -37,7 +36,7 @@ class GraphView {
     this.vertices = NAMES.map((name, v) => this.vertex(name, v));
     this.svg.replaceChildren(element("svg:defs", {}, ...markers), this.target,
       ...this.edges.map(edge => edge.group), ...this.vertices, ...this.edges.map(edge => edge.label));
-    this.texts = [];
+    this.texts = null;  // until they are arranged
   }
 
   // The drawing has room for every vertex, name and weight, and for a loop at each vertex, which a step may draw.
@@ -157,7 +156,7 @@ class GraphView {
           if (e >= 0) kinds[e].add(kind);
         }
     const texts = weights.map(weight => cut(shown(weight), 14));
-    if (texts.length !== this.texts.length || texts.some((text, e) => text !== this.texts[e])) this.arrange(texts);
+    if (texts.length !== this.texts?.length || texts.some((text, e) => text !== this.texts[e])) this.arrange(texts);
     const boxes = this.shown(EDGES.map((_, e) => e).filter(e => kinds[e].size));
     this.edges.forEach(({group, label}, e) => {
       const none = same(weights[e], zero), kind = ["walk", "second", "first"].find(name => kinds[e].has(name));
