@@ -332,7 +332,8 @@ def judge(
     def more() -> tuple[np.ndarray, Sequence[np.ndarray]]:
         others = ordinary() if ordinary else everything
         grid = np.indices((len(others),) * law.arity).reshape(law.arity, -1)
-        return others, [c[refuted(others, grid)[0]] for c in grid]
+        refuting, _ = refuted(others, [*grid])
+        return others, [c[refuting] for c in grid]
 
     found = [c[broken] for c in combinations]
     breach = Breach(law, S, everything, found, more if ordinary else None)
