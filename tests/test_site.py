@@ -84,16 +84,16 @@ def test_every_member_of_a_public_class_has_an_entry(public: ModuleType) -> None
 
 
 def test_words_lead_to_one_place_each(monkeypatch: pytest.MonkeyPatch, public: ModuleType) -> None:
-    words = import_module("words")
-    places = [place.partition("#") for place in words.WORDS]
+    phrases = import_module("phrases")
+    places = [place.partition("#") for place in phrases.WORDS]
     pages = {page.relative_to(SITE).with_suffix("").as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
     pages |= {f"reference/api/{name}": "" for name in public.pages()}
     assert {page for page, _, _ in places} <= pages.keys()
     for page, _, anchor in places:
         titles = re.findall(r"^#+ (.+)$", pages[page], re.MULTILINE)
         assert not anchor or anchor in {re.sub(r"[^\w-]", "", title.lower().replace(" ", "-")) for title in titles}
-    phrases = [phrase.lower() for page in pages for _, phrase in words.words(page)]
-    assert len(phrases) > 300 and sorted(phrases) == sorted(set(phrases)), "a phrase leads to one page"
+    found = [phrase.lower() for page in pages for _, phrase in phrases.words(page)]
+    assert len(found) > 300 and sorted(found) == sorted(set(found)), "a phrase leads to one page"
 
 
 def test_names_in_docstrings_are_links_parameters_or_code(public: ModuleType) -> None:
@@ -176,7 +176,8 @@ def formulas(text: str) -> list[str]:
 
 
 def test_formulas_are_drawn_by_the_browser() -> None:
-    math = pytest.importorskip("docutils.utils.math")
+    from docutils.utils import math
+
     site = runpy.run_path(str(SITE / "mathml.py"))
     for formula in [each for page in PAGES for each in formulas(page.read_text(encoding="utf-8"))]:
         ElementTree.fromstring(site["mathml"](formula, display=True))

@@ -129,5 +129,5 @@ def _rounded(x: float) -> str:
     value = float(digits.create_decimal_from_float(x))
     if abs(value) >= 1e-6 or x != x:
         return np.format_float_positional(value, trim="-")
-    digits, power = np.format_float_scientific(value, trim="-").split("e")
-    return f"{digits}e{int(power):+d}"
+    front, power = np.format_float_scientific(value, trim="-").split("e")
+    return f"{front}e{int(power):+d}"

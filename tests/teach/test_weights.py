@@ -43,5 +43,5 @@ def test_zeros_that_are_tuples_are_compared_as_a_whole() -> None:
     found = np.asarray(weighted(graph, pairs, {pairs: A}))
     assert found[0, 1] == (-1, -2) and found[1, 0] == absent, found
     turned = A.T.copy()
-    with pytest.raises(sr.GraphError, match=re.escape("weights[1, 0] is (-1, -2), but there is no such edge")):
+    with pytest.raises(sr.GraphError, match=re.escape("weights[1, 0] is (−1, −2), but there is no such edge")):
         weighted(graph, pairs, {pairs: turned})

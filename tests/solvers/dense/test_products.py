@@ -258,9 +258,10 @@ def test_plus_min_is_a_product_and_nothing_more() -> None:
     expected = np.minimum(A[:, :, None], B[None]).sum(1)
     assert same_bits(sr.matmul(A, B, sr.plus_min), expected)
     assert same_bits(sr.matmul(A, B, "plus-min", accumulate=B), expected + B)
+    wrong = r"plus-min is not a semiring.* does not distribute .* a = 2, b = 3, c = 5"
     for call in (lambda: sr.closure(A, sr.plus_min), lambda: sr.factor(A, sr.plus_min),
                  lambda: sr.solve(A, B, sr.plus_min)):
-        with pytest.raises(sr.LawError, match=r"plus-min is not a semiring.* does not distribute .* a = 1, b = 1"):
+        with pytest.raises(sr.LawError, match=wrong):
             call()
     with pytest.raises(sr.SemiringError, match=r"A\[1, 2\] is -3: it is outside the carrier of plus-min"):
         A[1, 2] = -3

@@ -16,6 +16,7 @@ MANY = 20_000  # objects, of which a few hundred make the collector look
 def as_it_was() -> Iterator[None]:
     before = gc.isenabled()
     gc.enable()
+    gc.unfreeze()
     yield
     gc.unfreeze()
     (gc.enable if before else gc.disable)()
