@@ -97,13 +97,17 @@ def written(x: Any, rounded: Callable[[float], str] | None = None) -> str:
 
     >>> written(np.inf), written((0.25, 3)), written(frozenset({(3, 1), (1, 2)})), written(12345.0), written(1234.56)
     ('∞', '(0.25, 3)', '{(1, 2), (3, 1)}', '12345', '1234.56')
+    >>> written({10, 2}), written({("b", 2), (1, "a")}), written({frozenset({2, 1}), frozenset({3})})
+    ('{2, 10}', '{(1, a), (b, 2)}', '{{1, 2}, {3}}')
     """
     if isinstance(x, np.generic):
         x = x.item()
     if isinstance(x, (tuple, list, np.ndarray)):
         return f"({', '.join(written(part, rounded) for part in x)})"
     if isinstance(x, (frozenset, set)):
-        in_order = sorted(x) if all(isinstance(part, tuple) for part in x) else sorted(x, key=written)
+        whole = {part: part if isinstance(part, tuple) else (part,) for part in x}
+        numbers = all(isinstance(n, (int, float)) for parts in whole.values() for n in parts)
+        in_order = sorted(x, key=whole.__getitem__ if numbers else written)
         return f"{{{', '.join(written(part, rounded) for part in in_order)}}}" if x else "∅"
     if isinstance(x, bool):
         return str(int(x))
