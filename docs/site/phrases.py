@@ -44,8 +44,8 @@ WORDS = {
         "hidden Markov model, HMM, forward algorithm, backward algorithm, forward backward, Baum Welch, Viterbi "
         "algorithm, trellis, weighted automata, weighted finite automaton, sequence labelling"),
     "course/provenance": (
-        "data provenance, provenance polynomial, provenance semiring, how provenance, query annotation, database, "
-        "SQL, relational algebra, polynomials, free commutative semiring"),
+        "provenance, data provenance, provenance polynomial, provenance semiring, why provenance, how provenance, "
+        "query annotation, database, SQL, relational algebra, polynomials, free commutative semiring"),
     "course/maxplus": (
         "timetable, train timetable, max plus linear system, discrete event system, timed event graph, transient, "
         "periodic regime, cyclicity, critical graph, Galois connection, residuated lattice"),
@@ -100,7 +100,8 @@ WORDS = {
     "howto/files": (
         "file formats, save, load, read a graph, export, Matrix Market, GraphML, DIMACS, Pajek, GML, parquet"),
     "howto/names": "names, labels, vertex names, node labels, named vertices",
-    "howto/gpu": "GPU, CUDA, CuPy, NVIDIA, graphics card, multi GPU, accelerator, tensor cores",
+    "howto/gpu": (
+        "GPU, CUDA, CuPy, NVIDIA, graphics card, multi GPU, multiple GPUs, several GPUs, accelerator, tensor cores"),
     "howto/tensors": (
         "PyTorch, torch, JAX, autograd, gradient, backpropagation, differentiable, differentiable shortest path, "
         "tensor, neural network, soft shortest path"),
@@ -110,7 +111,7 @@ WORDS = {
         "Warshall, transitive reduction, who reaches whom, call graph, bit set, Boolean matrix"),
     "howto/million": (
         "large graph, million vertices, big graph, hub labels, out of memory, diameter, eccentricity, distance "
-        "oracle, memory limit, larger than memory"),
+        "oracle, memory limit, larger than memory, out of core, from file to file"),
     "howto/service": "web service, server, restart, precompute, persist, pickle",
     "howto/cluster": "cluster, MPI, Ray, distributed, parallel, several machines, supercomputer, multiprocessing",
     "howto/paper": "algebra from a paper, expectation semiring by Eisner, formulas",
@@ -122,7 +123,7 @@ WORDS = {
         "product semiring, create a semiring, custom operations, check laws"),
     "reference/catalogue": (
         "built in semirings, list of semirings, available semirings, predefined semirings, algebras, semirings, "
-        "tropical, fuzzy, Łukasiewicz, Gödel, provenance, why provenance, lineage"),
+        "tropical, fuzzy, Łukasiewicz, Gödel, lineage, finite field, Galois field, modular arithmetic"),
     "reference/operations": "allowed operations, NumPy ufuncs, which functions, np.where, supported operations",
     "reference/graphs": (
         "graph, graphs, adjacency matrix, weighted graph, directed graph, undirected graph, random graph, packed "
