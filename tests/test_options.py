@@ -294,6 +294,7 @@ SEEN: dict[tuple[str, str], Callable[[Cell, Any, Any], bool]] = {
     ("", "overwrite"): overwritten,
     ("", "device"): lambda cell, answer, plan: plan is None or cell.options["device"] == (
         "gpu" if plan.lowering.on_gpu or (gpu_name() or "GPU") in plan.device else "cpu"),
+    ("", "devices"): lambda cell, answer, plan: plan is None or (gpu_name() or "GPU") in plan.device,
     ("", "tile"): lambda cell, answer, plan: plan is None or (plan.tile >= TILE and plan.tile % TILE == 0) or (
         cell.options.get("method") == "floyd-warshall" and "not in blocks of 16 rows" in str(plan)),
     ("", "packed"): lambda cell, answer, plan: isinstance(

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 import semiring as sr
 from semiring.api import BUILDERS
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
-from semiring.operands.devices import gpu_name
+from semiring.operands.devices import gpu_name, to_host
 from semiring.operands.read import READERS
 from semiring.solvers.costs import factoring_share
 from semiring.solvers.sparse import substitution
@@ -379,7 +379,7 @@ def answers_as_it_should(
         elif isinstance(answer, sr.Graph):
             assert verb == "power" and answer.names == (names(n) if kind == "named" else None)
             answer = sr.adjacency(answer, S)
-        answer = np.asarray(answer)
+        answer = np.asarray(to_host(answer))
         assert answer.dtype.newbyteorder("=") == plain.dtype
         np.testing.assert_allclose(answer.reshape(np.shape(want)), want, rtol=1e-12 if verb == "cycle_mean" else 0)
     if options.get("overwrite") is None and isinstance(A, np.ndarray):
@@ -604,9 +604,9 @@ def test_a_plan_says_what_its_verb_lacks_and_needs() -> None:
     with pytest.raises(sr.SemiringError, match="order must be"):
         sr.factor(A, sr.min_plus, order="bogus")
     P = sr.pack(matrix(7, sr.boolean))
-    with pytest.raises(sr.SemiringError, match="no GPU was found"):
-        if sr.plan("matmul", P, entries(matrix(7, sr.boolean), sr.boolean), sr.boolean, device="gpu").place:
-            raise sr.SemiringError("no GPU was found: there is one")
+    if gpu_name() is None:
+        with pytest.raises(sr.SemiringError, match="no GPU was found"):
+            sr.plan("matmul", P, entries(matrix(7, sr.boolean), sr.boolean), sr.boolean, device="gpu")
 
 
 @pytest.mark.usefixtures("by_numpy")  # one engine throughout: another one factors anew
