@@ -56,9 +56,9 @@ def page(explanation: Explanation) -> str:
 
 
 def assembled(template: str, title: str, data: Any, scripts: Sequence[str], css: Sequence[str] = ("page",)) -> str:
-    """A page from its template, the data that its scripts read, the scripts, and its style sheets."""
+    """A page from its body's template, the data that its scripts read, the scripts, and its style sheets."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    body, script = stripped(_read(f"{template}.html")), "\n".join(scripts)
+    body, script = stripped(_read("head.html") + _read(f"{template}.html")), "\n".join(scripts)
     parts = {"TITLE": _escaped(title), "CSS": used("".join(map(styles, css)), body + script), "DATA": text,
              "SCRIPT": script}
     return re.sub("%([A-Z]+)%", lambda found: parts[found[1]], body)
