@@ -12,7 +12,7 @@ from .cpu.compile.cache import Function
 from .cpu.compile.price import Code, Renting
 from .interface import ElementKernel, Kernel
 from .lowering.base import Lowering
-from .numpy import bits, dense, fronts, rows
+from .numpy import bits, dense, fronts, rows, spanning
 
 if TYPE_CHECKING:
     from .cpu.sparse.product import SparseKernel
@@ -131,6 +131,8 @@ PURPOSES = {
     "trees": Purpose("sparse.trees:TreeKernel", _linear(0.0, TREE_EDGE)),
     "trees of hubs": Purpose("sparse.trees:HubTreeKernel", _linear(0.0, TREE_EDGE)),
     "predecessors": Purpose("sparse.predecessors:PredecessorKernel", _linear(TREE_VERTEX, TREE_EDGE)),
+    "spanning tree": Purpose("sparse.spanning:SpanningKernel", spanning.seconds, 2, "products",
+                             lambda low: low.algebra.is_bottleneck),
     "winners": Purpose("sparse.winners:WinnersKernel", _linear(WINNER_STEP, WINNER_TERM), fits=lambda low: False),
 }
 

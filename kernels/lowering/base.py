@@ -55,6 +55,7 @@ class Lowering:
     log_sum: LogSum | None = None  # ⊕ is a log-sum-exp and ⊗ the sum: products by BLAS, of powers
     recode: tuple[Callable[[np.ndarray, bool], Any], Callable[[Any], np.ndarray]] | None = None
     clean: Callable[[np.ndarray], None] | None = None  # writes zero wherever storage has something that reads as zero
+    flipped: int = 0  # the bits of negative numbers that storage has flipped, if this is all that `encode` does
     compiled: bool = True  # else NumPy runs the expressions as they stand
 
     @cached_property

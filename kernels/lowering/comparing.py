@@ -27,7 +27,7 @@ def single_for_half(single: Lowering, dtype: np.dtype) -> Lowering:
     return replace(
         single, name=f"{single.name}, single precision", dtype=dtype,
         reason=f"the CPU has no half-precision arithmetic; {single.reason}",
-        recode=(encode, decode),
+        recode=(encode, decode), flipped=0,
     )
 
 
@@ -101,5 +101,5 @@ def ordered_integers(plain: Lowering) -> Lowering:
         storage=integer, add=recode(plain.add), mul=recode(plain.mul), scale=recode(plain.scale),
         star=recode(plain.star),
         zero=(integer.type(code(plain.zero[0])),), one=(integer.type(code(plain.one[0])),),
-        recode=(encode, decode),
+        recode=(encode, decode), flipped=int(low_bits),
     )

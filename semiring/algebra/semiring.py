@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from semiring.teach.hasse import HasseDiagram
     from semiring.teach.tables import OperationTables
 
+BOTTLENECK = laws.Law("⊗ takes what ⊕ leaves", "{a ⊕ b, a ⊗ b} = {a, b}", 2, lambda S, a, b: (
+    S.mul(a, b), laws.choose(laws.equal(S.add(a, b), a), b, a)), exact=True)
+
 
 class Semiring(Elementwise):
     """An algebra with two operations, written as expressions that run on every device.
@@ -329,6 +332,18 @@ class Semiring(Elementwise):
     def has_unit_stars(self) -> bool:
         """Whether every star is 1 wherever a closure exists."""
         return self.bounded or self.may_diverge
+
+    @cached_property
+    def is_bottleneck(self) -> bool:
+        """Whether ⊕ takes the better, ⊗ the worse of two: a walk is its worst edge."""
+        ops = self.traced
+        if ops is None or not (self.selective and self.commutative) or self.product_only:
+            return False
+        if ops.add.is_plain("minimum", "maximum") and ops.raw_mul.is_plain("minimum", "maximum"):
+            return ops.add.outputs[0].op != ops.raw_mul.outputs[0].op
+        notable, random, complete = self.elements_in(self.default_dtype)
+        verdict = laws.judge(BOTTLENECK, self.over(self.default_dtype), notable, random)
+        return verdict.holds and (complete or len(random) >= laws.TRUSTED_ELEMENTS)
 
     @property
     def absorbs(self) -> bool:

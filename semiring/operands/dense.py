@@ -30,6 +30,8 @@ from .operand import Operand
 
 Wrap = Callable[[np.ndarray], Any]
 
+SAMPLED = 16  # pairs of opposite elements by which a matrix is looked at before it is as a whole
+
 
 class Dense(Operand):
     """An array in the host's memory."""
@@ -63,6 +65,13 @@ class Dense(Operand):
     def bounded(self) -> bool:
         """Whether no edge is better than one."""
         return nothing_improves(arithmetic_of(self.S, self.dtype), self.array)
+
+    def opposite(self) -> tuple[np.ndarray, np.ndarray]:
+        """A few elements of a matrix, and those opposite of them: whether there are edges both ways, and alike."""
+        n = self.shape[-1]
+        i = np.arange(SAMPLED) * n // SAMPLED
+        j = (i * 7 + 1) % n
+        return self.array[i, j], self.array[j, i]
 
     @property
     def T(self) -> Dense:

@@ -7,11 +7,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache, partial
+from importlib import import_module
 from math import prod
 from typing import Any, cast
 
 import numpy as np
 
+from semiring.algebra.laws import equal
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import labels
 from semiring.algorithms.blocked import blocked
@@ -30,6 +32,7 @@ from semiring.kernels.numpy import logsum
 from semiring.kernels.wrappers.counting import Counting
 from semiring.kernels.wrappers.paced import UNCUT_TERMS, paced
 from semiring.operands.convert import as_dense, as_packed
+from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host, upload
 from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand, order_of
@@ -54,6 +57,8 @@ ALIASES = {"fw": "floyd-warshall", "kleene": "r-kleene", "lu": "elimination"}
 WITHOUT_BLOCKS = ("floyd-warshall", "squaring")
 BLOCKED_TILE = 256  # rows of a pivot block: products with fewer steps of k are slower
 STACKED_ORDER = 128  # up to which the matrices of a stack are closed in one call; on a GPU up to its tile
+LEAST_TRAVERSED = 200  # vertices from which on a matrix is looked at whether a traversal closes it
+TRAVERSED = frozenset({"reflexive", "overwrite", "device", "check", "progress"})  # the options of traversals
 COPIED_BYTES = 1 << 20  # up to which a matrix that may be overwritten is copied all the same
 
 
@@ -141,6 +146,8 @@ def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
             f"{does} of a matrix, and packed=True closes its bits: leave out one of the two" if o.packed else
             f"{does} of a sparse matrix or graph on the CPU; A is {given.kind if given.kind != 'dense' else 'an array'}"
         )
+    if n >= LEAST_TRAVERSED and exists is None and method == "auto" and (found := _traversed(task)) is not None:
+        return found
     facts, low = given.form(n, check=o.check, in_place=o.overwrite and o.reflexive)
     field = low.inverts or low.dual
     if field and fields.is_for_lapack(low) and method == "auto" and o.tile is None and len(given.shape) == 2:
@@ -156,6 +163,18 @@ def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
         operation="closure", algebra=task.S, shape=given.shape, method=method, lowering=low, work=work, memory=memory,
         runner=partial(_run, task, given, facts, exists), reasons=reasons, tile=tile,
     )
+
+
+def _traversed(task: Task) -> Plan | None:
+    """The plan of one traversal, for a matrix that may be symmetric or acyclic as far as a few elements tell."""
+    S, given = task.S, task.operands[0]
+    if type(given) is not Dense or len(given.shape) > 2 or not task.asked <= TRAVERSED or S.traced is None:
+        return None
+    x, y = given.opposite()
+    if not (S.is_bottleneck and equal(x, y).all()):
+        return None
+    found: Plan | None = import_module("semiring.solvers.dense.traversals").offer(task)
+    return found
 
 
 @lru_cache(1024)
