@@ -65,28 +65,46 @@ def order(start: Index, neighbours: Index, method: str = "auto") -> tuple[Index,
         place[joined] = np.arange(len(joined))
         start, neighbours = renumbered(start, neighbours, joined, place)
     if method == "auto":
-        one = len(joined) < FEW_VERTICES or spread(start, neighbours).widest > NARROW * len(joined)
-        method, best = ("amd", minimum_degree(start, neighbours)) if one else _better_one(start, neighbours)
+        method, best = _better_one(start, neighbours)
     else:
         best = WAYS[method](start, neighbours)
     return np.concatenate([alone, joined[best]]), method
 
 
 def _better_one(start: Index, neighbours: Index) -> tuple[str, Index]:
-    """The order that makes elimination cheaper, and its name; of large graphs both are looked for at the same time."""
-    ways = ["amd", "levels"]
+    """The order that makes elimination cheaper, and its name; of large graphs both are looked for at the same time.
 
-    def found(way: str) -> tuple[float, Index]:
-        order = WAYS[way](start, neighbours)
-        return _terms(start, neighbours, order), order
+    Dissection is given up as soon as its separators alone take more terms than minimum degree, or where it has no
+    chance. So the order does not depend on which of the two is faster.
+    """
+    limit = np.array([np.inf])
 
-    if len(start) < APART or thread_count() < len(ways):
-        orders = [found(way) for way in ways]
+    def by_degree() -> tuple[float, Index]:
+        order = minimum_degree(start, neighbours)
+        limit[0] = terms = _terms(start, neighbours, order)
+        return terms, order
+
+    def by_levels() -> tuple[float, Index]:
+        order = _dissection(start, neighbours, limit)
+        return (_terms(start, neighbours, order) if len(order) else np.inf), order
+
+    def is_wide() -> bool:
+        return spread(start, neighbours).widest > NARROW * (len(start) - 1)
+
+    if len(start) < APART or thread_count() < 2:
+        if len(start) <= FEW_VERTICES or is_wide():
+            return "amd", minimum_degree(start, neighbours)
+        degree, levels = by_degree(), by_levels()
     else:
-        with ThreadPoolExecutor(len(ways)) as pool:
-            orders = list(pool.map(found, ways))
-    best = min(range(len(ways)), key=lambda i: orders[i][0])
-    return ways[best], orders[best][1]
+        with ThreadPoolExecutor(2) as threads:
+            ways = [threads.submit(way) for way in (by_degree, by_levels)]
+            wide = is_wide()
+            if wide:
+                limit[0] = -np.inf
+            degree, levels = (way.result() for way in ways)
+        if wide:
+            return "amd", degree[1]
+    return ("levels", levels[1]) if levels[0] < degree[0] else ("amd", degree[1])
 
 
 def _terms(start: Index, neighbours: Index, order: Index) -> float:
@@ -102,26 +120,35 @@ def _metis(start: Index, neighbours: Index) -> Index:
     return np.array(pymetis.nested_dissection(pymetis.CSRAdjacency(start, neighbours))[0], np.int64)
 
 
-def _dissection(start: Index, neighbours: Index) -> Index:
+def _dissection(start: Index, neighbours: Index, limit: np.ndarray | None = None) -> Index:
+    """The order, or nothing if its separators alone take `limit` terms, which another thread may lower."""
     # What small parts need is made here once, of two dtypes: Numba takes as long to compile an array that is made as
     # it takes for a loop.
-    return inverse(_levels(start, neighbours, np.empty(SMALL, np.uint64), np.empty(SMALL, np.int64)))
+    limit = np.array([np.inf]) if limit is None else limit
+    place = _levels(start, neighbours, np.empty(SMALL, np.uint64), np.empty(SMALL, np.int64), limit)
+    return inverse(place) if len(place) == len(start) - 1 else place
 
 
 WAYS = {"amd": minimum_degree, "levels": _dissection, "metis": _metis}
 
 
 @takes(25)
-def _levels(start: Any, neighbours: Any, rows: Any, done: Any) -> Any:
-    """The place of every vertex: parts [low, high) of the list are split until they are small."""
+def _levels(start: Any, neighbours: Any, rows: Any, done: Any, limit: Any) -> Any:
+    """The place of every vertex: parts [low, high) of the list are split until they are small.
+
+    Nothing if the separators take more than `limit` terms. The side below a separator is connected, and touches all of
+    it, so that eliminating this side makes the separator a clique.
+    """
     n = len(start) - 1
     vertices, part, place = np.empty(n, np.int64), np.zeros(n, np.int64), np.full(n, -1)
     queue, level, scratch = np.empty(n, np.int64), np.full(n, -1), np.empty(n, np.int64)
     lows, highs, depth, parts = np.empty(2 * n + 2, np.int64), np.empty(2 * n + 2, np.int64), 1, 1
-    lows[0], highs[0] = 0, n
+    lows[0], highs[0], spent = 0, n, 0.0
     for v in range(n):
         vertices[v] = v
     while depth:
+        if spent >= limit[0]:
+            return np.empty(0, np.int64)
         depth -= 1
         low, high = lows[depth], highs[depth]
         if high - low <= SMALL:
@@ -143,6 +170,7 @@ def _levels(start: Any, neighbours: Any, rows: Any, done: Any) -> Any:
             elif level[v] == cut:
                 scratch[behind] = v
                 behind += 1
+        spent += (behind - 1.0) * behind * (2 * behind - 1) / 6
         a, b, c = low, low + near, high - behind
         for q in range(reached):
             v = queue[q]

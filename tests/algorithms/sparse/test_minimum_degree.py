@@ -10,6 +10,7 @@ from sparse_patterns import patterns, rows, touched
 
 from semiring.algorithms.sparse import minimum_degree as module
 from semiring.algorithms.sparse.minimum_degree import minimum_degree
+from semiring.algorithms.sparse.ordering import _terms
 from semiring.algorithms.sparse.pattern import symmetric
 
 Edges = list[tuple[int, int]]
@@ -49,6 +50,47 @@ def test_every_vertex_has_one_place(given_pattern: tuple[int, Edges], dense: flo
     finally:
         module.DENSE = before
     assert sorted(order.tolist()) == list(range(n))
+
+
+@settings(max_examples=100)
+@given(patterns(80), st.integers(1, 12), st.sampled_from([0.0, 1.0, 10.0]), st.integers(1, 9))
+def test_pieces_give_the_order_whatever_the_threads(
+    given_pattern: tuple[int, Edges], piece: int, dense: float, few: int
+) -> None:
+    """Each vertex once, and the same order with one thread and with three; pieces may have no vertex."""
+    n, edges = given_pattern
+    pattern = symmetric(*rows(n, edges))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in ("PIECE", piece), ("PIECES", 1), ("FEW", few), ("DENSE", dense), ("INSIDE", 0):
+            patch.setattr(module, name, value)
+        found = []
+        for threads in "1", "3":
+            patch.setenv("SEMIRING_NUM_THREADS", threads)
+            found.append(minimum_degree(*pattern).tolist())
+    assert found[0] == found[1] and sorted(found[0]) == list(range(n))
+
+
+def test_pieces_of_a_planar_graph_join_as_few() -> None:
+    """A mesh with holes is cut into five; a random graph is not, since most edges would be cut."""
+    rng = np.random.default_rng(3)
+    side = 150
+    across = [(v, v + 1) for v in range(side**2) if v % side != side - 1]
+    edges = [e for e in across + [(v, v + side) for v in range(side**2 - side)] if rng.random() < 0.7]
+    pattern = symmetric(*rows(side**2, edges))
+    whole, pieces = terms_of(pattern, 1 << 20), terms_of(pattern, 5)
+    assert pieces != whole and pieces < 1.2 * whole
+    random = symmetric(*rows(2000, sorted({(int(u), int(v)) for u, v in rng.integers(0, 2000, (3000, 2))})))
+    light = np.ones(2000, bool)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PIECE", 100)
+        assert module._piece_by_piece(*random, light) == []
+
+
+def terms_of(pattern: tuple[np.ndarray, np.ndarray], pieces: int) -> float:
+    """Terms of elimination if graphs of so many pieces are cut."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PIECES", pieces)
+        return _terms(*pattern, minimum_degree(*pattern))
 
 
 @settings(max_examples=100)

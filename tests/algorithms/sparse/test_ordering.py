@@ -123,3 +123,18 @@ def test_two_orders_at_the_same_time_are_those_of_one_after_the_other(monkeypatc
         monkeypatch.setattr(ordering, "thread_count", lambda threads=threads: threads)
         found = ordering.order(start, neighbours)
         assert found[1] == one_by_one[1] and (found[0] == one_by_one[0]).all()
+
+
+@settings(max_examples=60)
+@given(given_pattern=patterns(150))
+def test_separators_alone_take_no_more_terms_than_all(given_pattern: tuple) -> None:
+    """So dissection that is given up would have lost: with its own terms as the limit it is finished."""
+    pattern_ = pattern.symmetric(*rows(*given_pattern))
+    found = ordering._dissection(*pattern_)
+    terms = ordering._terms(*pattern_, found)
+    assert (ordering._dissection(*pattern_, np.array([terms + 1])) == found).all()
+
+
+def test_dissection_is_given_up_when_its_separators_lose() -> None:
+    found = pattern.symmetric(*rows(*grid(40)))
+    assert len(ordering._dissection(*found, np.array([1000.0]))) == 0
