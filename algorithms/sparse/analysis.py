@@ -89,26 +89,32 @@ class Analysis:
     @cached_property
     def lowest(self) -> Index:
         """The first vertex of the subtree below each supernode, whose vertices stand together."""
-        found: Index = _lowest(self.first, self.parent)
-        return found
+        return _folded(np.minimum, self.first[:-1], self.parent)
 
     @cached_property
     def children(self) -> tuple[Index, Index]:
         """The first child of every supernode and the next sibling, −1 where there is none; children ascend."""
-        child, sibling = _children(self.parent)
+        child, sibling = np.full((2, len(self.parent)), -1)
+        below = np.flatnonzero(self.parent >= 0)
+        child[self.parent[below[::-1]]] = below[::-1]  # of several children the first is written last
+        by_parent = below[np.argsort(self.parent[below], kind="stable")]
+        together = self.parent[by_parent[:-1]] == self.parent[by_parent[1:]]
+        sibling[by_parent[:-1][together]] = by_parent[1:][together]
         return child, sibling
 
     @cached_property
     def heights(self) -> Index:
         """The longest way down from each supernode to a leaf: a parent is higher than its children."""
-        found: Index = _heights(self.parent)
-        return found
+        return _folded(np.maximum, self.depths, self.parent) - self.depths
 
     @cached_property
     def depths(self) -> Index:
         """The way up from each supernode to its root."""
-        found: Index = _depths(self.parent)
-        return found
+        above, depth = self.parent, (self.parent >= 0).astype(np.int64)
+        while (up := above >= 0).any():
+            depth[up] += depth[above[up]]
+            above = np.where(up, above[above], -1)
+        return depth
 
     def spans(self, places: Index) -> tuple[Index, Index]:
         """Which of some vertices, ascending in the order of elimination, are in the subtree of each supernode.
@@ -140,8 +146,12 @@ class Analysis:
         Supernodes are in postorder, so what the children left is on top when their parent's turn comes. A front takes
         rows and columns up to multiples of `rows` and `lanes`; what it leaves takes the place of what it was made from.
         """
-        update, front, most = _stack_layout(self.first, self.pointer, self.parent, lanes, rows)
-        return update, front, int(most)
+        left, order = self.reach**2, self.pivots + self.reach
+        from_children = np.zeros_like(left)
+        np.add.at(from_children, self.parent[self.parent >= 0], left[self.parent >= 0])
+        front = np.cumsum(left - from_children) - (left - from_children)
+        tops = front + -(-order // rows) * rows * (-(-order // lanes) * lanes)
+        return front - from_children, front, int(tops.max(initial=0))
 
     @cached_property
     def columns(self) -> tuple[Index, Index, Index]:
@@ -150,6 +160,15 @@ class Analysis:
         pick = _runs(start, self.order)
         new = np.concatenate([[0], np.cumsum(np.diff(start)[self.order])])
         return new, self.place[rows[pick]], origin[pick]
+
+
+def _folded(take: np.ufunc, values: Index, parent: Index) -> Index:
+    """The least or greatest of some values in the subtree of each supernode: within 1, 3, 7, … steps down."""
+    found, above = values.copy(), parent
+    while (up := above >= 0).any():
+        take.at(found, above[up], found[up])
+        above = np.where(up, above[above], -1)
+    return found
 
 
 def _runs(start: Index, order: Index) -> Index:
@@ -205,20 +224,26 @@ def analyse(
 
 @compiled
 def _positions(first: Any, pointer: Any, boundary: Any, parent: Any) -> Any:
-    """The position of each boundary vertex in the parent's front; both boundaries ascend."""
-    position = np.empty(len(boundary), np.int64)
-    for a in range(len(parent)):
-        b = parent[a]
+    """The position of each boundary vertex in the parent's front; parents come after their children."""
+    m = len(parent)
+    position, place = np.empty(len(boundary), np.int64), np.empty(first[m], np.int64)
+    child, sibling = np.full(m, -1), np.full(m, -1)
+    for a in range(m):
+        if parent[a] >= 0:
+            sibling[a], child[parent[a]] = child[parent[a]], a
+    for b in range(m):
+        if child[b] < 0:
+            continue
         begin, end = first[b], first[b + 1]
-        p = pointer[b]
-        for q in range(pointer[a], pointer[a + 1]):
-            v = boundary[q]
-            if v < end:
-                position[q] = v - begin
-            else:
-                while boundary[p] != v:
-                    p += 1
-                position[q] = end - begin + p - pointer[b]
+        for v in range(begin, end):
+            place[v] = v - begin
+        for q in range(pointer[b], pointer[b + 1]):
+            place[boundary[q]] = end - begin + q - pointer[b]
+        a = child[b]
+        while a >= 0:
+            for q in range(pointer[a], pointer[a + 1]):
+                position[q] = place[boundary[q]]
+            a = sibling[a]
     return position
 
 
@@ -249,56 +274,3 @@ def _entries(indptr: Any, indices: Any, place: Any, first: Any, pointer: Any, bo
         for k in range(start[a], start[a + 1]):
             row[k], column[k] = local[row[k]], local[column[k]]
     return start, entry, row, column
-
-
-@compiled
-def _lowest(first: Any, parent: Any) -> Any:
-    lowest = first[:-1].copy()
-    for a in range(len(parent)):
-        if parent[a] >= 0:
-            lowest[parent[a]] = min(lowest[parent[a]], lowest[a])
-    return lowest
-
-
-@compiled
-def _children(parent: Any) -> Any:
-    child, sibling = np.full(len(parent), -1), np.full(len(parent), -1)
-    for a in range(len(parent) - 1, -1, -1):
-        if parent[a] >= 0:
-            sibling[a], child[parent[a]] = child[parent[a]], a
-    return child, sibling
-
-
-@compiled
-def _heights(parent: Any) -> Any:
-    height = np.zeros(len(parent), np.int64)
-    for a in range(len(parent)):
-        if parent[a] >= 0:
-            height[parent[a]] = max(height[parent[a]], height[a] + 1)
-    return height
-
-
-@compiled
-def _depths(parent: Any) -> Any:
-    depth = np.zeros(len(parent), np.int64)
-    for a in range(len(parent) - 1, -1, -1):
-        if parent[a] >= 0:
-            depth[a] = depth[parent[a]] + 1
-    return depth
-
-
-@compiled
-def _stack_layout(first: Any, pointer: Any, parent: Any, lanes: int, rows: int) -> Any:
-    m, top, most = len(parent), 0, 0
-    update, front = np.full(m, -1), np.empty(m, np.int64)
-    for a in range(m):
-        s, u = first[a + 1] - first[a], pointer[a + 1] - pointer[a]
-        n = s + u
-        front[a] = top
-        most = max(most, top + (n + rows - 1) // rows * rows * ((n + lanes - 1) // lanes * lanes))
-        if update[a] < 0:  # no child came before
-            update[a] = top
-        top = update[a] + u * u
-        if parent[a] >= 0 and update[parent[a]] < 0:
-            update[parent[a]] = update[a]
-    return update, front, most

@@ -146,7 +146,5 @@ def steps(low: Lowering) -> list[Callable[[], object]]:
         for method in ("auto", "levels"):
             found = analyse(start, ends[inside], method=method)
         work_of(found)
-        _ = found.children, found.lowest, found.depths
-        found.stack_layout(1, 1)
     scanning = [partial(scan, np.zeros((1, 1), low.dtype))] if low.dtype.char in SCANNED else []
     return [*rehearsal.steps(), *scanning, *(function.make for function in PURPOSES["fronts"].code(low))]
