@@ -7,10 +7,12 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from semiring.algebra.overflow import refuse
+from semiring.algebra.proofs import Range
 from semiring.kernels.cuda.dense.exchange import LEAVES, exchange, report
 from semiring.kernels.facts import DeviceFacts, Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.cheaper import factors_first
+from semiring.kernels.lowering.complements import complemented_step, scale_of
 
 
 class Codes(NamedTuple):
@@ -34,20 +36,26 @@ class CudaLowering(Lowering):
     unit_pivots: bool = False  # ⊕ is idempotent, and every star is 1 wherever the closure exists
     absorbs: bool = True  # products with zero, as `mul` computes them, are neutral: tiles may be filled with zeros
     codes: Codes = SAME
+    within: Range | None = None  # where all elements lie, if that is known of the data and more than of the carrier
 
     @property
     def key(self) -> tuple[Any, ...]:
         """What the compiled code of products and closures depends on."""
-        return (*super().key, self.non_negative, self.unit_pivots, self.absorbs)
+        return (*super().key, self.non_negative, self.unit_pivots, self.absorbs, self.within)
 
     def for_product(self, facts: Facts) -> CudaLowering:
         """The form for C ⊕ A ⊗ B of data of which the facts hold: nothing is tested that cannot occur.
 
         Where no zero occurs, ⊗ has no test for it. Where no float is tiny, a factor of A ⊗ B that is a power of two
         joins the element of A, once for all that this is multiplied with; to the bit the same, since nothing rounds.
+        Where ⊕ is x + t − x t / h and all elements lie in [0, h], the step has two roundings.
         """
         if not isinstance(facts, DeviceFacts) or self.storage != self.dtype:
             return self
+        h = scale_of(self.add)
+        bounded = h > 0 and not (facts.low_limit or facts.high_limit) and facts.least >= 0 and facts.largest <= h
+        if bounded and complemented_step(self, Range(0.0, h)):
+            return _within(self, h)
         return _for_product(self, facts.has_zero, facts.has_tiny)
 
     @property
@@ -92,6 +100,12 @@ class CudaLowering(Lowering):
             if found and found.read().flags & LEAVES:
                 refuse(self.algebra, self.dtype, None)
         return target
+
+
+@lru_cache(1024)
+def _within(low: CudaLowering, h: float) -> CudaLowering:
+    return replace(low, name="complements", within=Range(0.0, h),
+                   reason=f"all elements lie in [0, {h:g}], so that a step is two fused multiply-adds")
 
 
 @lru_cache(1024)

@@ -30,6 +30,27 @@ def test_a_product_whose_zero_does_not_absorb(shape: tuple[int, int, int], dtype
     np.testing.assert_array_equal(gpu[:4, :4], ((A[:4, :, None] - B[None, :, :4]) ** 2 + 1).sum(1))
 
 
+@pytest.mark.parametrize("shape", [(7, 33, 70), (300, 301, 257), (256, 256, 256), (1, 1, 1), (5, 0, 3)])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2"])
+@pytest.mark.parametrize("declared", [True, False])
+def test_products_of_complements(shape: tuple[int, int, int], dtype: str, declared: bool) -> None:
+    """1 − Π (1 − a b) in a form for [0, 1], also if only the data tell, and in the general form for other data."""
+    inside = (lambda a: (a >= 0) & (a <= 1)) if declared else None
+    S = sr.Semiring("noisy or", add=lambda a, b: a + b - a * b, mul=np.multiply, zero=0, product_only=True,
+                    carrier=inside)
+    m, k, n = shape
+    rng, tolerance = np.random.default_rng(0), 4 * np.finfo(dtype).eps * max(k, 1) ** 0.5
+    A, B = (rng.random(s).astype(dtype) ** 9 * (rng.random(s) < 0.7).astype(dtype) for s in ((m, k), (k, n)))
+    gpu, cpu = on_both(lambda a, b: sr.matmul(a, b, S), A, B)
+    wide = -np.expm1(sum(np.log1p(-A[:, [j]].astype(float) * B[[j]].astype(float)) for j in range(k)))
+    np.testing.assert_allclose(gpu, np.broadcast_to(wide, gpu.shape), rtol=tolerance, atol=np.finfo(dtype).tiny)
+    np.testing.assert_allclose(cpu, gpu, rtol=2 * tolerance, atol=np.finfo(dtype).tiny)
+    if not declared and k:
+        A[0, 0], B[0, 0] = 1.5, -2
+        gpu, cpu = on_both(lambda a, b: sr.matmul(a, b, S), A, B)
+        np.testing.assert_allclose(gpu, cpu, rtol=2 * tolerance, atol=4 * np.finfo(dtype).eps)
+
+
 @pytest.mark.parametrize("n", [5, 150, 600])
 def test_an_overflow_stays_where_it_leads_to(n: int) -> None:
     A = np.zeros((n, n), "f4")

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.complements import complemented_step
 from semiring.kernels.lowering.contraction import fuses_in_step, hides_no_infinity, operand_ranges, whole_step
 
 from .rules import CONTRACTED, HELPERS, NUMBA, function
@@ -295,6 +296,9 @@ def program(lowering: Lowering) -> Program:
 def _combine(lowering: Lowering) -> str:
     """x ⊕ a ⊗ b with as few roundings and instructions as the processor allows."""
     (mul, *_), components = lowering.mul.outputs, lowering.components
+    if has_fma() and (step := complemented_step(lowering)):
+        rules = replace(CONTRACTED, fuses=lambda *_: True)
+        return function("combine", "x, a, b, unit", [step], components, rules=rules) + "\n\n"
     step = whole_step(lowering, mul) if has_fma() else None
     if step is None:
         return COMBINE

@@ -12,6 +12,7 @@ import numpy as np
 
 from semiring.algebra.evaluate import Rules
 from semiring.algebra.expression import Expression, Traced, apply, constant, operand, postorder, substitute
+from semiring.kernels.lowering.complements import complemented_step
 from semiring.kernels.lowering.contraction import fuses_in_step, hides_no_infinity, operand_ranges, sums_products
 
 from .rules import CUDA, NON_NEGATIVE, ROUNDED, element, function, literal, memory_type, value_type
@@ -260,6 +261,9 @@ def _relax(low: CudaLowering, rules: Rules) -> list[str]:
     """c ⊕ a ⊗ b: c itself where a or b is zero; a product that joins a sum of floats is not rounded before."""
     components, test = low.components, low.test_for_zero
     mul, lines, result = low.mul, [], "plus(c, times(a, b))"
+    if step := complemented_step(low, low.within):
+        lines = [function("joined", "c, a, b", [step], components, rules=replace(rules, fuses=lambda *_: True))]
+        return [*lines, _RELAX.format("joined(c, a, b)")]
     if test:
         mul, result = test.mul, "absorbed(a, b) ? c : plus(c, times_tested(a, b))"
         lines.append(function("absorbed", "a, b", [test.absorbed], components, [np.dtype(bool)], rules))
@@ -270,7 +274,10 @@ def _relax(low: CudaLowering, rules: Rules) -> list[str]:
         rules = replace(rules, fuses=fuses_in_step(low, mul.outputs[0]))
         lines.append(function("joined", "c, a, b", [total], components, rules=rules))
         result = "absorbed(a, b) ? c : joined(c, a, b)" if test else "joined(c, a, b)"
-    return [*lines, f"DEVICE Value relax(Value c, Value a, Value b) {{ return {result}; }}\n"]
+    return [*lines, _RELAX.format(result)]
+
+
+_RELAX = "DEVICE Value relax(Value c, Value a, Value b) {{ return {}; }}\n"
 
 
 def rank_source(dtype: np.dtype, rank: np.dtype) -> str:
@@ -313,6 +320,8 @@ def _carrier(low: CudaLowering, given: tuple[np.dtype, ...]) -> str:
 
 def _weight(low: CudaLowering, rules: Rules) -> float:
     """About how many instructions a ⊕ and a ⊗ take, of one pair of elements among many that share them."""
+    if complemented_step(low, low.within):
+        return 2
     count: float = sum(_instructions(rules, e) for e in postorder(low.add.outputs))
     depends: dict[Expression, set[int]] = {}
     for e in postorder(low.mul.outputs):

@@ -33,6 +33,7 @@ from semiring.kernels.cpu.sparse.winners import WinnersKernel
 from semiring.kernels.facts import together
 from semiring.kernels.interface import StackKernel
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.complements import complemented_step
 from semiring.kernels.lowering.parts import chunks
 from semiring.kernels.numpy import logsum
 from semiring.kernels.numpy.dense import STRIP, operations
@@ -141,6 +142,8 @@ def _dense(task: Task) -> Plan:
 def needs_no_test(low: Lowering, *operands: np.ndarray) -> bool:
     """Return whether compiled code on the CPU tests for a zero that none of the operands contains."""
     if low.on_gpu or low.kind != "numba" or low.by_library or not low.is_identity or len(low.components) > 1:
+        return False
+    if complemented_step(low):  # its step gives x where a or b is zero
         return False
     zero = low.zero[0]
     return low.test_for_zero is not None and not any((part == zero).any() for x in operands for part in chunks(x))
