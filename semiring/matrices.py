@@ -66,6 +66,8 @@ class Solving(Placing, total=False):
     progress: Progress
     left: bool
     tol: float | None
+    method: str
+    rtol: float | None
 
 
 class Factoring(Placing, total=False):

@@ -324,12 +324,13 @@ SEEN: dict[tuple[str, str], Callable[[Cell, Any, Any], bool]] = {
 AS_ASKED = {"closure": closed_as_asked, "closure_rows": closed_as_asked, "paths": closed_as_asked,
             "factor": closed_as_asked, "solve": solved_as_asked, "matmul": product_as_asked}
 VALUES: dict[str, list[Any]] = {
-    "method": ["floyd-warshall", "blocked", "r-kleene", "squaring", "elimination", "sparse", "search"],
+    "method": ["floyd-warshall", "blocked", "r-kleene", "squaring", "elimination", "sparse", "search", "iterative"],
     "reflexive": [False], "overwrite": [True], "device": ["cpu", "gpu"], "tile": [TILE], "check": [False],
     "packed": [True], "progress": [True], "max_edges": [EDGES], "on_divergence": ["mask"], "tol": [TOL],
     "out": ["C.npy"], "next_hops": ["H.npy"], "memory": ["1M"], "checkpoint": [1e-9], "resume": [True],
     "devices": [1], "accumulate": [0], "argmax": [True], "left": [True], "order": [ORDER],
     "predecessors": [True], "sources": [PLACES], "targets": [[5, 1]], "limit": [LIMIT], "on": ["mpi"],
+    "rtol": [1e-6],
 }
 OWN = {"A", "B", "S", "k", "source", "target", "places"}  # parameters besides the options
 
@@ -411,7 +412,7 @@ NONSENSE: dict[str, Any] = {
     "packed": "yes", "progress": 0, "max_edges": -1, "on_divergence": "stop", "tol": -1, "out": object(),
     "next_hops": object(), "memory": "much", "checkpoint": -1, "resume": "yes", "devices": "all", "on": "mpi",
     "accumulate": "zeros", "argmax": "yes", "left": "yes", "order": "best", "predecessors": "yes", "limit": "near",
-    "sources": ["nowhere"], "targets": ["nowhere"],
+    "sources": ["nowhere"], "targets": ["nowhere"], "rtol": -1,
 }
 
 

@@ -54,18 +54,20 @@ class State(NamedTuple):
     free: int
 
 
-def minimum_degree(start: Index, neighbours: Index) -> Index:
+def minimum_degree(start: Index, neighbours: Index, limit: int | None = None) -> Index:
     """An order in which elimination joins few vertices; the same for any number of threads.
 
     Parameters
     ----------
     start, neighbours : int64 array
         A symmetric pattern without diagonal.
+    limit : int, optional
+        The most neighbours of a vertex that is eliminated; the search ends when all vertices left have more.
 
     Returns
     -------
     order : int64 array
-        The k-th entry is the vertex to eliminate as the k-th.
+        The k-th entry is the vertex to eliminate as the k-th; shorter if the search ended before.
 
     Examples
     --------
@@ -80,11 +82,12 @@ def minimum_degree(start: Index, neighbours: Index) -> Index:
     light = degrees <= max(16.0, DENSE * np.sqrt(n))
     heavy = np.flatnonzero(~light)
     last = heavy[np.argsort(degrees[heavy], kind="stable")]
-    if n >= PIECES * PIECE and (found := _piece_by_piece(start, neighbours, light)):
+    if limit is None and n >= PIECES * PIECE and (found := _piece_by_piece(start, neighbours, light)):
         return np.concatenate([*found, last])
     members = np.flatnonzero(light)
-    order, *_ = _eliminate(*_part(start, neighbours, members, light - 1, np.cumsum(light) - 1, 0), n)
-    return np.concatenate([members[order], last])
+    part = _part(start, neighbours, members, light - 1, np.cumsum(light) - 1, 0)
+    order, *_ = _eliminate(*part, n if limit is None else min(limit, n))
+    return np.concatenate([members[order], last]) if len(order) == len(members) else members[order]
 
 
 def _piece_by_piece(start: Index, neighbours: Index, light: np.ndarray) -> list[Index]:

@@ -114,6 +114,23 @@ def _terms(start: Index, neighbours: Index, order: Index) -> float:
     return float(np.square(count, dtype=float).sum())
 
 
+def may_need(start: Index, neighbours: Index, terms: float) -> bool:
+    """Whether elimination in the order of minimum degree takes no more than so many terms.
+
+    Where d neighbours are joined, d³ / 3 terms are still to come. So the order of a graph that fills in is never found.
+
+    Examples
+    --------
+    A triangle: the first two vertices have 2 and 1 neighbours left, which takes 4 and 1 terms.
+
+    >>> start, neighbours = np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1])
+    >>> may_need(start, neighbours, 20), may_need(start, neighbours, 2)
+    (True, False)
+    """
+    found = minimum_degree(start, neighbours, int(np.cbrt(3 * terms)) + 1)
+    return len(found) == len(start) - 1 and _terms(start, neighbours, found) <= terms
+
+
 def _metis(start: Index, neighbours: Index) -> Index:
     import pymetis
 

@@ -42,6 +42,28 @@ def topological_order(start: Any, heads: Any) -> Any:
     return order[:size]
 
 
+def leads_round(start: Index, heads: Index) -> bool:
+    """Whether a walk is found that goes round a cycle; False says nothing.
+
+    From each vertex the walk goes on to the head with most edges. It is followed in steps of 1, 2, 4, … edges.
+
+    Examples
+    --------
+    >>> leads_round(np.array([0, 1, 2, 2]), np.array([1, 0])), leads_round(np.array([0, 1, 2, 2]), np.array([1, 2]))
+    (True, False)
+    """
+    n = len(start) - 1
+    degree = np.diff(start)
+    tails = np.flatnonzero(degree)
+    if not len(tails):
+        return False
+    reached, steps = np.full(n + 1, n), 1
+    reached[tails] = np.maximum.reduceat((degree[heads] << 32) | heads, start[tails]) & 0xFFFFFFFF
+    while steps < n:
+        reached, steps = reached[reached], 2 * steps
+    return bool((reached < n).any())
+
+
 @compiled
 def heights(start: Any, heads: Any, order: Any) -> Any:
     """The most edges of a walk from each vertex of an acyclic graph; `order` is topological."""

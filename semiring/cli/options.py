@@ -178,7 +178,10 @@ COMPUTING = (
            "chosen by default", "device", choices=("cpu", "gpu")),
     option("--on", "compute by several processes: mpiexec -n 4 python -m semiring closure … --on mpi; from a .npy file "
            "or a zarr array into another one with -o, which all of them write", "on", choices=("mpi", "ray")),
-    option("--method", "method of the whole closure: {methods}; chosen by default", "method", default="auto"),
+    option("--method", "method of the whole closure: {methods}; of equations: iterative; chosen by default", "method",
+           default="auto"),
+    option("--rtol", "the residual to which equations of real numbers are solved iteratively, relative to their terms",
+           "rtol", type=float, metavar="VALUE"),
     option("--progress", "show progress on stderr, even if that is not a terminal; or never",
            action=argparse.BooleanOptionalAction, default=None),
 )
@@ -190,7 +193,7 @@ def of_verb(verb: str) -> tuple[Option, ...]:
     """The options of a verb, by the table of ways.
 
     >>> [row.flag for row in of_verb("solve")]
-    ['--tol', '--device', '--progress']
+    ['--tol', '--device', '--method', '--rtol', '--progress']
     """
     known = options_of(verb)
     return tuple(row for row in COMPUTING if STORED.get(row.name, row.name) in known)

@@ -20,6 +20,7 @@ from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import refuse_table
 from semiring.graphs.operators import as_array, in_order
 from semiring.graphs.weights import elements, refuse_nan, unweighted
+from semiring.kernels.numpy.structure import stable_order
 from semiring.machine.memory import require
 
 if TYPE_CHECKING:
@@ -228,17 +229,6 @@ def scatter(flat: np.ndarray, keys: NDArray[np.int64], values: np.ndarray, add: 
         keys, values = keys[first], values[first]
         flat[keys] = values
         same = keys[1:] == keys[:-1]
-
-
-def stable_order(keys: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
-    """Like `argsort` for keys from 0 to limit − 1; equal keys keep their order."""
-    bits = len(keys).bit_length()
-    if limit.bit_length() + bits > 63:
-        return np.argsort(keys, kind="stable")
-    # sorting numbers is faster than sorting their positions: each key has its position in its low bits
-    packed = (keys << bits) | np.arange(len(keys))
-    packed.sort()
-    return packed & ((1 << bits) - 1)
 
 
 def require_rows(n: int) -> None:

@@ -7,8 +7,9 @@ import numpy as np
 from semiring.algebra.laws import is_nan, show
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
-from semiring.graphs.adjacency import require_rows, scatter, stable_order
+from semiring.graphs.adjacency import require_rows, scatter
 from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.numpy.structure import stable_order
 
 OFFSET, COLUMN = np.dtype(np.int64), np.dtype(np.int32)
 
@@ -23,16 +24,15 @@ def compressed_rows(
     if not (step > 0).all():
         if (step < 0).any():
             order = stable_order(keys, max(shape[0] * shape[1], 1))
-            keys, values = keys[order], values[order]
+            keys, rows, columns, values = keys[order], rows[order], columns[order], values[order]
         fresh = np.concatenate([[True], np.diff(keys) != 0])
         if not fresh.all():
             combined = np.empty(int(fresh.sum()), values.dtype)
             scatter(combined, np.cumsum(fresh) - 1, values, S.over(values.dtype).add)
-            keys, values = keys[fresh], combined
-    width = max(shape[1], 1)
+            rows, columns, values = rows[fresh], columns[fresh], combined
     offsets = np.zeros(shape[0] + 1, OFFSET)
-    np.cumsum(np.bincount(keys // width, minlength=shape[0]), out=offsets[1:])
-    return Rows(offsets, (keys % width).astype(COLUMN), np.ascontiguousarray(values), shape[1])
+    np.cumsum(np.bincount(rows, minlength=shape[0]), out=offsets[1:])
+    return Rows(offsets, columns.astype(COLUMN), np.ascontiguousarray(values), shape[1])
 
 
 def refuse_outside(S: Semiring, what: str, values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> None:

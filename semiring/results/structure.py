@@ -15,13 +15,14 @@ from semiring.algorithms.labels import weight_of
 from semiring.algorithms.sparse import traversal
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import GraphError
-from semiring.graphs.adjacency import require_rows, stable_order
+from semiring.graphs.adjacency import require_rows
 from semiring.graphs.columns import IF_CLEAR
 from semiring.graphs.graph import graph_for
 from semiring.graphs.names import position_of
 from semiring.graphs.texts import shown
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.lowering.sums import narrow, widen
+from semiring.kernels.numpy.structure import stable_order
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.pack import before_preparing, is_matrix, pack_named

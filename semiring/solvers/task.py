@@ -120,6 +120,8 @@ class Options:
     argmax: bool = field(default=False, metadata=TRUTH)
     tol: float | None = field(default=None, metadata=row(
         "a number, 0 or more", lambda x: _is_number(x) and 0 <= x < np.inf))
+    rtol: float | None = field(default=None, metadata=row(
+        "a number, 0 or more", lambda x: _is_number(x) and 0 <= x < np.inf))
     storing: Storing | None = field(default=None, metadata=row(
         "what `semiring.scale.storing` makes of out=", lambda x: isinstance(x, Storing)))
     devices: tuple[int, ...] | None = field(default=None, metadata=row(

@@ -95,10 +95,13 @@ WAYS = (
     way("factor", "dense.factors", "device check order progress", kinds=KINDS - SPARSE),
 
     way("solve", "dense.derived", "left device progress", "tol"),
-    way("solve", "dense.derived", "device check progress", "left"),
+    way("solve", "dense.derived", "device check progress method rtol", "left"),
+    way("solve", "sparse.iteration", "device check progress rtol", "method"),
+    way("solve", "sparse.iteration", "device check progress", "rtol"),
     way("solve", "sparse.elimination", "device check progress", kinds={TO_GPU}),
     way("solve", "sparse.on_gpus", "device check progress", kinds={TO_GPU}),
     way("solve", "sparse.traversals", "device check progress", kinds=SPARSE),
+    way("solve", "sparse.iteration", "device check progress", kinds=SPARSE),
     way("solve", "sparse.elimination", "device check progress", kinds=SPARSE),
     way("solve", "dense.factors", "device check progress"),
 

@@ -225,7 +225,7 @@ def _over_a_field(task: Task, given: Sparse) -> Plan | None:
     right = right_of(task, low.dtype)
     assert right is not None
     columns, cost = right.shape[1] if len(right.shape) > 1 else 1, fields.relative_cost(low.dtype)
-    dense = cost * (LAPACK * (n**3 / 3 + n**2 * columns) / min(thread_count(), 16) + PASSES * n**2)
+    dense = lapack_seconds(n, columns, cost)
     analysed = is_analysed(given)
     if analysed and code_of(low, "fronts").bought:
         found = costs.estimate(low, analysis_of(given), given.nnz, False)
@@ -252,6 +252,11 @@ def _as_dense(task: Task) -> Plan:
     plan = factors.offer(task)
     why = f"{plan.reasons['method']}, of the dense matrix: the sparse one is predicted to fill in"
     return replace(plan, reasons=plan.reasons | {"method": why})
+
+
+def lapack_seconds(n: int, columns: int, cost: float) -> float:
+    """Seconds that LAPACK takes for the dense matrix and so many columns of B; `cost` as for `superlu_seconds`."""
+    return cost * (LAPACK * (n**3 / 3 + n**2 * columns) / min(thread_count(), 16) + PASSES * n**2)
 
 
 def superlu_seconds(fill: Fill, n: int, columns: int, cost: float) -> float:

@@ -24,7 +24,6 @@ from semiring.algebra.laws import full
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse import traversal
 from semiring.algorithms.sparse.pattern import inverse
-from semiring.graphs.adjacency import stable_order
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, sparse_kernel
 from semiring.kernels.cpu.bits.choose import CODE
@@ -37,6 +36,7 @@ from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.objects import python_integers
 from semiring.kernels.numpy import bits
 from semiring.kernels.numpy import components as by_numpy
+from semiring.kernels.numpy.structure import stable_order
 from semiring.machine.threads import thread_count
 from semiring.operands.dense import Dense
 from semiring.operands.operand import order_of, order_of_one
@@ -197,6 +197,8 @@ class Levels:
 def heights_of(A: Rows) -> np.ndarray | None:
     """The most edges of a walk from each vertex, or None if the graph has a cycle."""
     start, heads = A.offsets, A.columns.astype(np.int64)
+    if not traversal.topological_order.at_hand and traversal.leads_round(start, heads):
+        return None
     order = traversal.topological_order(start, heads)
     return traversal.heights(start, heads, order) if len(order) == A.shape[0] else None
 
