@@ -288,15 +288,19 @@ def rank_source(dtype: np.dtype, rank: np.dtype) -> str:
 
 def exchange_source(low: CudaLowering) -> str:
     """The source of the way into storage and out of it."""
+    text = program(low)
+    found = "constexpr int THREADS = 256;\n" + _file("dense/found.cuh")
+    return Program(text.components, text.prelude + _data(low)).source(found, "dense/exchange.cu")
+
+
+def _data(low: CudaLowering) -> str:
+    """What an element of the data is, and how it becomes one in storage and back."""
     given, components = low.dtype, tuple(low.dtype[f] for f in low.dtype.names or ()) or (low.dtype,)
-    ops = low.algebra.traced
-    assert ops
     plain = given.names is None
     number = value_type(given) if plain else "int"
-    text = program(low)
     floats = [] if plain else [f"x.f{i} != x.f{i}" for i, c in enumerate(components) if c.kind == "f"]
-    lines = [
-        text.prelude, '#line 1 "data"\n',
+    return "".join([
+        '#line 1 "data"\n',
         f"using Given = {memory_type(given) if plain else 'Value'};\nusing Number = {number};\n",
         f"constexpr bool IS_NUMBER = {'true' if plain else 'false'};\n",
         _carrier(low, components),
@@ -304,8 +308,77 @@ def exchange_source(low: CudaLowering) -> str:
         f"DEVICE Value encode(Given x) {{ return {low.codes.encode.format('x')}; }}\n",
         f"DEVICE Given decode(Value y) {{ return {low.codes.decode.format('y')}; }}\n",
         f"DEVICE bool leaves(Value y) {{ return {low.codes.leaves.format('y')}; }}\n",
-    ]
-    return Program(text.components, "".join(lines)).source("", "dense/exchange.cu")
+    ])
+
+
+STORED = (
+    '#line 1 "data"\nusing Given = Value;\nusing Number = int;\nconstexpr bool IS_NUMBER = false;\n'
+    "DEVICE bool contains(Given) { return true; }\nDEVICE bool has_nan(Given) { return false; }\n"
+    "DEVICE Value encode(Given x) { return x; }\nDEVICE Given decode(Value y) { return y; }\n"
+    "DEVICE bool leaves(Value) { return false; }\n"
+)  # of data that are in storage
+
+
+@dataclass(frozen=True)
+class ThinGeometry:
+    """How small and thin products are cut; thin.cu has the picture."""
+
+    ROWS: int  # rows of an answer of a stack that a thread holds, and of a matrix that a warp reads at once
+    VECTOR: int  # elements that a thread loads at once
+    THREADS: int  # of a block
+    RESIDENT: int  # blocks that should fit in a multiprocessor, which limits their registers
+    SHARED: int = 0  # bytes of shared memory in which a block holds matrices of a stack
+
+    def constants(self) -> str:
+        """The text of the numbers."""
+        return "".join(f"constexpr int {name} = {value};\n" for name, value in asdict(self).items())
+
+
+def thin_geometries(size: int, weight: float) -> tuple[ThinGeometry, ThinGeometry, ThinGeometry]:
+    """For elements of `size` bytes: for stacks of tiny matrices, for stacks of small ones, and for vectors.
+
+    The first two hold 8 and 32 elements of the answer a thread: tiny matrices need threads, and small ones have to read
+    shared memory seldom.
+    """
+    vector = 4 if size in (1, 2, 4) else 2 if size == 8 else 1
+    light = weight <= LIGHT and vector > 1
+    return (
+        ThinGeometry(2, vector, 128, 10 if light else 4, 12 << 10),
+        ThinGeometry(8 if light else 4, vector, 128, 5 if light else 3, 36 << 10),
+        ThinGeometry(2 if light else 1, vector, 256, 4 if light else 1),
+    )
+
+
+def thin_source(low: CudaLowering, geometry: ThinGeometry, part: str, looks: bool, left: bool = True) -> str:
+    """The source of small and thin products.
+
+    Parameters
+    ----------
+    low : CudaLowering
+    geometry : ThinGeometry
+    part : {"STACK", "VECTORS"}
+        Products of a stack, or of a matrix and a vector.
+    looks : bool
+        Whether operands and the answer are data, which are looked at on the way; else they are in storage.
+    left : bool
+        Whether the matrix is the left factor of a vector.
+    """
+    text, form = program(low), low.log_sum
+    integers = looks and low.dtype.kind in "iu"
+    may_be_nan = looks and not low.drops_nan and (low.dtype.kind == "f" or low.dtype.names is not None)
+    lines = [text.prelude, _data(low) if looks else STORED]
+    if form is not None:
+        base, absent = "2" * form.binary, literal(low.components[0].type(low.zero[0]))
+        lines += [
+            "#define POWERS\n", f"constexpr bool NEGATED = {'true' if form.negated else 'false'};\n",
+            f"DEVICE Value power(Value a) {{ return ops::exp{base}(a); }}\n",
+            f"DEVICE Value logarithm(Value x) {{ return ops::log{base}(x); }}\n",
+            f"DEVICE bool is_absent(Value a) {{ return a == {absent}; }}\n",
+        ]
+    numbers = geometry.constants() + f"#define {part}\n#define {'FACTS' if integers else 'FLAGS_ONLY'}\n"
+    for name, is_so in (("LOOKS", looks), ("MAY_BE_NAN", may_be_nan), ("MATRIX_LEFT", left)):
+        numbers += f"constexpr bool {name} = {'true' if is_so else 'false'};\n"
+    return Program(text.components, "".join(lines)).source(numbers + _file("dense/found.cuh"), "dense/thin.cu")
 
 
 def _carrier(low: CudaLowering, given: tuple[np.dtype, ...]) -> str:

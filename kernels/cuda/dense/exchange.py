@@ -67,6 +67,10 @@ class Report:
         self._view = np.frombuffer(self._pinned, np.int64, 3)
         self.tally, self.host = self._tally.data.ptr, self._pinned.ptr
 
+    def clear(self) -> None:
+        """Expect flags only, of launches that write them where they find some."""
+        self._view[:] = EMPTY[:3]
+
     def read(self) -> Findings:
         """Wait for the current stream and take what was found; the report is free for others then."""
         synchronize()
@@ -93,7 +97,7 @@ class Exchange:
         self.given, self.stored = low.dtype, low.storage
         A = low.algebra.over(low.dtype)
         neutral = (A.zero, A.zero if A.one is None else A.one)
-        self._ends = (0, 0) if low.dtype.names else tuple(_key(np.asarray(x, low.dtype)) for x in neutral)
+        self.ends = (0, 0) if low.dtype.names else tuple(_key(np.asarray(x, low.dtype)) for x in neutral)
         module = Module(exchange_source(low))
         self._take_in, self._hand_out, self._inspect = (
             module.function(name, THREADS) for name in ("take_in", "hand_out", "inspect")
@@ -117,7 +121,7 @@ class Exchange:
     def _launch_in(self, place: tuple[Any, ...], goal: tuple[Any, ...], into: Report | None, last: bool) -> None:
         lanes, blocks = _share(place[5] * goal[3], goal[4])
         tally, host = _addresses(into, last)
-        self._take_in(blocks, 1, *place, *goal, lanes, *self._ends, tally, host)
+        self._take_in(blocks, 1, *place, *goal, lanes, *self.ends, tally, host)
 
     def hand_out(
         self, results: Any, target: Any, failed: int = 0, into: Report | None = None, last: bool = True

@@ -1,4 +1,7 @@
-"""Execute repeated GPU calls speculatively: assume that the data are like the last, and check that afterwards.
+"""Execute GPU calls speculatively: assume that data are fine, or like the last, and check that afterwards.
+
+Small and thin products look at their operands while they multiply them. Their form is one for any data, except for
+integers, whose form depends on the data: that is the one of the last call.
 
 The facts about the data (which form of the algebra they allow, that no entry is NaN, that the closure exists) are found
 on the device during the computation, and read once at the end. If they are not as assumed, or an error has to be
@@ -8,10 +11,12 @@ raised, the answer is dropped and another way computes it.
 from __future__ import annotations
 
 from collections import OrderedDict
-from functools import partial
+from functools import lru_cache, partial
+from math import prod
 from typing import Any
 
 import cupy
+import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
@@ -27,13 +32,15 @@ from semiring.kernels.cuda.dense.exchange import (
     exchange,
     report,
 )
+from semiring.kernels.cuda.dense.thin import thin
 from semiring.kernels.cuda.lowering import CudaLowering
+from semiring.kernels.facts import DeviceFacts
 
 from ..cycles import may_diverge
 from ..plan import Plan
 from ..task import Declined, Task
 from . import fields
-from .products import finish_product
+from .products import Product, finish_product, product_shape
 
 SPECULATIVE_WORK = 1.5e9  # multiply-adds up to which one synchronization more would cost more than a wrong guess
 REMEMBERED_KINDS = 256  # of calls
@@ -48,6 +55,10 @@ def offer(task: Task) -> Plan | None:
     if not task.options.usual or (task.verb == "matmul" and (len(task.operands) > 2 or task.arguments[0] is not None)):
         return None
     arrays = [given.array for given in task.operands]  # type: ignore[attr-defined]
+    if task.verb == "matmul":
+        plan = _in_one_pass(task, *arrays)
+        if plan is not None:
+            return plan
     key = (_closure_key if task.verb == "closure" else _product_key)(task.S, *arrays)
     if key is None:
         return None
@@ -69,6 +80,60 @@ def _guess(task: Task, low: CudaLowering, arrays: list[Any], plan: Plan) -> Any:
     if answer is None or (task.verb == "closure" and not _is_right(low, arrays[0], answer)):
         raise Declined
     return task.operands[0].wrap(answer) if task.verb == "closure" else finish_product(task, answer)
+
+
+def _in_one_pass(task: Task, a: Any, b: Any) -> Plan | None:
+    """Offer a product of stacks of small matrices, or of a matrix and a vector."""
+    S, dtype = task.S, a.dtype
+    if b.dtype != dtype or not (a.size and b.size and a.ndim and b.ndim):
+        return None
+    low = _form_of_any(S, dtype) or _known.get((S, dtype, 2, 0))
+    if low is None:
+        task.observers.append(partial(_remember, (S, dtype, 2, 0)))
+        return None
+    shape = product_shape(a.shape, b.shape)
+    *leading, m, n = shape.full
+    batch = prod(leading)
+    if not thin(low, True).fits(batch, m, shape.depth, n):
+        return None
+    return Plan(
+        operation="matmul", algebra=S, shape=shape.final, method="one pass", lowering=low,
+        work=float(batch) * m * n * shape.depth, memory=0, runner=partial(_pass, task, low, shape, a, b),
+        reasons={"method": "entries are looked at while they are multiplied; if any is unusual, another plan runs"},
+    )
+
+
+def _pass(task: Task, low: CudaLowering, shape: Product, a: Any, b: Any, plan: Plan) -> Any:
+    found, result = report(), cupy.empty(shape.full, low.dtype)
+    stacks = [_stack(x.reshape(s), shape.full) for x, s in zip((a, b), shape.operands, strict=True)]
+    thin(low, True)(result.reshape(-1, *shape.full[-2:]), *stacks, found=found)
+    findings = found.read()
+    if findings.flags & (NOT_A_NUMBER | OUTSIDE | LEAVES) or (
+        low.dtype.kind in "iu" and not _holds(low, 0, findings, 0)
+    ):
+        raise Declined
+    return finish_product(task, result)
+
+
+def _stack(array: Any, full: tuple[int, ...]) -> Any:
+    """Matrices behind any leading axes, as many as the product has, as one stack."""
+    if array.ndim == 2:
+        return cupy.broadcast_to(array, (prod(full[:-2]), *array.shape))
+    if array.ndim == 3 and array.shape[0] == full[0] and len(full) == 3:
+        return array
+    return cupy.broadcast_to(array, (*full[:-2], *array.shape[-2:])).reshape(-1, *array.shape[-2:])
+
+
+@lru_cache(1024)
+def _form_of_any(S: Semiring, dtype: np.dtype) -> CudaLowering | None:
+    """The form that a product takes whatever its elements are; None for integers, and where there is none."""
+    if dtype.kind in "iuO" or S.has_multiples:
+        return None
+    try:
+        low = choose(S, dtype, DeviceFacts(), PRODUCT, in_place=False)
+    except SemiringError:
+        return None
+    return low if low.kind == "cuda" else None
 
 
 def _is_right(low: CudaLowering, A: Any, X: Any) -> bool:

@@ -1,0 +1,489 @@
+// Products whose time is that of reading memory: of stacks of small matrices, and of a matrix and a vector. Each element is
+// read once, looked at, encoded and used; so a product of data is one launch, or two where it is split along k.
+//
+// A block of `stack` takes several matrices of A and B into shared memory, and a thread ROWS × VECTOR elements of an answer.
+// Over log-sum-exp (POWERS) the maxima of A's rows and B's columns are taken out there, and the rest is a product of powers:
+//
+//     r_i = max_k a_ik    c_j = max_k b_kj    g_ij = Σ_k exp(a_ik − r_i) exp(b_kj − c_j)    answer_ij = r_i + c_j + log g_ij
+//
+// where g_ij is far above all that may have underflowed; other entries are ⊕ of each term.
+//
+// `rows` multiplies a matrix whose rows lie in memory one after the other with a vector, a warp for ROWS rows; `columns`
+// multiplies a vector with such a matrix, a thread for a run of columns. MATRIX_LEFT says which one is the left factor.
+// Over log-sum-exp their sums are pairs: the greatest term so far, and the sum of the powers of the others' distances.
+//
+// Before this file the engine writes ops.cuh, the prelude of the algebra, then of the data, the numbers in capitals, found.cuh
+// and memory.cuh. Leading dimensions and steps are in bytes.
+
+#ifdef FACTS
+#define REPORT long long* report, long long zero_key, long long one_key, Tally* tally, long long ends
+#else
+#define REPORT long long* report
+#endif
+
+template <class T, int N> struct alignas(N > 1 ? N * sizeof(T) : alignof(T)) Run {
+    T at[N];
+};
+
+// What a thread found in the data, and in the answer.
+struct Seen {
+#ifdef FACTS
+    Found found;
+    Number zero_of_data, one_of_data;
+    DEVICE Seen(REPORT) : zero_of_data(from_key<Number>(zero_key)), one_of_data(from_key<Number>(one_key)) {}
+    DEVICE void look(const Given& x) { found.look_at(x, zero_of_data, one_of_data); }
+    DEVICE void flag(unsigned flags) { found.flags |= flags; }
+    DEVICE void tell(REPORT) { found.account(tally, ends ? report : nullptr); }
+#define TELL(seen) seen.tell(report, zero_key, one_key, tally, ends)
+#define SEEN(seen) Seen seen(report, zero_key, one_key, tally, ends)
+#else
+    unsigned flags = 0;
+    DEVICE void look(const Given& x) {
+        if constexpr (LOOKS) {
+            if (!contains(x)) flags |= OUTSIDE;
+            if constexpr (IS_NUMBER) {
+                const Number number = x;
+                if (number != number) flags |= NOT_A_NUMBER;
+            } else if (has_nan(x)) flags |= NOT_A_NUMBER;
+        }
+    }
+    DEVICE void flag(unsigned found) { flags |= found; }
+    DEVICE void tell(long long* report) {
+        if (LOOKS && flags) ((volatile long long*)report)[2] = flags;  // whichever thread comes last: none should come
+    }
+#define TELL(seen) seen.tell(report)
+#define SEEN(seen) Seen seen
+#endif
+    DEVICE Given judged(const Value& y) {
+        if (LOOKS && leaves(y)) flag(LEAVES);
+        const Given x = decode(y);
+        if constexpr (MAY_BE_NAN) {
+            if constexpr (IS_NUMBER) {
+                const Number number = x;
+                if (number != number) flag(NOT_A_NUMBER);
+            } else if (has_nan(x)) flag(NOT_A_NUMBER);
+        }
+        return x;
+    }
+};
+
+#ifdef STACK
+
+// Quotients of numbers below 2^16 by a number d, by a product.
+struct Divisor {
+    unsigned d, factor;
+    DEVICE Divisor(int d) : d(d), factor(0xffffffffu / d + 1) {}
+    DEVICE int quotient(int x) const { return factor ? (unsigned long long)x * factor >> 32 : x; }
+};
+
+using Values = Run<Value, VECTOR>;
+DEVICE int runs(int count) { return (count + VECTOR - 1) / VECTOR; }
+
+// Some matrices into shared memory, each row in `pitch` runs and each matrix in `size` of them; in one run of memory or not.
+DEVICE void fetch(Values* to, int pitch, int size, const char* from, long long ld, long long next, int count, int rows,
+                  int columns, bool dense, Seen& seen) {
+    using Givens = Run<Given, VECTOR>;
+    const Divisor by_rows(rows), by_columns(columns);
+    const int total = count * rows * columns, whole = dense ? total / VECTOR : 0;
+#pragma unroll 2
+    for (int e = threadIdx.x; e < whole; e += THREADS) {
+        const Givens x = ((const Givens*)from)[e];
+        Values y;
+#pragma unroll
+        for (int v = 0; v < VECTOR; v++) seen.look(x.at[v]), y.at[v] = encode(x.at[v]);
+        int row = by_columns.quotient(e * VECTOR), column = e * VECTOR - row * columns;
+        if (columns % VECTOR == 0) {
+            const int matrix = by_rows.quotient(row);
+            to[matrix * size + (row - matrix * rows) * pitch + column / VECTOR] = y;
+        } else {
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++) {
+                const int matrix = by_rows.quotient(row);
+                ((Value*)(to + matrix * size + (row - matrix * rows) * pitch))[column] = y.at[v];
+                if (++column == columns) column = 0, row++;
+            }
+        }
+    }
+#pragma unroll 4
+    for (int e = whole * VECTOR + threadIdx.x; e < total; e += THREADS) {
+        const int row = by_columns.quotient(e), column = e - row * columns, matrix = by_rows.quotient(row);
+        const int i = row - matrix * rows;
+        const Given x = *(const Given*)(from + matrix * next + i * ld + column * (long long)sizeof(Given));
+        seen.look(x);
+        ((Value*)(to + matrix * size + i * pitch))[column] = encode(x);
+    }
+}
+
+#ifdef POWERS
+
+DEVICE Value step(Value c, Value a, Value b) { return ops::multiply_add(a, b, c); }
+DEVICE Value start() { return 0; }
+DEVICE bool is_low(Value x) { return x < 0 && x - x != 0; }  // −∞
+
+// Powers in place of logarithms, the greatest of each of `lines` lines of `count` out; `step` from element to element.
+// What is left out goes to `tops`, for matrix s to tops + s · lines.
+DEVICE void take_out(Values* all, int size, int matrices, int lines, int line_step, int count, int step, Value* tops) {
+    const Divisor by_lines(lines);
+    for (int e = threadIdx.x; e < matrices * lines; e += THREADS) {
+        const int matrix = by_lines.quotient(e);
+        Value* const x = (Value*)(all + matrix * size) + (e - matrix * lines) * line_step;
+        Value top = NEGATED ? -x[0] : x[0];
+        for (int i = 1; i < count; i++) top = ops::maximum(top, NEGATED ? -x[i * step] : x[i * step]);
+        tops[e] = is_low(top) ? Value(0) : top;
+    }
+    __syncthreads();
+    const Divisor by_count(count);
+    for (int e = threadIdx.x; e < matrices * lines * count; e += THREADS) {
+        // neighbours among threads are neighbours in memory
+        const int line_or_row = step == 1 ? by_count.quotient(e) : 0;
+        int matrix, line, i;
+        if (step == 1) {
+            matrix = by_lines.quotient(line_or_row), line = line_or_row - matrix * lines, i = e - line_or_row * count;
+        } else {
+            const int row = by_lines.quotient(e);
+            matrix = by_count.quotient(row), line = e - row * lines, i = row - matrix * count;
+        }
+        Value* const x = (Value*)(all + matrix * size) + line * line_step + i * step;
+        *x = power((NEGATED ? -*x : *x) - tops[matrix * lines + line]);
+    }
+}
+
+#else
+
+DEVICE Value step(Value c, Value a, Value b) { return relax(c, a, b); }
+DEVICE Value start() { return zero(); }
+
+#endif
+
+// C[s] ← A[s] B[s], or C[s] ⊕ A[s] B[s], for m × k and k × n matrices, `per_block` of them a block. Bits of `how`: A, and B, of
+// a block is one run of memory; C takes runs; there is an old C.
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) stack(
+    const char* A, long long lda, long long next_a, const char* B, long long ldb, long long next_b,
+    char* C, long long ldc, long long next_c, long long batch, long long all_rows, long long terms, long long all_columns,
+    long long per_block, long long how, REPORT) {
+    __shared__ __align__(16) char memory[SHARED];
+    SEEN(seen);
+    const int m = all_rows, k = terms, n = all_columns;
+    const long long first = blockIdx.x * per_block;
+    const int count = (int)min(per_block, batch - first), shared_b = next_b ? count : 1;
+    const int pitch = runs(k) | 1, across = runs(n), size = m * pitch | 1, size_b = k * across | 1;
+    A += first * next_a, B += first * next_b, C += first * next_c;
+    Values* const a = (Values*)memory;
+    Values* const b = a + (int)per_block * size;
+    fetch(a, pitch, size, A, lda, next_a, count, m, k, how & 1, seen);
+    fetch(b, across, size_b, B, ldb, next_b, shared_b, k, n, how & 2, seen);
+    __syncthreads();
+#ifdef POWERS
+    constexpr Value LEAST = Value(SIZE == 4 ? 0x1p-126f * 0x1p23f * 8 : 0x1p-1022 * 0x1p52 * 8);
+    constexpr Value MOST = Value(SIZE == 4 ? 0x1p126f : 0x1p1022);
+    Value* const tops = (Value*)(b + (next_b ? (int)per_block : 1) * size_b);
+    Value* const tops_b = tops + (int)per_block * m;
+    take_out(a, size, count, m, pitch * VECTOR, k, 1, tops);
+    take_out(b, size_b, shared_b, n, 1, k, across * VECTOR, tops_b);
+    __syncthreads();
+#endif
+    const int down = (m + ROWS - 1) / ROWS, tasks = down * across;
+    const Divisor by_tasks(tasks), by_across(across);
+#pragma unroll 1
+    for (int t = threadIdx.x; t < count * tasks; t += THREADS) {
+        const int s = by_tasks.quotient(t), place = t - s * tasks;
+        const int row = by_across.quotient(place), column = (place - row * across) * VECTOR;
+        const Values *x[ROWS], *const y = b + (next_b ? s : 0) * size_b + column / VECTOR;
+#pragma unroll
+        for (int u = 0; u < ROWS; u++) x[u] = a + s * size + min(row + u * down, m - 1) * pitch;
+        Value c[ROWS][VECTOR];
+#pragma unroll
+        for (int u = 0; u < ROWS; u++)
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++) c[u][v] = start();
+        int p = 0;
+#pragma unroll 1
+        for (; p + VECTOR <= k; p += VECTOR) {
+            Values right[VECTOR];
+#pragma unroll
+            for (int w = 0; w < VECTOR; w++) right[w] = y[(p + w) * across];
+#pragma unroll
+            for (int u = 0; u < ROWS; u++) {
+                const Values left = x[u][p / VECTOR];
+#pragma unroll
+                for (int v = 0; v < VECTOR; v++)
+#pragma unroll
+                    for (int w = 0; w < VECTOR; w++) c[u][v] = step(c[u][v], left.at[w], right[w].at[v]);
+            }
+        }
+#pragma unroll 1
+        for (; p < k; p++) {
+            const Values right = y[p * across];
+#pragma unroll
+            for (int u = 0; u < ROWS; u++) {
+                const Value left = ((const Value*)x[u])[p];
+#pragma unroll
+                for (int v = 0; v < VECTOR; v++) c[u][v] = step(c[u][v], left, right.at[v]);
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < ROWS; u++) {
+            const int i = row + u * down;
+            if (i >= m) break;
+            char* const to = C + s * next_c + i * ldc + column * (long long)sizeof(Given);
+            Run<Given, VECTOR> result;
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++) {
+                const int j = column + v;
+                if (j >= n) break;
+                Value value = c[u][v];
+#ifdef POWERS
+                const Value top = tops[s * m + i], top_b = tops_b[(next_b ? s : 0) * n + j];
+                if (value >= LEAST * k && fabs(top) < MOST && fabs(top_b) < MOST) {
+                    value = top + top_b + logarithm(value);
+                    if (NEGATED) value = -value;
+                } else {  // term by term, from the matrices themselves
+                    const char *p_a = A + s * next_a + i * lda, *p_b = B + s * next_b + j * (long long)sizeof(Given);
+                    value = zero();
+#pragma unroll 1
+                    for (int q = 0; q < k; q++)
+                        value = relax(value, encode(*(const Given*)(p_a + q * (long long)sizeof(Given))),
+                                      encode(*(const Given*)(p_b + q * ldb)));
+                }
+#endif
+                if (how & 8) value = plus(encode(*(const Given*)(to + v * sizeof(Given))), value);
+                result.at[v] = seen.judged(value);
+                if (!(how & 4)) *(Given*)(to + v * sizeof(Given)) = result.at[v];
+            }
+            if (how & 4) *(Run<Given, VECTOR>*)to = result;
+        }
+    }
+    TELL(seen);
+}
+
+#endif
+
+#ifdef VECTORS
+
+#ifdef POWERS
+
+// Of the logarithms of terms: the greatest, and the sum of powers of their distances from it; no term leaves a sum of 0.
+struct Sum {
+    Value top, sum;
+};
+DEVICE Sum start() { return {zero(), 0}; }
+DEVICE Value distance(Value x, Value y) { return x == y ? Value(0) : -fabs(x - y); }
+DEVICE bool beyond(Value x, Value y) { return NEGATED ? x < y : x > y; }
+DEVICE void add(Sum& c, Value top, Value sum) {
+    const Value scale = power(distance(top, c.top));
+    const bool more = beyond(top, c.top);
+    c.sum = more ? ops::multiply_add(c.sum, scale, sum) : ops::multiply_add(sum, scale, c.sum);
+    c.top = more ? top : c.top;
+}
+DEVICE void add(Sum& c, Value matrix, Value vector, bool) {
+    if (!is_absent(matrix) && !is_absent(vector)) add(c, matrix + vector, 1);
+}
+DEVICE void join(Sum& c, const Sum& d) {
+    if (d.sum != 0) add(c, d.top, d.sum);
+}
+DEVICE Value value_of(const Sum& c) {
+    return c.sum == 0 ? zero() : NEGATED ? c.top - logarithm(c.sum) : c.top + logarithm(c.sum);
+}
+
+#else
+
+using Sum = Value;
+DEVICE Sum start() { return zero(); }
+DEVICE void add(Sum& c, const Value& matrix, const Value& vector, bool) {
+    c = MATRIX_LEFT ? relax(c, matrix, vector) : relax(c, vector, matrix);
+}
+DEVICE void join(Sum& c, const Sum& d) { c = plus(c, d); }
+DEVICE Value value_of(const Sum& c) { return c; }
+
+#endif
+
+DEVICE Given element(const char* at) { return *(const Given*)at; }
+
+// Sums for ROWS rows of the terms that this lane takes: WIDTH at once, from `first` to `last`.
+template <int WIDTH>
+DEVICE void sum_rows(Sum (&c)[ROWS], const char* const (&row)[ROWS], const char* x, long long step, long long first,
+                     long long last, bool looks_at_x, Seen& seen) {
+    using Givens = Run<Given, WIDTH>;
+    constexpr int AHEAD = ROWS > 1 ? 4 : 2, STRIDE = 32 * WIDTH;
+    long long p = first + threadIdx.x % 32 * WIDTH;
+#pragma unroll 1
+    for (; p + (AHEAD - 1) * STRIDE + WIDTH <= last; p += AHEAD * STRIDE) {
+        Givens a[AHEAD][ROWS];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++)
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) a[u][r] = *(const Givens*)(row[r] + (p + u * STRIDE) * (long long)sizeof(Given));
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            Givens z;
+            if (WIDTH > 1) z = *(const Givens*)(x + (p + u * STRIDE) * (long long)sizeof(Given));
+            else z.at[0] = element(x + (p + u * STRIDE) * step);
+#pragma unroll
+            for (int w = 0; w < WIDTH; w++) {
+                if (looks_at_x) seen.look(z.at[w]);
+                const Value vector = encode(z.at[w]);
+#pragma unroll
+                for (int r = 0; r < ROWS; r++) seen.look(a[u][r].at[w]), add(c[r], encode(a[u][r].at[w]), vector, true);
+            }
+        }
+    }
+#pragma unroll 1
+    for (; p < last; p += STRIDE)
+#pragma unroll 1
+        for (long long q = p; q < min(p + WIDTH, last); q++) {
+            const Given z = element(x + q * step);
+            if (looks_at_x) seen.look(z);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                const Given a = element(row[r] + q * (long long)sizeof(Given));
+                seen.look(a), add(c[r], encode(a), encode(z), true);
+            }
+        }
+}
+
+// y_i ← ⊕_p a_ip ⊗ x_p, or the ⊕ of that and y_i; a matrix of the stack for each blockIdx.y. Where `chunk` terms are a part,
+// the sums of parts go to y: of part s of matrix b and row i to ((b · parts + s) · m + i). Bits of `how`: rows and x are read by
+// runs; there are parts; there is an old y.
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) rows(
+    const char* A, long long ld, long long next, const char* x, long long step_x, long long next_x,
+    char* y, long long step_y, long long next_y, long long m, long long k, long long chunk, long long blocks, long long how,
+    REPORT) {
+    constexpr int WARPS = THREADS / 32;
+    __shared__ __align__(16) char memory[THREADS * ROWS * sizeof(Sum)];
+    SEEN(seen);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const long long block = blockIdx.x % blocks, part = blockIdx.x / blocks, parts = gridDim.x / blocks;
+    const long long first = part * chunk, last = min(first + chunk, k), top = (block * WARPS + warp) * ROWS;
+    A += blockIdx.y * next, x += blockIdx.y * next_x;
+    const char* row[ROWS];
+    Sum c[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) row[r] = A + min(top + r, m - 1) * ld, c[r] = start();
+    if (how & 1) sum_rows<VECTOR>(c, row, x, step_x, first, last, block == 0, seen);
+    else sum_rows<1>(c, row, x, step_x, first, last, block == 0, seen);
+    Sum* const held = (Sum*)memory + warp * ROWS * 32;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) held[r * 32 + lane] = c[r];
+    for (int half = 16; half; half /= 2) {
+        __syncthreads();
+        if (lane < half)
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) join(held[r * 32 + lane], held[r * 32 + lane + half]);
+    }
+    __syncthreads();
+    const long long i = top + lane;
+    if (lane < ROWS && i < m) {
+        const Sum& sum = held[lane * 32];
+        if (how & 2) ((Sum*)y)[(blockIdx.y * parts + part) * m + i] = sum;
+        else {
+            Given* const to = (Given*)(y + blockIdx.y * next_y + i * step_y);
+            Value value = value_of(sum);
+            if (how & 4) value = plus(encode(*to), value);
+            *to = seen.judged(value);
+        }
+    }
+    TELL(seen);
+}
+
+// Sums for WIDTH columns of the terms that this row of threads takes.
+template <int WIDTH>
+DEVICE void sum_columns(Sum (&c)[VECTOR], const char* a, long long ld, const char* x, long long step, long long first,
+                        long long last, int down, bool looks_at_x, Seen& seen) {
+    using Givens = Run<Given, WIDTH>;
+    constexpr int AHEAD = 8;
+    long long p = first;
+#pragma unroll 1
+    for (; p + (AHEAD - 1) * down < last; p += AHEAD * down) {
+        Givens all[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) all[u] = *(const Givens*)(a + (p + u * down) * ld);
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            const Given z = element(x + (p + u * down) * step);
+            if (looks_at_x) seen.look(z);
+            const Value vector = encode(z);
+#pragma unroll
+            for (int w = 0; w < WIDTH; w++) seen.look(all[u].at[w]), add(c[w], encode(all[u].at[w]), vector, true);
+        }
+    }
+#pragma unroll 1
+    for (; p < last; p += down) {
+        const Givens run = *(const Givens*)(a + p * ld);
+        const Given z = element(x + p * step);
+        if (looks_at_x) seen.look(z);
+#pragma unroll
+        for (int w = 0; w < WIDTH; w++) seen.look(run.at[w]), add(c[w], encode(run.at[w]), encode(z), true);
+    }
+}
+
+// y_j ← ⊕_p x_p ⊗ a_pj likewise, for n columns; a block has `across` threads side by side, a power of two. Bits of `how` as
+// above; the first one says that n and rows are read by whole runs.
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) columns(
+    const char* A, long long ld, long long next, const char* x, long long step_x, long long next_x,
+    char* y, long long step_y, long long next_y, long long n, long long k, long long chunk, long long blocks,
+    long long how, long long across, REPORT) {
+    __shared__ __align__(16) char memory[THREADS * VECTOR * sizeof(Sum)];
+    SEEN(seen);
+    const int wide = (int)across, down = THREADS / wide, width = how & 1 ? VECTOR : 1;
+    const int place = threadIdx.x % wide, level = threadIdx.x / wide;
+    const long long block = blockIdx.x % blocks, part = blockIdx.x / blocks, parts = gridDim.x / blocks;
+    const long long first = part * chunk + level, last = min(part * chunk + chunk, k), j = (block * wide + place) * width;
+    const char* const a = A + blockIdx.y * next + j * (long long)sizeof(Given);
+    x += blockIdx.y * next_x;
+    Sum c[VECTOR];
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++) c[v] = start();
+    if (j < n) {
+        const bool looks_at_x = block == 0 && place == 0;
+        if (how & 1) sum_columns<VECTOR>(c, a, ld, x, step_x, first, last, down, looks_at_x, seen);
+        else sum_columns<1>(c, a, ld, x, step_x, first, last, down, looks_at_x, seen);
+    }
+    Sum* const held = (Sum*)memory + threadIdx.x * VECTOR;
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++) held[v] = c[v];
+    for (int half = down / 2; half; half /= 2) {
+        __syncthreads();
+        if (level < half)
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++) join(held[v], held[half * wide * VECTOR + v]);
+    }
+    if (level == 0)
+        for (int v = 0; v < width && j + v < n; v++) {
+            if (how & 2) ((Sum*)y)[(blockIdx.y * parts + part) * n + j + v] = held[v];
+            else {
+                Given* const to = (Given*)(y + blockIdx.y * next_y + (j + v) * step_y);
+                Value value = value_of(held[v]);
+                if (how & 4) value = plus(encode(*to), value);
+                *to = seen.judged(value);
+            }
+        }
+    TELL(seen);
+}
+
+// y ← the ⊕ of parts, as `rows` and `columns` leave them, or of that and y: 32 entries a block, whose other threads share
+// the parts.
+extern "C" __global__ void __launch_bounds__(THREADS) together(
+    const Sum* parts, char* y, long long step_y, long long next_y, long long n, long long count, long long how, REPORT) {
+    constexpr int LEVELS = THREADS / 32;
+    __shared__ __align__(16) char memory[THREADS * sizeof(Sum)];
+    SEEN(seen);
+    const int level = threadIdx.x / 32;
+    const long long j = blockIdx.x * 32ll + threadIdx.x % 32;
+    Sum sum = start();
+    if (j < n)
+#pragma unroll 4
+        for (long long s = level; s < count; s += LEVELS) join(sum, parts[(blockIdx.y * count + s) * n + j]);
+    Sum* const held = (Sum*)memory;
+    held[threadIdx.x] = sum;
+    __syncthreads();
+    if (level == 0 && j < n) {
+        for (int s = 1; s < LEVELS; s++) join(sum, held[s * 32 + threadIdx.x]);
+        Given* const to = (Given*)(y + blockIdx.y * next_y + j * step_y);
+        Value value = value_of(sum);
+        if (how & 4) value = plus(encode(*to), value);
+        *to = seen.judged(value);
+    }
+    TELL(seen);
+}
+
+#endif

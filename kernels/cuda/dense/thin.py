@@ -1,0 +1,254 @@
+"""Products that take as long as reading their operands: of stacks of small matrices, and of a matrix and a vector.
+
+thin.cu has the kernels. On data they look at every element on the way, so that nothing else reads the operands; on
+matrices in storage they only multiply.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from semiring.kernels.cuda.compile.launch import Function, Module, memory, multiprocessors
+from semiring.kernels.cuda.compile.program import ThinGeometry, program, thin_geometries, thin_source
+
+from .exchange import Report, exchange
+
+if TYPE_CHECKING:
+    from semiring.kernels.cuda.lowering import CudaLowering
+
+SIDE = 64  # rows, columns and terms up to which a matrix of a stack is small
+ELEMENTS = 1024  # of a matrix that keep a block busy
+LARGEST_ELEMENT = 32  # bytes; sums of larger ones would not fit in shared memory
+MOST_DOWN = 65_535  # blocks of a launch in its second direction
+LEAST_TERMS = 4096  # of a row for a warp, where rows are split
+LEAST_ROWS = 32  # of a matrix for a thread, where columns are split
+DENSE_A, DENSE_B, RUNS_OF_C, OLD_OF_STACK = 1, 2, 4, 8  # as in thin.cu
+RUNS, PARTS, OLD = 1, 2, 4
+
+
+class Place(NamedTuple):
+    """A stack in memory: where it begins, and in bytes from element to element, row to row and matrix to matrix."""
+
+    address: int
+    step: int
+    ld: int
+    next: int
+
+    @classmethod
+    def of(cls, stack: Any) -> Place:
+        """Of an array of three axes."""
+        following, ld, step = stack.strides
+        return cls(stack.data.ptr, step, ld, following if len(stack) > 1 else 0)
+
+    @property
+    def turned(self) -> Place:
+        """The transposes of the matrices."""
+        return Place(self.address, self.ld, self.step, self.next)
+
+
+class Thin:
+    """C ← A ⊗ B and C ⊕ A ⊗ B for one lowering.
+
+    Parameters
+    ----------
+    low : CudaLowering
+    looks : bool
+        Whether operands and answers are data; else they are in storage.
+    """
+
+    def __init__(self, low: CudaLowering, looks: bool):
+        self.low, self.looks = low, looks
+        text = program(low)
+        self.size, self.given = text.size, (low.dtype if looks else low.storage).itemsize
+        self.tiny, self.small, self.vectors = thin_geometries(text.size, text.weight)
+        self.powers = low.log_sum is not None
+        self.facts = looks and low.dtype.kind in "iu"
+        self._ends = exchange(low).ends if self.facts else ()
+
+    def fits(self, batch: int, m: int, k: int, n: int) -> bool:
+        """Whether products of this shape are for these kernels."""
+        return self.size <= LARGEST_ELEMENT and min(batch, m, k, n) > 0 and _fits(self, m, k, n)
+
+    def __call__(self, C: Any, A: Any, B: Any, accumulate: bool = False, found: Report | None = None) -> None:
+        """Stacks of any strides, of a shape that `fits`; what is found in data goes to the report."""
+        (batch, m, n), k = C.shape, A.shape[2]
+        shape = (batch, m, k, n)
+        if found and not self.facts:
+            found.clear()
+        if max(m, k, n) <= SIDE or (k <= SIDE and min(m, n) <= SIDE):
+            self._stacks(shape, C, A, B, accumulate, found)
+        else:
+            self._vector(shape, C, A, B, accumulate, found)
+
+    # Stacks
+
+    def _stacks(self, shape: tuple[int, ...], C: Any, A: Any, B: Any, accumulate: bool, found: Report | None) -> None:
+        """Matrices of a stack, or strips of long ones."""
+        batch, m, k, n = shape
+        A, B = self._rows_of(A), self._rows_of(B)
+        if max(m, n) <= SIDE:
+            self._stack(Place.of(C), Place.of(A), Place.of(B), shape, accumulate, found, True)
+            return
+        for s in range(batch):
+            c, a, b = Place.of(C[s : s + 1]), Place.of(A[s : s + 1]), Place.of(B[s : s + 1])
+            length = max(m, n)
+            whole, rest = divmod(length, SIDE)
+            for count, first, side in ((whole, 0, SIDE), (1, whole * SIDE, rest)):
+                if not count * side:
+                    continue
+                last = s == batch - 1 and first + count * side == length
+                if m >= n:
+                    places = (_moved(c, first * c.ld, SIDE * c.ld), _moved(a, first * a.ld, SIDE * a.ld), b)
+                    self._stack(*places, (count, side, k, n), accumulate, found, last)
+                else:
+                    places = (_moved(c, first * c.step, SIDE * c.step), a, _moved(b, first * b.step, SIDE * b.step))
+                    self._stack(*places, (count, m, k, side), accumulate, found, last)
+
+    def _stack(
+        self, C: Place, A: Place, B: Place, shape: tuple[int, ...], accumulate: bool, found: Report | None, last: bool
+    ) -> None:
+        batch, m, k, n = shape
+        one_b = batch > 1 and B.next == 0
+        g, count = _cut(self, m, k, n, one_b)
+        count = min(count, max(batch // (2 * multiprocessors()), 1), batch)
+        count -= count % g.VECTOR if count > g.VECTOR else 0
+        unit, how = g.VECTOR * self.given, OLD_OF_STACK * accumulate
+        how |= DENSE_A * (A.ld == k * self.given and _in_one(A, count, m * k, m * A.ld, g.VECTOR, unit))
+        how |= DENSE_B * (B.ld == n * self.given and _in_one(B, 1 if one_b else count, k * n, k * B.ld, g.VECTOR, unit))
+        how |= RUNS_OF_C * (n % g.VECTOR == 0 and not (C.address | C.ld | C.next) % unit)
+        self._function("stack", g, True)(
+            -(-batch // count), 1, A.address, A.ld, A.next, B.address, B.ld, B.next, C.address, C.ld, C.next,
+            batch, m, k, n, count, how, *self._report(found, last),
+        )
+
+    # Vectors
+
+    def _vector(self, shape: tuple[int, ...], C: Any, A: Any, B: Any, accumulate: bool, found: Report | None) -> None:
+        """A matrix and a vector, in either order; matrices with rows or with columns side by side."""
+        batch, m, k, n = shape
+        left = n == 1
+        matrix = A if left else B
+        if self.given not in matrix.strides[1:]:
+            matrix = self._rows_of(matrix)
+        M, x, y = Place.of(matrix), Place.of(B if left else A), Place.of(C)
+        x, y = (x.turned, y.turned) if left else (x, y)  # from element to element, as `step` says
+        in_rows = M.step == self.given
+        M = M if in_rows else M.turned
+        run = self._rows if in_rows == left else self._columns
+        for first in range(0, batch, MOST_DOWN):
+            count = min(batch - first, MOST_DOWN)
+            places = (p._replace(address=p.address + first * p.next) for p in (M, x, y))
+            run(*places, count, m if left else n, k, left, accumulate, found, first + count == batch)
+
+    def _rows(
+        self, M: Place, x: Place, y: Place, batch: int, m: int, k: int, left: bool, accumulate: bool,
+        found: Report | None, last: bool,
+    ) -> None:
+        g = self.vectors
+        unit = g.VECTOR * self.given
+        blocks = -(-m // (g.THREADS // 32 * g.ROWS))
+        parts = max(min(4 * multiprocessors() // (blocks * batch), k // LEAST_TERMS), 1)
+        chunk = -(-k // parts // (32 * g.VECTOR)) * 32 * g.VECTOR
+        whole = x.step == self.given and not (M.address | M.ld | M.next | x.address | x.next) % unit
+        self._parts("rows", left, M, x, y, batch, m, k, chunk, blocks, RUNS * whole, accumulate, found, last, ())
+
+    def _columns(
+        self, M: Place, x: Place, y: Place, batch: int, n: int, k: int, left: bool, accumulate: bool,
+        found: Report | None, last: bool,
+    ) -> None:
+        g = self.vectors
+        whole = n % g.VECTOR == 0 and not (M.address | M.ld | M.next) % (g.VECTOR * self.given)
+        groups = n // g.VECTOR if whole else n
+        across = min(g.THREADS, 1 << (groups - 1).bit_length())
+        blocks, down = -(-groups // across), g.THREADS // across
+        parts = max(min(8 * multiprocessors() // (blocks * batch), k // (LEAST_ROWS * down)), 1)
+        self._parts(
+            "columns", left, M, x, y, batch, n, k, -(-k // parts), blocks, RUNS * whole, accumulate, found, last, (across,)
+        )
+
+    def _parts(
+        self, name: str, left: bool, M: Place, x: Place, y: Place, batch: int, n: int, k: int, chunk: int, blocks: int,
+        how: int, accumulate: bool, found: Report | None, last: bool, more: tuple[int, ...],
+    ) -> None:
+        """One launch, or one for parts of k and one that joins them in their order."""
+        g, parts, old = self.vectors, -(-k // chunk), OLD * accumulate
+        to, kept = y, None
+        if parts > 1:
+            kept = memory(batch * parts * n * self.size * (2 if self.powers else 1))
+            to, how, old = Place(kept.ptr, 0, 0, 0), how | PARTS, 0
+        self._function(name, g, left)(
+            blocks * parts, batch, M.address, M.ld, M.next, x.address, x.step, x.next, to.address, to.step, to.next,
+            n, k, chunk, blocks, how | old, *more, *self._report(found, last and parts == 1),
+        )
+        if kept is not None:
+            self._function("together", g, left)(
+                -(-n // 32), batch, kept.ptr, y.address, y.step, y.next, n, parts, OLD * accumulate,
+                *self._report(found, last),
+            )
+
+    # What both share
+
+    def _rows_of(self, stack: Any) -> Any:
+        """The stack, or a copy in which the elements of a row lie side by side."""
+        if stack.strides[2] == self.given or stack.shape[2] == 1:
+            return stack
+        import cupy
+
+        return cupy.ascontiguousarray(stack)
+
+    def _report(self, found: Report | None, last: bool) -> tuple[int, ...]:
+        host = found.host if found else 0
+        return (host, *self._ends, found.tally if found else 0, int(last)) if self.facts else (host,)
+
+    @lru_cache(64)  # noqa: B019 (kernels live as long as the process)
+    def _function(self, name: str, g: ThinGeometry, left: bool) -> Function:
+        return _module(self, g, "STACK" if name == "stack" else "VECTORS", left).function(name, g.THREADS)
+
+
+@lru_cache(1024)
+def _module(thin: Thin, g: ThinGeometry, part: str, left: bool) -> Module:
+    return Module(thin_source(thin.low, g, part, thin.looks, left))
+
+
+def _moved(place: Place, by: int, following: int) -> Place:
+    return place._replace(address=place.address + by, next=following)
+
+
+def _in_one(place: Place, count: int, elements: int, whole: int, vector: int, unit: int) -> bool:
+    """Whether `count` matrices, each of so many elements and bytes, lie one after the other and begin with a run."""
+    follows = count == 1 or place.next == whole
+    return follows and count * elements % vector == 0 and not (place.address | place.next * count) % unit
+
+
+@lru_cache(4096)
+def _cut(thin: Thin, m: int, k: int, n: int, one_b: bool) -> tuple[ThinGeometry, int]:
+    """The geometry for a stack, and how many of its matrices a block takes; 0 where one does not fit."""
+    for g in (thin.tiny, thin.small):
+        run = g.VECTOR * thin.size
+        a, b = (m * (-(-k // g.VECTOR) | 1) | 1) * run, (k * -(-n // g.VECTOR) | 1) * run
+        if thin.powers:
+            a, b = a + m * thin.size, b + n * thin.size
+        fixed, each = (b, a) if one_b else (0, a + b)
+        count = min((g.SHARED - fixed) // each, max(ELEMENTS // max(m * k, k * n, m * n), 1))
+        if count > 0:
+            return g, count
+    return thin.small, 0
+
+
+@lru_cache(4096)
+def _fits(thin: Thin, m: int, k: int, n: int) -> bool:
+    if k > SIDE and max(m, n) > 1:
+        return min(m, n) == 1 and k * max(m, n) >= SIDE**2
+    if min(m, n) > SIDE:
+        return False
+    return _cut(thin, min(m, SIDE), k, min(n, SIDE), False)[1] > 0
+
+
+_made: dict[tuple[Any, bool], Thin] = {}
+
+
+def thin(low: CudaLowering, looks: bool) -> Thin:
+    """The kernels of a lowering; threads share them."""
+    key = low, looks
+    return _made.get(key) or _made.setdefault(key, Thin(low, looks))
