@@ -143,6 +143,19 @@ def product_geometries(size: int, weight: float) -> tuple[ProductGeometry, Produ
 
 
 @lru_cache(256)
+def narrow_geometries(size: int, weight: float) -> tuple[ProductGeometry, ProductGeometry] | None:
+    """Tiles of 16 rows, and of 16 columns, for products of few of these; None for elements with few in any tile."""
+    if size not in (4, 8) or weight > LIGHT:
+        return None
+    depth, vector, columns = (32, 4, 4) if size == 4 else (16, 2, 2)
+    unroll = min(depth, max(vector, _power_of_two(2 * WRITTEN / weight)))
+    return (
+        ProductGeometry(4, columns, 1, 4, depth, 2, 5, vector, unroll, LM=4, LN=8),
+        ProductGeometry(4, 4, 4, 1, depth, 2, 5, vector, unroll),
+    )
+
+
+@lru_cache(256)
 def panel_geometry(size: int, light: bool) -> CloseGeometry:
     """The pivot block of a closure: two such blocks of elements fit in shared memory."""
     order, side = (64, 16) if size <= 8 else (32, 16) if size <= 32 else (16, 8)
@@ -328,24 +341,27 @@ class ThinGeometry:
     THREADS: int  # of a block
     RESIDENT: int  # blocks that should fit in a multiprocessor, which limits their registers
     SHARED: int = 0  # bytes of shared memory in which a block holds matrices of a stack
+    LOADS: int = 2  # runs of each operand of a stack that a thread asks memory for before it waits
 
     def constants(self) -> str:
         """The text of the numbers."""
         return "".join(f"constexpr int {name} = {value};\n" for name, value in asdict(self).items())
 
 
-def thin_geometries(size: int, weight: float) -> tuple[ThinGeometry, ThinGeometry, ThinGeometry]:
+def thin_geometries(size: int, weight: float, powers: bool) -> tuple[ThinGeometry, ThinGeometry, ThinGeometry]:
     """For elements of `size` bytes: for stacks of tiny matrices, for stacks of small ones, and for vectors.
+
+    Powers of logarithms are as light as + and ×, but for what is done once for each element.
 
     The first two hold 8 and 32 elements of the answer a thread: tiny matrices need threads, and small ones have to read
     shared memory seldom.
     """
     vector = 4 if size in (1, 2, 4) else 2 if size == 8 else 1
-    light = weight <= LIGHT and vector > 1
+    light = (powers or weight <= LIGHT) and vector > 1
     return (
-        ThinGeometry(2, vector, 128, 10 if light else 4, 12 << 10),
-        ThinGeometry(8 if light else 4, vector, 128, 5 if light else 3, 36 << 10),
-        ThinGeometry(2 if light else 1, vector, 256, 4 if light else 1),
+        ThinGeometry(2, vector, 128, 8 if powers else 10 if light else 4, 12 << 10),
+        ThinGeometry(8 if light else 4, vector, 128, 5 if light else 3, 36 << 10, 4 if light else 2),
+        ThinGeometry(2 if light else 1, vector, 256, 3 if powers else 4 if light else 1),
     )
 
 

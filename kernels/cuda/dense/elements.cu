@@ -46,3 +46,22 @@ extern "C" __global__ void __launch_bounds__(THREADS) place(
     for (long long j = threadIdx.x; j < wide; j += THREADS)
         *(Value*)(to + j * SIZE) = inside && j < columns ? *(const Value*)(from + j * SIZE) : zero();
 }
+
+// T[s] ← the transpose of A[s], a block for 32 × 32 elements of it.
+extern "C" __global__ void __launch_bounds__(THREADS) turn(
+    const char* A, long long lda, long long next_a, long long rows, long long columns, char* T, long long ld, long long next) {
+    constexpr int SIDE = 32;
+    __shared__ __align__(16) char memory[SIDE * (SIDE + 1) * SIZE];
+    Value* const tile = (Value*)memory;
+    const long long across = (columns + SIDE - 1) / SIDE, i_0 = blockIdx.x / across * SIDE, j_0 = blockIdx.x % across * SIDE;
+    const int x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;
+#pragma unroll
+    for (int i = y; i < SIDE; i += THREADS / SIDE)
+        if (i_0 + i < rows && j_0 + x < columns)
+            tile[i * (SIDE + 1) + x] = *(const Value*)(A + blockIdx.y * next_a + (i_0 + i) * lda + (j_0 + x) * SIZE);
+    __syncthreads();
+#pragma unroll
+    for (int j = y; j < SIDE; j += THREADS / SIDE)
+        if (i_0 + x < rows && j_0 + j < columns)
+            *(Value*)(T + blockIdx.y * next + (j_0 + j) * ld + (i_0 + x) * SIZE) = tile[x * (SIDE + 1) + j];
+}

@@ -26,6 +26,7 @@ from semiring.kernels.cuda.compile.program import (
 from .closure import HUGE, TILE, Closure, outer_block
 from .logsum import log_sum_product
 from .product import EVERY, MOST_STACKED, Product, View, WordProduct
+from .thin import LARGEST_ELEMENT, thin
 
 if TYPE_CHECKING:
     from semiring.kernels.cuda.lowering import CudaLowering
@@ -35,6 +36,8 @@ WORTH_PADDING = 96  # least order of operands for which a copy in whole tiles pa
 MOST_PADDED = 4 << 30  # bytes of operands beyond which ragged edges are a small share, and copies too large
 CLOSED_BYTES = 256 << 20  # of a stack that are closed together, which takes two thirds as much besides
 ALONE = 2  # large matrices of a stack, up to which each is closed by itself, with the next pivot ahead
+THIN_ELEMENTS = 1 << 16  # of the larger operand from which small and thin products have kernels of their own
+TURNED = 32  # rows and columns that a block transposes
 STRIP_BYTES = 256 << 20  # memory that `left` and `right` may copy operands into, or
 STRIP_SHARE = 8  # … this fraction (1/8) of the operand, where that is more
 
@@ -63,6 +66,7 @@ class CudaKernel:
         self.always_defined = always_defined(lowering)
         self.product = Product(self.program)
         self.absorbs = lowering.absorbs
+        self.thin = thin(lowering, False)
         words = packed_program(lowering) if self.absorbs else None
         self.words = WordProduct(words, self.dtype) if words else None
         idempotent, powers = lowering.algebra.idempotent, sums_of_powers(lowering)
@@ -101,6 +105,8 @@ class CudaKernel:
     def _small_product(self, C: Any, A: Any, B: Any, accumulate: bool) -> bool:
         """The product of matrices for which Python takes longer than the device; False where it is none of those."""
         (m, k), (rows, n) = A.shape, B.shape
+        if k * max(m, n) >= THIN_ELEMENTS:
+            return False
         if self.is_linear or self.words or not 0 < min(m, k, n) < WORTH_PADDING or k != rows or C.shape != (m, n):
             return False
         if any(X.strides[1] != X.itemsize for X in (A, B, C)):
@@ -117,6 +123,8 @@ class CudaKernel:
             raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
         if not C.size:
             return
+        if not self.is_linear and k * max(m, n) * batch >= THIN_ELEMENTS and self._in_few_launches(C, A, B, accumulate):
+            return
         if self.is_linear and k:
             import cupy
 
@@ -129,11 +137,54 @@ class CudaKernel:
         else:
             self._by_terms(C, A, B, accumulate)
 
+    def _in_few_launches(self, C: Any, A: Any, B: Any, accumulate: bool) -> bool:
+        """A stack of small matrices, a matrix and a vector, or few tiles of C and a long k; False for any other."""
+        (batch, m, n), k = C.shape, A.shape[2]
+        if self.thin.fits(batch, m, k, n):
+            self.thin(C, A, B, accumulate)
+            return True
+        count, length = self.product.parts(m, k, n, batch)
+        if count == 1 or batch > 1 or self.words or self.log_sums or self.size > LARGEST_ELEMENT:
+            return False
+        import cupy
+
+        target, A, B = self._operands(C, self._rows_of(A), self._rows_of(B), accumulate)
+        target = target if target.flags.c_contiguous else copy_of(target)
+        parts, whole = cupy.empty((count, *target.shape[1:]), self.dtype), k // length
+        a, b = view_of(A[0]), view_of(B[0])
+        steps = a._replace(next=length * self.size, columns=length), b._replace(next=length * b.ld, rows=length)
+        self.product(view_of(parts), *steps, whole, False)
+        if whole < count:
+            rest = slice(whole * length, None)
+            last = a.part(EVERY, rest, self.size), b.part(rest, EVERY, self.size)
+            self.product(view_of(parts[whole]), *last, 1, False)
+        self.thin.join(parts.reshape(count, -1), target.reshape(-1), accumulate)
+        if target is not C:
+            C[...] = target[:, :m, :n]
+        return True
+
+    def _rows_of(self, stack: Any) -> Any:
+        """The stack, or a copy in which the elements of a row lie side by side."""
+        _, rows, columns = stack.shape
+        if stack.strides[1] != self.size or stack.strides[2] < rows * self.size or stack.size < THIN_ELEMENTS:
+            return rows_of(stack)
+        import cupy
+
+        result, source = cupy.empty(stack.shape, self.dtype), view_of(stack.swapaxes(1, 2))
+        target = view_of(result)
+        for start in range(0, len(stack), MOST_STACKED):
+            self._elements[4](
+                -(-rows // TURNED) * -(-columns // TURNED), min(len(stack) - start, MOST_STACKED),
+                source.address + start * source.next, source.ld, source.next, columns, rows,
+                target.address + start * target.next, target.ld, target.next,
+            )
+        return result
+
     def _by_terms(self, C: Any, A: Any, B: Any, accumulate: bool) -> None:
         """The product by ⊕ of each term."""
         batch, m, n = C.shape
         k = A.shape[2]
-        target, A, B = self._operands(C, A, B, accumulate)
+        target, A, B = self._operands(C, self._rows_of(A), self._rows_of(B), accumulate)
         views = view_of(target), view_of(A), view_of(B)
         if not (k and self.words and self._word_product(*views, batch, accumulate)):
             self.product(*views, batch, accumulate)
@@ -295,7 +346,7 @@ class CudaKernel:
     @cached_property
     def _elements(self) -> tuple[Function, ...]:
         module = Module(self.program.elements())
-        return tuple(module.function(name, 128) for name in ("diagonal", "set_diagonal", "compare", "place"))
+        return tuple(module.function(name, 128) for name in ("diagonal", "set_diagonal", "compare", "place", "turn"))
 
     def diagonal(self, A: Any, D: Any) -> Any:
         """The vector of ⊕ over k of A[i, k] ⊗ D[k, i]: the diagonal of A ⊗ D."""

@@ -105,6 +105,8 @@ class Exchange:
 
     def look_at(self, A: Any, into: Report, last: bool = False) -> None:
         """Only look at an array of the data's dtype."""
+        if A.ndim == 2 and A.strides[0] == A.itemsize:
+            A = A.T  # in the order in which it lies
         if A.size % LINE == 0 and A.size > FEW_ELEMENTS and A.flags.c_contiguous:
             flat = A.reshape(-1, LINE)
         else:

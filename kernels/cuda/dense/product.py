@@ -8,9 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from semiring.kernels.cuda.compile.launch import Function, Module, memory, multiprocessors
-from semiring.kernels.cuda.compile.program import ProductGeometry, Program, product_geometries, word_filler
+from semiring.kernels.cuda.compile.program import (
+    ProductGeometry,
+    Program,
+    narrow_geometries,
+    product_geometries,
+    word_filler,
+)
 
 MOST_STACKED = 65535  # matrices of a stack in one launch
+LEAST_PART = 512  # terms of a product that are a part of k
 
 
 class View(NamedTuple):
@@ -55,6 +62,7 @@ class Product:
         self.text = text
         self.size = text.size
         self.large, self.small, self.least = product_geometries(self.size, text.weight)
+        self.narrow = narrow_geometries(self.size, text.weight)
 
     @lru_cache(1024)  # noqa: B019 (kernels live as long as the process)
     def function(self, geometry: ProductGeometry, whole_tiles: bool) -> Function:
@@ -64,10 +72,24 @@ class Product:
         return module.function(name, geometry.threads, geometry.shared_bytes(self.size))
 
     def geometry(self, m: int, n: int, batch: int) -> ProductGeometry:
-        """Small tiles where large ones would leave multiprocessors idle."""
-        large = self.large
+        """Small tiles where large ones would leave multiprocessors idle, or much of a tile would be empty."""
+        large, side = self.large, min(m, n)
+        if self.narrow and side <= self.narrow[0].BM < max(m, n):
+            return self.narrow[m > n]
+        if side <= self.small.BM:
+            return self.least if side <= self.least.BM else self.small
         tiles = -(-m // large.BM) * -(-n // large.BN) * batch
         return large if tiles >= multiprocessors() * large.RESIDENT * 3 // 4 else self.small
+
+    def parts(self, m: int, k: int, n: int, batch: int) -> tuple[int, int]:
+        """How many parts of k are products of their own where there are few tiles of C, and how long each is."""
+        g = self.large if min(m, n) > self.small.BM else self.geometry(m, n, batch)
+        tiles = -(-m // g.BM) * -(-n // g.BN) * batch
+        parts = min(multiprocessors() * g.RESIDENT // tiles, k // LEAST_PART)
+        if parts < 2:
+            return 1, k
+        length = -(-k // (parts * g.BK)) * g.BK
+        return -(-k // length), length
 
     def __call__(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
         """Any shapes; batches beyond what one launch takes are cut."""

@@ -25,6 +25,13 @@ template <class T, int N> struct alignas(N > 1 ? N * sizeof(T) : alignof(T)) Run
     T at[N];
 };
 
+template <class T> DEVICE bool is_nan(const T& x) {
+    if constexpr (IS_NUMBER) {
+        const Number number = x;
+        return number != number;
+    } else return has_nan(x);
+}
+
 // What a thread found in the data, and in the answer.
 struct Seen {
 #ifdef FACTS
@@ -39,13 +46,7 @@ struct Seen {
 #else
     unsigned flags = 0;
     DEVICE void look(const Given& x) {
-        if constexpr (LOOKS) {
-            if (!contains(x)) flags |= OUTSIDE;
-            if constexpr (IS_NUMBER) {
-                const Number number = x;
-                if (number != number) flags |= NOT_A_NUMBER;
-            } else if (has_nan(x)) flags |= NOT_A_NUMBER;
-        }
+        if constexpr (LOOKS) flags |= (contains(x) ? 0 : OUTSIDE) | (is_nan(x) ? NOT_A_NUMBER : 0);
     }
     DEVICE void flag(unsigned found) { flags |= found; }
     DEVICE void tell(long long* report) {
@@ -57,12 +58,7 @@ struct Seen {
     DEVICE Given judged(const Value& y) {
         if (LOOKS && leaves(y)) flag(LEAVES);
         const Given x = decode(y);
-        if constexpr (MAY_BE_NAN) {
-            if constexpr (IS_NUMBER) {
-                const Number number = x;
-                if (number != number) flag(NOT_A_NUMBER);
-            } else if (has_nan(x)) flag(NOT_A_NUMBER);
-        }
+        if (MAY_BE_NAN && is_nan(x)) flag(NOT_A_NUMBER);
         return x;
     }
 };
@@ -79,40 +75,63 @@ struct Divisor {
 using Values = Run<Value, VECTOR>;
 DEVICE int runs(int count) { return (count + VECTOR - 1) / VECTOR; }
 
-// Some matrices into shared memory, each row in `pitch` runs and each matrix in `size` of them; in one run of memory or not.
-DEVICE void fetch(Values* to, int pitch, int size, const char* from, long long ld, long long next, int count, int rows,
-                  int columns, bool dense, Seen& seen) {
+// Some matrices on their way into shared memory, each row in `pitch` runs and each matrix in `size` of them; from one run of
+// memory or not. A thread asks memory for the first LOADS runs before it waits for them.
+struct Fetch {
     using Givens = Run<Given, VECTOR>;
-    const Divisor by_rows(rows), by_columns(columns);
-    const int total = count * rows * columns, whole = dense ? total / VECTOR : 0;
-#pragma unroll 2
-    for (int e = threadIdx.x; e < whole; e += THREADS) {
-        const Givens x = ((const Givens*)from)[e];
-        Values y;
+    Values* const to;
+    const int pitch, size, rows, columns, total, whole;
+    const char* const from;
+    const Divisor by_rows, by_columns;
+    Givens first[LOADS];
+
+    DEVICE Fetch(Values* to, int pitch, int size, const char* from, int count, int rows, int columns, bool dense)
+        : to(to), pitch(pitch), size(size), rows(rows), columns(columns), total(count * rows * columns),
+          whole(dense ? total / VECTOR : 0), from(from), by_rows(rows), by_columns(columns) {
+        ask(first, threadIdx.x);
+    }
+    DEVICE void ask(Givens (&x)[LOADS], int start) {
 #pragma unroll
-        for (int v = 0; v < VECTOR; v++) seen.look(x.at[v]), y.at[v] = encode(x.at[v]);
-        int row = by_columns.quotient(e * VECTOR), column = e * VECTOR - row * columns;
-        if (columns % VECTOR == 0) {
-            const int matrix = by_rows.quotient(row);
-            to[matrix * size + (row - matrix * rows) * pitch + column / VECTOR] = y;
-        } else {
+        for (int u = 0; u < LOADS; u++)
+            if (start + u * THREADS < whole) x[u] = ((const Givens*)from)[start + u * THREADS];
+    }
+    DEVICE void put(const Givens (&x)[LOADS], int start, Seen& seen) {
 #pragma unroll
-            for (int v = 0; v < VECTOR; v++) {
-                const int matrix = by_rows.quotient(row);
-                ((Value*)(to + matrix * size + (row - matrix * rows) * pitch))[column] = y.at[v];
-                if (++column == columns) column = 0, row++;
-            }
+        for (int u = 0; u < LOADS; u++) {
+            const int e = start + u * THREADS;
+            if (e >= whole) break;
+            Values y;
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++) seen.look(x[u].at[v]), y.at[v] = encode(x[u].at[v]);
+            int row = by_columns.quotient(e * VECTOR), column = e * VECTOR - row * columns;
+            int matrix = by_rows.quotient(row);
+            Values* line = to + matrix * size + (row - matrix * rows) * pitch;
+            if (columns % VECTOR == 0) line[column / VECTOR] = y;
+            else
+#pragma unroll
+                for (int v = 0; v < VECTOR; v++) {
+                    ((Value*)line)[column] = y.at[v];
+                    if (++column == columns) {
+                        column = 0, row++, matrix = by_rows.quotient(row);
+                        line = to + matrix * size + (row - matrix * rows) * pitch;
+                    }
+                }
         }
     }
+    DEVICE void finish(long long ld, long long next, Seen& seen) {
+        put(first, threadIdx.x, seen);
+#pragma unroll 1
+        for (int e = threadIdx.x + LOADS * THREADS; e < whole; e += LOADS * THREADS) ask(first, e), put(first, e, seen);
 #pragma unroll 4
-    for (int e = whole * VECTOR + threadIdx.x; e < total; e += THREADS) {
-        const int row = by_columns.quotient(e), column = e - row * columns, matrix = by_rows.quotient(row);
-        const int i = row - matrix * rows;
-        const Given x = *(const Given*)(from + matrix * next + i * ld + column * (long long)sizeof(Given));
-        seen.look(x);
-        ((Value*)(to + matrix * size + i * pitch))[column] = encode(x);
+        for (int e = whole * VECTOR + threadIdx.x; e < total; e += THREADS) {
+            const int row = by_columns.quotient(e), column = e - row * columns, matrix = by_rows.quotient(row);
+            const int i = row - matrix * rows;
+            const Given x = *(const Given*)(from + matrix * next + i * ld + column * (long long)sizeof(Given));
+            seen.look(x);
+            ((Value*)(to + matrix * size + i * pitch))[column] = encode(x);
+        }
     }
-}
+};
 
 #ifdef POWERS
 
@@ -120,32 +139,72 @@ DEVICE Value step(Value c, Value a, Value b) { return ops::multiply_add(a, b, c)
 DEVICE Value start() { return 0; }
 DEVICE bool is_low(Value x) { return x < 0 && x - x != 0; }  // −∞
 
-// Powers in place of logarithms, the greatest of each of `lines` lines of `count` out; `step` from element to element.
-// What is left out goes to `tops`, for matrix s to tops + s · lines.
-DEVICE void take_out(Values* all, int size, int matrices, int lines, int line_step, int count, int step, Value* tops) {
-    const Divisor by_lines(lines);
-    for (int e = threadIdx.x; e < matrices * lines; e += THREADS) {
-        const int matrix = by_lines.quotient(e);
-        Value* const x = (Value*)(all + matrix * size) + (e - matrix * lines) * line_step;
-        Value top = NEGATED ? -x[0] : x[0];
-        for (int i = 1; i < count; i++) top = ops::maximum(top, NEGATED ? -x[i * step] : x[i * step]);
+// Of logarithms, with the sign of those whose powers are added.
+DEVICE Value positive(Value x) { return NEGATED ? -x : x; }
+
+// Powers in place of logarithms, the greatest of each row of `a` and of each column of `b` out: to tops, and to tops_b by runs.
+DEVICE void take_out(Values* a, int pitch, int size, int count, int m, Values* b, int across, int size_b, int count_b, int k,
+                     Value* tops, Values* tops_b) {
+    const Divisor by_rows(m), by_across(across), by_terms(k);
+    for (int e = threadIdx.x; e < count * m; e += THREADS) {
+        const int matrix = by_rows.quotient(e);
+        const Values* const line = a + matrix * size + (e - matrix * m) * pitch;
+        Value top = positive(line[0].at[0]);
+#pragma unroll 2
+        for (int p = 0; p < k / VECTOR; p++) {
+            const Values x = line[p];
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++) top = ops::maximum(top, positive(x.at[v]));
+        }
+        for (int p = k / VECTOR * VECTOR; p < k; p++) top = ops::maximum(top, positive(((const Value*)line)[p]));
         tops[e] = is_low(top) ? Value(0) : top;
     }
-    __syncthreads();
-    const Divisor by_count(count);
-    for (int e = threadIdx.x; e < matrices * lines * count; e += THREADS) {
-        // neighbours among threads are neighbours in memory
-        const int line_or_row = step == 1 ? by_count.quotient(e) : 0;
-        int matrix, line, i;
-        if (step == 1) {
-            matrix = by_lines.quotient(line_or_row), line = line_or_row - matrix * lines, i = e - line_or_row * count;
-        } else {
-            const int row = by_lines.quotient(e);
-            matrix = by_count.quotient(row), line = e - row * lines, i = row - matrix * count;
+    for (int e = THREADS - 1 - threadIdx.x; e < count_b * across; e += THREADS) {  // by other threads, where there are few
+        const int matrix = by_across.quotient(e);
+        const Values* const column = b + matrix * size_b + (e - matrix * across);
+        Values top = column[0];
+#pragma unroll
+        for (int v = 0; v < VECTOR; v++) top.at[v] = positive(top.at[v]);
+#pragma unroll 4
+        for (int p = 1; p < k; p++) {
+            const Values x = column[p * across];
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++) top.at[v] = ops::maximum(top.at[v], positive(x.at[v]));
         }
-        Value* const x = (Value*)(all + matrix * size) + line * line_step + i * step;
-        *x = power((NEGATED ? -*x : *x) - tops[matrix * lines + line]);
+#pragma unroll
+        for (int v = 0; v < VECTOR; v++) top.at[v] = is_low(top.at[v]) ? Value(0) : top.at[v];
+        tops_b[e] = top;
     }
+    __syncthreads();
+    const int deep = runs(k);
+    const Divisor by_deep(deep);
+    for (int e = threadIdx.x; e < count * m * deep; e += THREADS) {
+        const int row = by_deep.quotient(e), matrix = by_rows.quotient(row);
+        Values* const x = a + matrix * size + (row - matrix * m) * pitch + (e - row * deep);
+        const Value top = tops[row];
+        Values y = *x;
+#pragma unroll
+        for (int v = 0; v < VECTOR; v++) y.at[v] = power(positive(y.at[v]) - top);
+        *x = y;
+    }
+    for (int e = threadIdx.x; e < count_b * k * across; e += THREADS) {
+        const int row = by_across.quotient(e), matrix = by_terms.quotient(row), column = e - row * across;
+        Values* const x = b + matrix * size_b + (row - matrix * k) * across + column;
+        const Values top = tops_b[matrix * across + column];
+        Values y = *x;
+#pragma unroll
+        for (int v = 0; v < VECTOR; v++) y.at[v] = power(positive(y.at[v]) - top.at[v]);
+        *x = y;
+    }
+}
+
+// An entry by ⊕ of each term, from the data.
+__noinline__ __device__ Value by_terms(const char* a, const char* b, long long ldb, int k) {
+    Value value = zero();
+#pragma unroll 1
+    for (int p = 0; p < k; p++)
+        value = relax(value, encode(*(const Given*)(a + p * (long long)sizeof(Given))), encode(*(const Given*)(b + p * ldb)));
+    return value;
 }
 
 #else
@@ -170,16 +229,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) stack(
     A += first * next_a, B += first * next_b, C += first * next_c;
     Values* const a = (Values*)memory;
     Values* const b = a + (int)per_block * size;
-    fetch(a, pitch, size, A, lda, next_a, count, m, k, how & 1, seen);
-    fetch(b, across, size_b, B, ldb, next_b, shared_b, k, n, how & 2, seen);
+    Fetch fetch_a(a, pitch, size, A, count, m, k, how & 1), fetch_b(b, across, size_b, B, shared_b, k, n, how & 2);
+    fetch_a.finish(lda, next_a, seen);
+    fetch_b.finish(ldb, next_b, seen);
     __syncthreads();
 #ifdef POWERS
     constexpr Value LEAST = Value(SIZE == 4 ? 0x1p-126f * 0x1p23f * 8 : 0x1p-1022 * 0x1p52 * 8);
     constexpr Value MOST = Value(SIZE == 4 ? 0x1p126f : 0x1p1022);
-    Value* const tops = (Value*)(b + (next_b ? (int)per_block : 1) * size_b);
-    Value* const tops_b = tops + (int)per_block * m;
-    take_out(a, size, count, m, pitch * VECTOR, k, 1, tops);
-    take_out(b, size_b, shared_b, n, 1, k, across * VECTOR, tops_b);
+    Values* const tops_b = b + (next_b ? (int)per_block : 1) * size_b;
+    Value* const tops = (Value*)(tops_b + (next_b ? (int)per_block : 1) * across);
+    take_out(a, pitch, size, count, m, b, across, size_b, shared_b, k, tops, tops_b);
     __syncthreads();
 #endif
     const int down = (m + ROWS - 1) / ROWS, tasks = down * across;
@@ -233,18 +292,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) stack(
                 if (j >= n) break;
                 Value value = c[u][v];
 #ifdef POWERS
-                const Value top = tops[s * m + i], top_b = tops_b[(next_b ? s : 0) * n + j];
-                if (value >= LEAST * k && fabs(top) < MOST && fabs(top_b) < MOST) {
-                    value = top + top_b + logarithm(value);
-                    if (NEGATED) value = -value;
-                } else {  // term by term, from the matrices themselves
-                    const char *p_a = A + s * next_a + i * lda, *p_b = B + s * next_b + j * (long long)sizeof(Given);
-                    value = zero();
-#pragma unroll 1
-                    for (int q = 0; q < k; q++)
-                        value = relax(value, encode(*(const Given*)(p_a + q * (long long)sizeof(Given))),
-                                      encode(*(const Given*)(p_b + q * ldb)));
-                }
+                const Value top = tops[s * m + i], top_b = tops_b[(next_b ? s : 0) * across + column / VECTOR].at[v];
+                value = value >= LEAST * k && fabs(top) < MOST && fabs(top_b) < MOST
+                    ? positive(top + top_b + logarithm(value))
+                    : by_terms(A + s * next_a + i * lda, B + s * next_b + j * (long long)sizeof(Given), ldb, k);
 #endif
                 if (how & 8) value = plus(encode(*(const Given*)(to + v * sizeof(Given))), value);
                 result.at[v] = seen.judged(value);

@@ -61,8 +61,8 @@ class Thin:
         self.low, self.looks = low, looks
         text = program(low)
         self.size, self.given = text.size, (low.dtype if looks else low.storage).itemsize
-        self.tiny, self.small, self.vectors = thin_geometries(text.size, text.weight)
         self.powers = low.log_sum is not None
+        self.tiny, self.small, self.vectors = thin_geometries(text.size, text.weight, self.powers)
         self.facts = looks and low.dtype.kind in "iu"
         self._ends = exchange(low).ends if self.facts else ()
 
@@ -164,7 +164,8 @@ class Thin:
         blocks, down = -(-groups // across), g.THREADS // across
         parts = max(min(8 * multiprocessors() // (blocks * batch), k // (LEAST_ROWS * down)), 1)
         self._parts(
-            "columns", left, M, x, y, batch, n, k, -(-k // parts), blocks, RUNS * whole, accumulate, found, last, (across,)
+            "columns", left, M, x, y, batch, n, k, -(-k // parts), blocks, RUNS * whole, accumulate, found, last,
+            (across,),
         )
 
     def _parts(
@@ -182,10 +183,19 @@ class Thin:
             n, k, chunk, blocks, how | old, *more, *self._report(found, last and parts == 1),
         )
         if kept is not None:
-            self._function("together", g, left)(
-                -(-n // 32), batch, kept.ptr, y.address, y.step, y.next, n, parts, OLD * accumulate,
-                *self._report(found, last),
-            )
+            self._join(left, kept.ptr, y, batch, n, parts, accumulate, found, last)
+
+    def _join(
+        self, left: bool, parts: int, y: Place, batch: int, n: int, count: int, accumulate: bool,
+        found: Report | None = None, last: bool = True,
+    ) -> None:
+        self._function("together", self.vectors, left)(
+            -(-n // 32), batch, parts, y.address, y.step, y.next, n, count, OLD * accumulate, *self._report(found, last)
+        )
+
+    def join(self, parts: Any, y: Any, accumulate: bool) -> None:
+        """y ← the ⊕ of vectors in storage, or of that and y, each in one run of memory; of no powers."""
+        self._join(True, parts.data.ptr, Place(y.data.ptr, self.given, 0, 0), 1, len(y), len(parts), accumulate)
 
     # What both share
 
@@ -228,7 +238,7 @@ def _cut(thin: Thin, m: int, k: int, n: int, one_b: bool) -> tuple[ThinGeometry,
         run = g.VECTOR * thin.size
         a, b = (m * (-(-k // g.VECTOR) | 1) | 1) * run, (k * -(-n // g.VECTOR) | 1) * run
         if thin.powers:
-            a, b = a + m * thin.size, b + n * thin.size
+            a, b = a + m * thin.size, b + -(-n // g.VECTOR) * run
         fixed, each = (b, a) if one_b else (0, a + b)
         count = min((g.SHARED - fixed) // each, max(ELEMENTS // max(m * k, k * n, m * n), 1))
         if count > 0:
@@ -238,8 +248,8 @@ def _cut(thin: Thin, m: int, k: int, n: int, one_b: bool) -> tuple[ThinGeometry,
 
 @lru_cache(4096)
 def _fits(thin: Thin, m: int, k: int, n: int) -> bool:
-    if k > SIDE and max(m, n) > 1:
-        return min(m, n) == 1 and k * max(m, n) >= SIDE**2
+    if k > SIDE:
+        return min(m, n) == 1
     if min(m, n) > SIDE:
         return False
     return _cut(thin, min(m, SIDE), k, min(n, SIDE), False)[1] > 0

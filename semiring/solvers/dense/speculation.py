@@ -43,6 +43,7 @@ from . import fields
 from .products import Product, finish_product, product_shape
 
 SPECULATIVE_WORK = 1.5e9  # multiply-adds up to which one synchronization more would cost more than a wrong guess
+SPECULATIVE_PRODUCT = 4e9  # the same of products, which are faster
 REMEMBERED_KINDS = 256  # of calls
 
 Key = tuple[Semiring, Any, int, int]  # algebra, dtype, axes, order: 0 for products
@@ -133,6 +134,8 @@ def _form_of_any(S: Semiring, dtype: np.dtype) -> CudaLowering | None:
         low = choose(S, dtype, DeviceFacts(), PRODUCT, in_place=False)
     except SemiringError:
         return None
+    if low.blas:  # 0 · ∞ is NaN without a test, and seen in the result
+        low = low.for_product(DeviceFacts(has_zero=False))
     return low if low.kind == "cuda" else None
 
 
@@ -169,7 +172,7 @@ def _product_key(S: Semiring, a: Any, b: Any) -> Key | None:
     """The kind of a product, or None if speculation does not pay off."""
     if not (a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and a.dtype == b.dtype):
         return None
-    return (S, a.dtype, 2, 0) if 0 < a.size * b.shape[1] <= SPECULATIVE_WORK else None
+    return (S, a.dtype, 2, 0) if 0 < a.size * b.shape[1] <= SPECULATIVE_PRODUCT else None
 
 
 def closure(low: CudaLowering, array: Any) -> Any:

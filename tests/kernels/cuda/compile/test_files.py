@@ -43,7 +43,7 @@ def texts() -> list[str]:
     return [
         text.product(g, whole_tiles=False), text.panels(), text.elements(), text.winners(g),
         words.product(product_geometries(words.size, words.weight)[0], whole_tiles=False), exchange_source(low),
-        thin_source(low, thin_geometries(text.size, text.weight)[0], "STACK", looks=True),
+        thin_source(low, thin_geometries(text.size, text.weight, False)[0], "STACK", looks=True),
         word_filler(np.dtype("?")), rank_source(np.dtype("f4"), np.dtype("u2")), gradients.source(general, -1.0),
         *(geometry.source() for geometry in (*GEOMETRIES.values(), WORDS, CLOSE)),
         blocks.source(general, blocks.KATZ_KIDER), edges.source(general), matrix.source(general),
