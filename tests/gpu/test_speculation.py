@@ -18,7 +18,7 @@ class Guesses:
     """How many calls a guess has answered."""
 
     def __init__(self) -> None:
-        self.closures = self.products = 0
+        self.closures = self.products = self.passes = 0
 
 
 @pytest.fixture
@@ -48,6 +48,14 @@ def guesses(monkeypatch: pytest.MonkeyPatch) -> Guesses:
     monkeypatch.setattr(speculation, "_is_right", looked_at)
     monkeypatch.setattr(speculation, "closure", counted("closures"))
     monkeypatch.setattr(speculation, "product", counted("products"))
+    in_one = speculation._pass
+
+    def passed(*arguments: Any) -> Any:
+        answer = in_one(*arguments)
+        counts.passes += 1
+        return answer
+
+    monkeypatch.setattr(speculation, "_pass", passed)
     speculation._known.clear()
     return counts
 
@@ -101,7 +109,7 @@ def test_complaints_are_those_of_a_first_call(n: int, guesses: Guesses) -> None:
     for _ in range(2):
         sr.closure(good, sr.min_plus)
         sr.matmul(good, good, sr.min_plus)
-    assert guesses.closures == guesses.products == 1
+    assert guesses.closures == 1 and (guesses.products, guesses.passes) == ((1, 0) if n > 64 else (0, 2))
     bad = good.copy()
     bad[1, 2] = np.nan
     with pytest.raises(sr.SemiringError, match=r"A\[1, 2\] is NaN"):
@@ -136,7 +144,10 @@ def test_a_star_that_vanishes(guesses: Guesses) -> None:
     assert guesses.closures == 1
 
 
-@pytest.mark.parametrize("shapes", [((30, 40), (40, 50)), ((1, 7), (7, 1)), ((5, 30, 40), (40, 20))])
+@pytest.mark.parametrize("shapes", [
+    ((30, 40), (40, 50)), ((1, 7), (7, 1)), ((5, 30, 40), (40, 20)), ((90,), (90, 200)), ((3, 2, 200, 90), (90, 1)),
+    ((4, 1, 9, 8), (3, 8, 7)), ((130, 90), (90, 70)), ((5, 130, 90), (90, 70)),
+])
 @pytest.mark.parametrize(("name", "dtype"), [("min_plus", "f4"), ("min_plus", "i4"), ("max_min", "f8"), ("log", "f8")])
 def test_products(name: str, dtype: str, shapes: Any, guesses: Guesses) -> None:
     import cupy
@@ -148,7 +159,23 @@ def test_products(name: str, dtype: str, shapes: Any, guesses: Guesses) -> None:
         want = sr.matmul(A, B, S, device="cpu")
         for check in (True, False):
             assert same(sr.matmul(cupy.asarray(A), cupy.asarray(B), S, check=check), want)
-    assert (guesses.products > 0) == (len(shapes[0]) == 2), "matrices are guessed, stacks are not"
+    large = 130 in shapes[0]
+    assert (guesses.products > 0) == (large and len(shapes[0]) == 2), "matrices are guessed, stacks are not"
+    assert (guesses.passes > 1) == (not large), "stacks of small matrices, and vectors, take one pass"
+
+
+def test_integers_of_another_kind_than_before(guesses: Guesses) -> None:
+    """Weights outgrow the integers that were enough, and the next call knows."""
+    import cupy
+
+    A, x = np.full((300, 200), 100, "i2"), np.full(200, 100, "i2")
+    for weight, passes in ((1, 0), (1, 1), (-100, 1), (-100, 2), (1, 2)):
+        want = sr.matmul(A * np.int16(weight), x, sr.min_plus, device="cpu")
+        assert same(sr.matmul(cupy.asarray(A * np.int16(weight)), cupy.asarray(x), sr.min_plus), want)
+        assert guesses.passes >= passes
+    with pytest.raises(sr.SemiringError, match="outside int16"):
+        for _ in range(2):
+            sr.matmul(cupy.full((300, 200), 32_000, "i2"), cupy.full(200, 32_000, "i2"), sr.min_plus)
 
 
 @pytest.mark.parametrize("n", [1, 50, 300, 1500])

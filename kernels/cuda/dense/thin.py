@@ -138,8 +138,8 @@ class Thin:
         run = self._rows if in_rows == left else self._columns
         for first in range(0, batch, MOST_DOWN):
             count = min(batch - first, MOST_DOWN)
-            places = (p._replace(address=p.address + first * p.next) for p in (M, x, y))
-            run(*places, count, m if left else n, k, left, accumulate, found, first + count == batch)
+            of, by, to = (p._replace(address=p.address + first * p.next) for p in (M, x, y))
+            run(of, by, to, count, m if left else n, k, left, accumulate, found, first + count == batch)
 
     def _rows(
         self, M: Place, x: Place, y: Place, batch: int, m: int, k: int, left: bool, accumulate: bool,

@@ -106,12 +106,14 @@ def _in_one_pass(task: Task, a: Any, b: Any) -> Plan | None:
 
 def _pass(task: Task, low: CudaLowering, shape: Product, a: Any, b: Any, plan: Plan) -> Any:
     found, result = report(), cupy.empty(shape.full, low.dtype)
-    stacks = [_stack(x.reshape(s), shape.full) for x, s in zip((a, b), shape.operands, strict=True)]
-    thin(low, True)(result.reshape(-1, *shape.full[-2:]), *stacks, found=found)
+    A, B = (_stack(x.reshape(s), shape.full) for x, s in zip((a, b), shape.operands, strict=True))
+    thin(low, True)(result.reshape(-1, *shape.full[-2:]), A, B, found=found)
     findings = found.read()
     if findings.flags & (NOT_A_NUMBER | OUTSIDE | LEAVES) or (
         low.dtype.kind in "iu" and not _holds(low, 0, findings, 0)
     ):
+        if low.dtype.kind in "iu":
+            task.observers.append(partial(_remember, (task.S, low.dtype, 2, 0)))
         raise Declined
     return finish_product(task, result)
 
