@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, stack: Any) -> Place:
-        """Of an array of three axes."""
+        """The place of an array of three axes."""
         following, ld, step = stack.strides
         return cls(stack.data.ptr, step, ld, following if len(stack) > 1 else 0)
 
