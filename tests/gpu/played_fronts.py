@@ -331,3 +331,12 @@ class Fronts(Dense):
                 numbers = sum(values), len(values), min(values, default=np.inf), max(values, default=-np.inf)
                 for i, number in enumerate(numbers):
                     to[(4 * part + i) * width + r] = number
+
+    def unite(
+        self, g: Any, blocks: int, _: int, found: int, parts: int, width: int, count: int, result: int
+    ) -> None:
+        assert blocks * self.threads >= count
+        given, to = self.vector(found, "f8"), self.vector(result, "f8")
+        for r in range(count):
+            total, number, least, most = given[r : 4 * parts * width : width].reshape(parts, 4).T
+            to[4 * r : 4 * r + 4] = total.sum(), number.sum(), least.min(), most.max()

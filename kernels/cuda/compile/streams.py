@@ -47,6 +47,22 @@ def on_each(devices: Sequence[int], work: Callable[[int], Answer]) -> list[Answe
         return list(threads.map(there, range(len(devices))))
 
 
+def marked() -> Any:
+    """An event after all work that the current stream was given."""
+    import cupy
+
+    event = cupy.cuda.Event(disable_timing=True)
+    event.record(cupy.cuda.get_current_stream())
+    return event
+
+
+def waits_for(mark: Any) -> None:
+    """Let later work of the current stream wait for an event of any GPU."""
+    from cupy.cuda import get_current_stream
+
+    get_current_stream().wait_event(mark)
+
+
 class GpuStream:
     """A stream of one GPU: work that it does in order, while the caller continues.
 

@@ -383,4 +383,18 @@ extern "C" __global__ void __launch_bounds__(LONGEST) summarise(
     double* const target = found + 4 * blockIdx.y * width + r;
     target[0] = total, target[width] = number, target[2 * width] = least, target[3 * width] = most;
 }
+
+// The same over all `parts` of the vertices: result[4 · r + i].
+extern "C" __global__ void __launch_bounds__(LONGEST) unite(
+    const double* found, int parts, long long width, int count, double* result) {
+    const int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= count) return;
+    double total = 0, number = 0, least = found[2 * width + r], most = found[3 * width + r];
+    for (int part = 0; part < parts; part++) {
+        const double* const own = found + 4 * part * width + r;
+        total += own[0], number += own[width], least = fmin(least, own[2 * width]), most = fmax(most, own[3 * width]);
+    }
+    double* const target = result + 4ll * r;
+    target[0] = total, target[1] = number, target[2] = least, target[3] = most;
+}
 #endif

@@ -151,7 +151,7 @@ class Chunk:
 
     count: int
     width: int
-    spans: Any  # int32, shape (m, 2)
+    spans: Any  # int32, where those of each supernode begin and end
     rising: Pieces
     parts: Any  # of `rising`
     touched: Any  # int32: supernodes that something comes to
@@ -315,9 +315,10 @@ class DeviceFronts:
     def _solved(self, places: np.ndarray, falling: Pieces, parts: Any) -> Iterator[tuple[int, Chunk, Any]]:
         """Rows of sources in the order of elimination: where a chunk begins, it, and X, the next one's memory."""
         step = self._together(len(places))
-        memory = self._memory(step)
+        memory, spans = self._memory(step), np.stack(self.analysis.spans(places), axis=1)
         for begin in range(0, len(places), step):
-            chunk = self._chunk(places[begin : begin + step])
+            some = places[begin : begin + step]
+            chunk = self._chunk(some, np.clip(spans - begin, 0, len(some)))
             W, X = (m[: self.analysis.n * chunk.width] for m in memory)
             threads = self._threads(chunk)
             self._function("begin", threads)(
@@ -339,18 +340,20 @@ class DeviceFronts:
         size = self.analysis.n * step
         return cupy.empty(size, self.lowering.storage), cupy.empty(size, self.lowering.storage)
 
-    def _chunk(self, places: np.ndarray) -> Chunk:
-        """Sources in the order of elimination."""
+    def _chunk(self, places: np.ndarray, spans: np.ndarray) -> Chunk:
+        """Sources in the order of elimination, and which of them are below each supernode; copied at once."""
         import cupy
 
-        head, tail = self.analysis.spans(places)
-        touched = head < tail
+        touched = spans[:, 0] < spans[:, 1]
         rising = chosen(self.structure.rising, touched)
-        return Chunk(
-            len(places), self._padded(len(places)), cupy.asarray(np.stack([head, tail], axis=1).astype(np.int32)),
-            rising, cupy.asarray(rising.parts), cupy.asarray(np.flatnonzero(touched).astype(np.int32)),
-            cupy.asarray(places.astype(np.int32)),
-        )
+        lists = spans.ravel(), rising.parts.ravel(), np.flatnonzero(touched), places
+        ends = np.cumsum([len(some) for some in lists])
+        held = np.empty(ends[-1], np.int32)
+        for some, end in zip(lists, ends.tolist(), strict=True):
+            held[end - len(some) : end] = some
+        there = cupy.asarray(held)
+        a, b, c = ends[:3].tolist()
+        return Chunk(len(places), self._padded(len(places)), there[:a], rising, there[a:b], there[b:c], there[c:])
 
     def _padded(self, count: int) -> int:
         """So many right-hand sides and those that fill up blocks of threads."""
@@ -426,16 +429,13 @@ class DeviceFronts:
         if len(low.components) > 1 or low.components[0].kind not in "fiu" or not low.is_identity:
             return None
         a, at = self.analysis, self.structure
-        result = cupy.empty((len(places), 4))
-        rows = -(-a.n // PARTS)
+        result, rows = cupy.empty((len(places), 4)), -(-a.n // PARTS)
+        found = cupy.empty(PARTS * 4 * self._together(len(places)))
         for begin, chunk, X in self._solved(places, at.falling, at.all_falling):
-            found = cupy.empty((PARTS, 4, chunk.width))
-            self._launch("summarise", -(-chunk.width // LONGEST), PARTS, chunk, X, a.n, chunk.width, chunk.sources,
-                         chunk.count, rows, found)
-            some = found[: -(-a.n // rows), :, : chunk.count]
-            part = result[begin : begin + chunk.count]
-            part[:, 0], part[:, 1] = some[:, 0].sum(axis=0), some[:, 1].sum(axis=0)
-            part[:, 2], part[:, 3] = some[:, 2].min(axis=0), some[:, 3].max(axis=0)
+            across = -(-chunk.width // LONGEST)
+            self._launch("summarise", across, PARTS, chunk, X, a.n, chunk.width, chunk.sources, chunk.count, rows,
+                         found)
+            self._launch("unite", across, 1, chunk, found, -(-a.n // rows), chunk.width, chunk.count, result[begin:])
         return result
 
     def columns(self, B: Any, thread_count: int | None = None) -> None:

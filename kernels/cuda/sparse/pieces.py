@@ -20,10 +20,13 @@ class Pieces(NamedTuple):
         A supernode, and the first of the vertices of its front.
     bounds : int64 array, shape (levels + 1,)
         Where each level begins.
+    owners : int64 array, shape (pieces,)
+        The supernodes again.
     """
 
     parts: np.ndarray
     bounds: Index
+    owners: Index
 
     @property
     def levels(self) -> list[tuple[int, int]]:
@@ -57,10 +60,11 @@ def pieces(level: Index, sizes: list[tuple[Index, Index]], tile: int) -> Pieces:
     ])
     by_level = np.lexsort((owner, level[owner]))
     bounds = np.searchsorted(level[owner][by_level], np.arange(level.max(initial=-1) + 2))
-    return Pieces(np.ascontiguousarray(np.stack([owner, column], axis=1)[by_level], np.int32), bounds)
+    parts = np.ascontiguousarray(np.stack([owner, column], axis=1)[by_level], np.int32)
+    return Pieces(parts, bounds, owner[by_level])
 
 
 def chosen(found: Pieces, wanted: np.ndarray) -> Pieces:
     """The pieces of the supernodes that are wanted, which a bool for each says."""
-    kept = np.flatnonzero(wanted[found.parts[:, 0]])
-    return Pieces(found.parts[kept], np.searchsorted(kept, found.bounds))
+    kept = np.flatnonzero(wanted[found.owners])
+    return Pieces(found.parts[kept], np.searchsorted(kept, found.bounds), found.owners[kept])

@@ -7,13 +7,15 @@ cut into contiguous ranges, one for each GPU, which a thread of the host sees to
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from semiring.kernels.cuda.compile.launch import synchronize
 from semiring.kernels.cuda.compile.staging import download
-from semiring.kernels.cuda.compile.streams import connect, on_each
+from semiring.kernels.cuda.compile.streams import GpuStream, connect, marked, on_each, waits_for
 from semiring.kernels.cuda.dense.engine import CudaKernel
 from semiring.kernels.cuda.dense.rows import here, put
 from semiring.kernels.cuda.lowering import CudaLowering
@@ -25,75 +27,95 @@ from .fronts import DeviceFronts
 if TYPE_CHECKING:
     from semiring.algorithms.sparse.analysis import Analysis
 
-ALONE = 256  # right-hand sides that one GPU solves for as fast as two would half of them, about
+ALONE = 1024  # right-hand sides that one GPU solves for as fast as two would half of them, about
+SENT = 512  # rows that a GPU sends while it computes the next ones
 
 
 class SpreadFronts:
     """See `semiring.kernels.interface.FrontEngine`: values, right-hand sides and answers are on the first GPU.
 
-    The caller's current device is the first one, too.
+    The caller's current device is the first one, too. Other GPUs eliminate when something is first asked of them.
 
     Parameters
     ----------
     devices : sequence of int
     make : callable
         The fronts of one GPU, on the current device.
-
-    Attributes
-    ----------
-    parts : list of DeviceFronts
-        Those of each GPU.
     """
 
     threads = 1
 
     def __init__(self, devices: Sequence[int], make: Callable[[], DeviceFronts]):
         connect(devices)
-        self.devices, self.parts = tuple(devices), on_each(devices, lambda _: make())
+        self.devices, self._make = tuple(devices), make
+        self._first, self._others = make(), [_Other() for _ in devices[1:]]
+        self._settled: list[np.ndarray] = []
+
+    def part(self, number: int) -> DeviceFronts:
+        """The factors of a GPU, which is the current one."""
+        if number == 0:
+            return self._first
+        other = self._others[number - 1]
+        with other.lock:
+            if other.fronts is None:
+                other.fronts = self._make()
+            if other.is_behind:
+                other.fronts.factor(here(self._values), self._close)
+                for vertices in self._settled:
+                    other.fronts.settle(vertices)
+                other.is_behind = False
+        return other.fronts
+
+    @property
+    def parts(self) -> list[DeviceFronts]:
+        """The factors of each GPU."""
+        return on_each(self.devices, self.part)
 
     @property
     def lowering(self) -> CudaLowering:
         """How elements are stored and computed."""
-        return self.parts[0].lowering
+        return self._first.lowering
 
     @property
     def analysis(self) -> Analysis:
         """The structure that is eliminated."""
-        return self.parts[0].analysis
+        return self._first.analysis
 
     @property
     def dense(self) -> CudaKernel:
         """The engine of dense matrices."""
-        return self.parts[0].dense
+        return self._first.dense
 
     @property
     def nbytes(self) -> int:
         """What the factors take, on all GPUs together."""
-        return sum(part.nbytes for part in self.parts)
+        return self._first.nbytes * len(self.devices)
 
     @property
     def pivots(self) -> np.ndarray:
         """The diagonal of every S*, in the order of elimination, on the host."""
-        return self.parts[0].pivots
+        return self._first.pivots
 
     def factor(self, values: Any, close: CloseFront, report: Report | None = None) -> int:
-        """Eliminate all vertices, on every GPU; −1, or the place of a vertex without a star."""
-
-        def eliminate(number: int) -> int:
-            own = values if number == 0 else here(values)
-            return self.parts[number].factor(own, close, report if number == 0 else None)
-
-        return on_each(self.devices, eliminate)[0]
+        """Eliminate all vertices; −1, or the place of a vertex without a star."""
+        self._values, self._close, self._settled = values, close, []
+        for other in self._others:
+            other.is_behind = True
+        return self._first.factor(values, close, report)
 
     def settle(self, vertices: np.ndarray) -> None:
         """Put 1 on the diagonal of S*; vertices in the order of elimination."""
-        on_each(self.devices, lambda number: self.parts[number].settle(vertices))
+        self._settled.append(vertices)
+        self._first.settle(vertices)
+        for other in self._others:
+            other.is_behind = True
 
     def shares(self, count: int, least: int = 1) -> list[slice]:
         """Contiguous ranges of so many things for the GPUs; the first ones alone have some where all have too few."""
-        some = max(min(len(self.parts), count // least), 1)
-        cuts = [count * w // some for w in range(some + 1)] + [count] * (len(self.parts) - some)
-        return [slice(cuts[w], cuts[w + 1]) for w in range(len(self.parts))]
+        many = len(self.devices)
+        some = max(min(many, count // least), 1)
+        cuts = [count * w // some for w in range(some + 1)] + [count] * (many - some)
+        return [slice(cuts[w], cuts[w + 1]) for w in range(many)]
 
     def rows(
         self, sources: np.ndarray, out: Any, *, reflexive: bool = True, settled: bool = False,
@@ -103,27 +125,49 @@ class SpreadFronts:
 
         The first GPU writes its rows where they belong, and the others send theirs there block by block.
         """
-        shares, step = self.shares(len(sources), ALONE), self.together(out.shape[1])
+        shares = self.shares(len(sources), ALONE)
         asked: dict[str, Any] = {"reflexive": reflexive, "settled": settled, "ends": ends}
-        if targets is not None and len(targets) and (np.diff(targets) == 1).all():
+        if shares[0].stop == len(sources):
+            self._first.rows(sources, out, targets=targets, **asked)
+            return
+        if targets is not None and (np.diff(targets) == 1).all():
             out, targets = out[targets[0] : targets[0] + len(targets)], None
+        packed = out.strides[0] == out.shape[1] * out.strides[1]
 
         def fill(number: int) -> None:
-            part, share = self.parts[number], shares[number]
+            part, share = self.part(number), shares[number]
             if number == 0:
                 own = None if targets is None else targets[share]
                 part.rows(sources[share], out[share] if own is None else out, targets=own, **asked)
-                return
-            for begin in range(share.start, share.stop, step):
-                some = slice(begin, min(begin + step, share.stop))
-                found = self.lowering.empty((some.stop - begin, out.shape[1]))
-                part.rows(sources[some], found, **asked)
-                if targets is None:
-                    put(found, out[some])
-                else:
-                    _scatter(found, out, targets[some])
+            elif targets is None and packed:
+                self._sent(number, sources, share, out, asked)
+            else:
+                for some in _blocks(share, self.together(out.shape[1])):
+                    found = self.lowering.empty((some.stop - some.start, out.shape[1]))
+                    part.rows(sources[some], found, **asked)
+                    if targets is None:
+                        put(found, out[some])
+                    else:
+                        _scatter(found, out, targets[some])
 
         on_each(self.devices, fill)
+
+    def _sent(self, number: int, sources: np.ndarray, share: slice, out: Any, asked: dict[str, Any]) -> None:
+        """Rows of a share, each block of them on its way to the first GPU while the next one is computed."""
+        part, way = self.part(number), GpuStream(self.devices[number], True)
+        step = min(SENT, self.together(out.shape[1]))
+        rooms, away = [self.lowering.empty((step, out.shape[1])) for _ in range(2)], [None, None]
+        try:
+            for turn, some in enumerate(_blocks(share, step)):
+                found = rooms[turn % 2][: some.stop - some.start]
+                if away[turn % 2] is not None:
+                    waits_for(away[turn % 2])
+                part.rows(sources[some], found, **asked)
+                way.after(marked())
+                way.send(found, out[some])
+                away[turn % 2] = way.mark()
+        finally:
+            way.wait()  # memory may be freed only after its last use
 
     def together(self, width: int) -> int:
         """Rows of so many columns that a GPU finds before it sends them."""
@@ -135,13 +179,13 @@ class SpreadFronts:
 
         shares = self.shares(B.shape[1], ALONE)
         if shares[0].stop == B.shape[1] or self.lowering.storage.names is not None:
-            self.parts[0].columns(B)
+            self._first.columns(B)
             return
         sent = [cupy.ascontiguousarray(B[:, share]) for share in shares[1:]]
 
         def solve(number: int) -> Any:
             own = B[:, shares[0]] if number == 0 else here(sent[number - 1])
-            self.parts[number].columns(own)
+            self.part(number).columns(own)
             return own
 
         found = on_each(self.devices, solve)
@@ -155,12 +199,26 @@ class SpreadFronts:
 
         def reduced(number: int) -> np.ndarray | None:
             share = shares[number]
-            found = self.parts[number].summarised(np.arange(share.start, share.stop))
+            found = self.part(number).summarised(np.arange(share.start, share.stop))
             return None if found is None else download(found)
 
         parts = on_each(self.devices, reduced)
         known = [part for part in parts if part is not None]
         return np.concatenate(known)[self.analysis.place] if len(known) == len(parts) else None
+
+
+@dataclass
+class _Other:
+    """The factors of another GPU than the first, once they are needed."""
+
+    lock: Any = field(default_factory=Lock)
+    fronts: DeviceFronts | None = None
+    is_behind: bool = True
+
+
+def _blocks(share: slice, step: int) -> list[slice]:
+    """A range cut into runs."""
+    return [slice(begin, min(begin + step, share.stop)) for begin in range(share.start, share.stop, step)]
 
 
 def _scatter(found: Any, out: Any, where: np.ndarray) -> None:

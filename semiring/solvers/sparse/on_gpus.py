@@ -199,12 +199,11 @@ class Gpus(Engine):
             return
         from cupy.cuda import Device
 
-        devices, each = self.devices, _by_each(F)
-        count = len(each)
+        devices, count = self.devices, len(self.devices)
 
         def block(number: int) -> Any:
             with Device(devices[number % count]):
-                found = each[number % count].rows(parts[number], reflexive)
+                found = _alone(F, number % count).rows(parts[number], reflexive)
                 synchronize()
                 return found
 
@@ -262,17 +261,15 @@ class Gpus(Engine):
             with self.current():
                 work(F, vertices)
             return
-        fronts, each = F.fronts, _by_each(F)
-        assert isinstance(fronts, SpreadFronts)
-        shares = fronts.shares(len(vertices))
-        on_each(self.devices, lambda number: work(each[number], vertices[shares[number]]))
+        assert isinstance(F.fronts, SpreadFronts)
+        shares = F.fronts.shares(len(vertices))
+        on_each(self.devices, lambda number: work(_alone(F, number), vertices[shares[number]]))
 
 
-def _by_each(F: Substitution) -> list[Substitution]:
-    """The factors of every GPU, to be used while that GPU is the current one."""
-    fronts = F.fronts
-    assert isinstance(fronts, SpreadFronts)
-    return [F.with_engine(Gpus(), part) for part in fronts.parts]
+def _alone(F: Substitution, number: int) -> Substitution:
+    """The factors of one of the GPUs, which is the current one."""
+    assert isinstance(F.fronts, SpreadFronts)
+    return F.with_engine(Gpus(), F.fronts.part(number))
 
 
 def _here(array: Any) -> Any:
