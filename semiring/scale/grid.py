@@ -68,6 +68,16 @@ class Deal:
         """The number of rows of a worker."""
         return sum(s.stop - s.start for s in self.spans(worker))
 
+    def shares(self, worker: int, parts: int) -> list[slice]:
+        """A worker's rows in so many ranges of whole rows of tiles, about as long as each other.
+
+        >>> Deal(10, 2, 2).shares(0, 2)
+        [slice(0, 2, None), slice(2, 6, None)]
+        """
+        tiles, rows = len(self.tiles(worker)), self.rows(worker)
+        cuts = [min(tiles * part // parts * self.side, rows) for part in range(parts)] + [rows]
+        return [slice(start, stop) for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
+
     def local(self, i: int, worker: int) -> slice:
         """The rows of a worker's block for a row of tiles; empty if it is another worker's."""
         return self.place(i) if i < self.count and self.owner(i) == worker else slice(0, 0)

@@ -1,7 +1,8 @@
 """Block rows on several devices: their distribution, dependencies, and the rows of pivots that are sent.
 
-A device has two streams of work. The urgent one makes pivots and sends their rows; the other updates all other rows.
-A device keeps its block rows one below the other, and rows that need the same products are multiplied together.
+A device has an urgent stream of work, which makes pivots and sends their rows, and two steady ones, each of which
+updates half of the other rows: where a launch of one has too few blocks left, the other fills the device. A device
+keeps its block rows one below the other, and rows that need the same products are multiplied together.
 """
 
 from __future__ import annotations
@@ -31,16 +32,17 @@ class Worker:
         Its block rows, one below the other.
     spare : pair of blocks
         Memory for a pivot's rows from another device, in each.
-    urgent, steady : Stream
-    done : list
-        Marks after the updates by the last two pivots, by the pivots' parity.
+    urgent : Stream
+    steady : sequence of Stream
+    done : list of lists
+        Marks of the steady streams after the updates by the last two pivots, by the pivots' parity.
     """
 
     rows: Rows
     spare: tuple[Rows, Rows]
     urgent: Stream
-    steady: Stream
-    done: list[Any] = field(default_factory=lambda: [None, None])
+    steady: Sequence[Stream]
+    done: list[list[Any]] = field(default_factory=lambda: [[], []])
 
 
 class Devices:
@@ -62,6 +64,7 @@ class Devices:
         self._kernel, self._deal, self._workers, self._report = kernel, deal, workers, report
         self.count = deal.count
         self._sent: dict[int, Any] = {}
+        self._shares = [deal.shares(number, len(worker.steady)) for number, worker in enumerate(workers)]
 
     def pivot(self, k: int) -> None:
         """Make row k the pivot's row, and send it to all other devices.
@@ -93,18 +96,18 @@ class Devices:
             old.synchronize()
             self._report((k - 1) / self.count)
         for number, worker in enumerate(self._workers):
-            worker.steady.after(self._sent[k])
-            for run in self._deal.others(number, k, k + 1):
-                worker.steady.do(
-                    eliminate, worker.rows[run, :], self._pivot_of(worker, k), self._deal.span(k), self._kernel
-                )
-            worker.done[k % 2] = worker.steady.mark()
+            runs, pivot = self._deal.others(number, k, k + 1), self._pivot_of(worker, k)
+            for stream, share in zip(worker.steady, self._shares[number], strict=True):
+                stream.after(self._sent[k])
+                for run in _within(runs, share):
+                    stream.do(eliminate, worker.rows[run, :], pivot, self._deal.span(k), self._kernel)
+            worker.done[k % 2] = [stream.mark() for stream in worker.steady]
 
     def wait(self) -> None:
         """Wait until all devices are done."""
         for worker in self._workers:
-            worker.urgent.wait()
-            worker.steady.wait()
+            for stream in (worker.urgent, *worker.steady):
+                stream.wait()
 
     def _pivot_of(self, worker: Worker, k: int) -> Rows:
         """The rows of pivot k on a worker."""
@@ -117,6 +120,12 @@ class Devices:
         return worker.spare[k % 2][: span.stop - span.start, :]
 
 
-def _after(stream: Stream, mark: Any) -> None:
-    if mark is not None:
+def _after(stream: Stream, marks: Sequence[Any]) -> None:
+    for mark in marks:
         stream.after(mark)
+
+
+def _within(runs: Sequence[slice], share: slice) -> list[slice]:
+    """The parts of some runs that are in a share."""
+    cut = [slice(max(run.start, share.start), min(run.stop, share.stop)) for run in runs]
+    return [run for run in cut if run.start < run.stop]

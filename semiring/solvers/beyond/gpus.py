@@ -58,7 +58,9 @@ SLAB_BYTES = 128 << 20  # of rows that are examined together,
 EXAMINERS = 3  # by so many threads, whose copies take turns on the bus
 ALIGN = 128  # products have whole tiles of so many rows and columns
 SIDES = ((32_768, 2048), (12_288, 1024), (0, 512))  # from this order on, rows of a block row
+SIDES_OF_BITS = ((131_072, 8192), (65_536, 4096), (0, 2048))  # the same for packed bits, whose short products are slow
 BLOCK_ROWS_OF_A_GPU = 2  # at least, so that all GPUs have work until late
+STEADY = 2  # streams of a GPU that update rows
 
 
 def gpus_of(task: Task) -> tuple[int, ...]:
@@ -102,7 +104,7 @@ def _on_several(task: Task) -> Plan | None:
         raise SemiringError("with devices=, reflexive=False is not for packed bits: leave out devices=")
     boolean = o.reflexive and given.dtype.kind == "b" and is_boolean(task.S, given.dtype)
     if given.kind == "packed" or o.packed or boolean:
-        deal = _deal(n, len(devices), o.tile)
+        deal = _deal(n, len(devices), o.tile, SIDES_OF_BITS)
         return _plan(task, given, devices, "blocked", deal.side, partial(_bits, deal), bits=True)
     dense = as_dense(given)
     if given.kind == "sparse" and given.on_gpu:  # and so is the answer
@@ -134,12 +136,12 @@ def _plan(
     )
 
 
-def _deal(n: int, count: int, tile: int | None) -> Deal:
+def _deal(n: int, count: int, tile: int | None, sides: tuple[tuple[int, int], ...] = SIDES) -> Deal:
     """The distribution of block rows that are high enough for products, and numerous enough."""
     if tile is not None:
         side = _up(tile)
     else:
-        side = next(side for least, side in SIDES if n >= least)
+        side = next(side for least, side in sides if n >= least)
         while side > ALIGN and n < side * count * BLOCK_ROWS_OF_A_GPU:
             side //= 2
     return Deal(n, side, min(count, -(-n // side)))
@@ -213,6 +215,14 @@ class SeveralGpus(Home):
 
     def _facts(self, worker: int) -> Facts:
         """Facts about a worker's elements; a value that is not an element is refused with its position."""
+        try:
+            whole = self.rows[worker][: self.real[worker], : self.n]
+            return examine(self.S, self.given.dtype, ((self.given.what, whole),))
+        except SemiringError:  # the position is not that in the matrix
+            return self._facts_of_spans(worker)
+
+    def _facts_of_spans(self, worker: int) -> Facts:
+        """The same, one block row after the other."""
         found, start = [], 0
         for span in self.spans[worker]:
             rows = self.rows[worker][start : start + span.stop - span.start, : self.n]
@@ -250,7 +260,7 @@ def _close(
     """Close the matrix that has these rows."""
     from semiring.kernels.cuda.compile.streams import GpuStream
 
-    workers = [Worker(held, spare, GpuStream(device, True), GpuStream(device, False))
+    workers = [Worker(held, spare, GpuStream(device, True), [GpuStream(device, False) for _ in range(STEADY)])
                for held, spare, device in zip(rows, spares, devices, strict=True)]
     with told(task.options.progress, f"{task.S.name} closure") as report:
         team = Devices(engine, deal, workers, report)
