@@ -97,8 +97,11 @@ class Devices:
             self._report((k - 1) / self.count)
         for number, worker in enumerate(self._workers):
             runs, pivot = self._deal.others(number, k, k + 1), self._pivot_of(worker, k)
+            last = self._deal.local(k - 1, number) if k else slice(0, 0)  # which both streams have read
             for stream, share in zip(worker.steady, self._shares[number], strict=True):
                 stream.after(self._sent[k])
+                if _within([last], share):
+                    _after(stream, worker.done[(k - 1) % 2])
                 for run in _within(runs, share):
                     stream.do(eliminate, worker.rows[run, :], pivot, self._deal.span(k), self._kernel)
             worker.done[k % 2] = [stream.mark() for stream in worker.steady]

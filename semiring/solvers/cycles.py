@@ -182,14 +182,16 @@ def look_at_fronts(low: Lowering, fronts: FrontEngine, A: Sparse) -> Verdict:
     return Verdict(error, [(int(i),) for i in improved], bool(certain.size))
 
 
-def improves_on_gpu(low: Any, work: Any) -> bool:
+def improves_on_gpu(low: Any, *blocks: Any) -> bool:
     """Return whether 1 ⊕ a ≠ 1 anywhere on the diagonals; one number is copied from the GPU."""
     from semiring.kernels.cuda.dense.exchange import IMPROVED, exchange, report
 
-    if not work.size:
+    works = [work if work.ndim == 2 else work.reshape(-1, *work.shape[-2:]) for work in blocks if work.size]
+    if not works:
         return False
     found = report()
-    exchange(low).inspect(work if work.ndim == 2 else work.reshape(-1, *work.shape[-2:]), 0, found)
+    for work in works:
+        exchange(low).inspect(work, 0, found, work is works[-1])
     return bool(found.read().flags & IMPROVED)
 
 

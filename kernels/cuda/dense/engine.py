@@ -7,6 +7,9 @@ star may be missing, and large products over log-sum-exp, which ask whether powe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -280,13 +283,13 @@ class CudaKernel:
         return n <= TILE or (n >= HUGE and not (self.is_linear or self.log_sums))
 
     def close_stack(self, D: Any) -> np.ndarray:
-        """D[s] ← D[s]* for every s; returns −1 or the first pivot without a star, for each."""
+        """D[s] ← D[s]* for every s; returns −1 or the first pivot without a star, for each; see `in_a_stack_of`."""
         batch, n, columns = D.shape
         if n != columns:
             raise ValueError(f"a block to close must be square, not {n} × {columns}")
         if not D.size:
             return np.full(batch, -1)
-        if n > LARGEST_STACKED and batch <= ALONE:
+        if n > LARGEST_STACKED and max(batch, _whole_stack.get()) <= ALONE:
             return np.array([self.close(matrix) for matrix in D])
         if n > LARGEST_STACKED:
             failed = self._close_by_halves(D)
@@ -402,6 +405,19 @@ class CudaKernel:
     def assign(self, A: Any, B: Any) -> None:
         """A ← B."""
         A[...] = B
+
+
+@contextmanager
+def in_a_stack_of(count: int) -> Iterator[None]:
+    """Within this context stacks are parts of one of so many matrices, and are closed in the same way: to the bit."""
+    token = _whole_stack.set(count)
+    try:
+        yield
+    finally:
+        _whole_stack.reset(token)
+
+
+_whole_stack = ContextVar("whole_stack", default=0)
 
 
 def rounded_up(number: int, multiple: int) -> int:

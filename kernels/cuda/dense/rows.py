@@ -31,14 +31,15 @@ def taken(matrix: Any, spans: Sequence[slice], rows: int, width: int) -> Any:
     """
     import cupy
 
-    raw = cupy.empty((rows, width), matrix.dtype)
+    raw, on_host = cupy.empty((rows, width), matrix.dtype), isinstance(matrix, np.ndarray)
+    if not on_host:
+        synchronize_device(matrix.device)  # whose stream may be any
     for span, place in _placed(spans):
-        part = raw[place, : matrix.shape[1]]
-        if isinstance(matrix, np.ndarray) or matrix.device != raw.device:
-            part[...] = here(matrix[span])
+        part, source = raw[place, : matrix.shape[1]], matrix[span]
+        if not on_host and part.flags.c_contiguous and source.flags.c_contiguous:
+            cupy.copyto(part, source)  # by the links between GPUs
         else:
-            synchronize_device(matrix.device)  # whose stream may be any
-            part[...] = matrix[span]
+            part[...] = here(source) if on_host or matrix.device != raw.device else source
     synchronize()
     return raw
 
@@ -61,12 +62,18 @@ def handed_out(low: CudaLowering, stored: Any, spans: Sequence[slice], result: A
     """
     import cupy
 
-    found = False
+    kept, found = [], []
     for span, place in _placed(spans):
         rows = low.decode(stored[place, : result.shape[1]])
-        found |= look and rows.dtype.kind == "f" and bool(cupy.isnan(rows).any())
-        put(rows, result[span])
-    return found
+        if look and rows.dtype.kind == "f":
+            found.append(cupy.isnan(rows).any())
+        if isinstance(result, np.ndarray):
+            download(rows, result[span])
+        else:
+            kept.append(cupy.ascontiguousarray(rows))
+            cupy.copyto(result[span], kept[-1])
+    synchronize()  # memory may be freed only after its last use
+    return any(bool(nan) for nan in found)
 
 
 def here(array: Any) -> Any:

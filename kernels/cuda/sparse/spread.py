@@ -204,7 +204,9 @@ class SpreadFronts:
 
         parts = on_each(self.devices, reduced)
         known = [part for part in parts if part is not None]
-        return np.concatenate(known)[self.analysis.place] if len(known) == len(parts) else None
+        if len(known) < len(parts):
+            return None
+        return np.take(np.concatenate(known), self.analysis.place, axis=0)
 
 
 @dataclass

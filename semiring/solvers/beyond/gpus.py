@@ -189,8 +189,13 @@ class SeveralGpus(Home):
         from semiring.kernels.cuda.dense.rows import into_storage, taken
 
         source, deal, n, dtype = self.given.array, self.deal, self.n, self.given.dtype
-        self.rows = rows = self.on_each(lambda w: taken(source, self.spans[w], deal.rows(w), deal.n))
-        self.facts = together(self.on_each(self._facts)) if self.check else Facts()
+        self.rows = rows = [None] * deal.workers
+
+        def bring(w: int) -> Facts:
+            rows[w] = taken(source, self.spans[w], deal.rows(w), deal.n)
+            return self._facts(w) if self.check else Facts()
+
+        self.facts = together(self.on_each(bring))
         if low is None:
             low = choose(self.S, dtype, self.facts, n, in_place=False) if self.check else without_facts(self.S, dtype)
         self.low = low
@@ -235,7 +240,7 @@ class SeveralGpus(Home):
         def diagonals(worker: int) -> list[tuple[int, Any]]:
             blocks = [(self.deal.span(i), self.rows[worker][self.deal.place(i), self.deal.span(i)])
                       for i in range(worker, self.deal.count, self.deal.workers)]
-            improving = any(improves_on_gpu(self.low, D) for _, D in blocks)
+            improving = improves_on_gpu(self.low, *(D for _, D in blocks))
             return [(span.start, to_host(D.diagonal())) for span, D in blocks] if improving else []
 
         diagonal = np.full(self.deal.n, self.low.unit, self.low.storage)
@@ -333,6 +338,7 @@ def _bits(deal: Deal, task: Task, devices: tuple[int, ...]) -> Any:
 def _stack(task: Task, devices: tuple[int, ...]) -> Any:
     """Close some consecutive matrices on each GPU, as on one GPU."""
     from semiring.kernels.cuda.compile.streams import on_each
+    from semiring.kernels.cuda.dense.engine import in_a_stack_of
     from semiring.kernels.cuda.dense.rows import here, put
 
     given, o = as_dense(task.operands[0]), task.options
@@ -343,7 +349,8 @@ def _stack(task: Task, devices: tuple[int, ...]) -> Any:
 
     def some(worker: int) -> np.ndarray:
         part = slice(cuts[worker], cuts[worker + 1])
-        found = compute(Task("closure", task.S, (here(matrices[part]),), inner))
+        with in_a_stack_of(len(matrices)):
+            found = compute(Task("closure", task.S, (here(matrices[part]),), inner))
         values, exists = found if o.check else (found, np.ones(part.stop - part.start, bool))
         put(values, result[part])
         return np.asarray(exists)

@@ -70,7 +70,8 @@ def gpus(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakedHost]:
         on_gpu: {"choose": chosen, "without_facts": chosen, "general_on_device": general},
         devices: {"gpu_name": lambda: "faked"},
         solver: {
-            "improves_on_gpu": lambda low, D: bool((low.add_one(D.diagonal().copy()) != low.unit).any())
+            "improves_on_gpu": lambda low, *some: any(
+                bool((low.add_one(D.diagonal().copy()) != low.unit).any()) for D in some)
         },
     }.items():
         for name, value in values.items():
