@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import isqrt
 
 
@@ -76,7 +77,7 @@ class Deal:
         """
         tiles, rows = len(self.tiles(worker)), self.rows(worker)
         cuts = [min(tiles * part // parts * self.side, rows) for part in range(parts)] + [rows]
-        return [slice(start, stop) for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
+        return [slice(start, stop) for start, stop in pairwise(cuts)]
 
     def local(self, i: int, worker: int) -> slice:
         """The rows of a worker's block for a row of tiles; empty if it is another worker's."""

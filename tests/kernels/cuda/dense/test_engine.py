@@ -142,6 +142,23 @@ def test_stacks_of_closures_by_halves(
     np.testing.assert_array_equal(memory, wanted)
 
 
+def test_a_part_of_a_stack_is_closed_as_the_whole(
+    host: Host, min_plus: CudaKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers that round show the order of pivots: few matrices alone have another order than many."""
+    closed: list[int] = []
+    monkeypatch.setattr(min_plus, "close", lambda D: closed.append(len(D)) or -1)
+    rng = np.random.default_rng(0)
+    A = rng.random((3, 150, 150))
+    whole, part, alone = (host.array(some.copy()) for some in (A, A[:2], A[:2]))
+    min_plus.close_stack(whole)
+    with engine.in_a_stack_of(3):
+        min_plus.close_stack(part)
+    assert not closed and part.tobytes() == whole[:2].tobytes()
+    min_plus.close_stack(alone)
+    assert closed == [150, 150]
+
+
 def test_a_missing_star_is_found_at_its_pivot(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     one_over = kernel(
         monkeypatch, host, sr.plus_times, np.add, np.multiply, 0, 1, lambda a: 1 / (1 - a) if a != 1 else None
