@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from math import isqrt
 
 
@@ -68,16 +67,6 @@ class Deal:
     def rows(self, worker: int) -> int:
         """The number of rows of a worker."""
         return sum(s.stop - s.start for s in self.spans(worker))
-
-    def shares(self, worker: int, parts: int) -> list[slice]:
-        """A worker's rows in so many ranges of whole rows of tiles, about as long as each other.
-
-        >>> Deal(10, 2, 2).shares(0, 2)
-        [slice(0, 2, None), slice(2, 6, None)]
-        """
-        tiles, rows = len(self.tiles(worker)), self.rows(worker)
-        cuts = [min(tiles * part // parts * self.side, rows) for part in range(parts)] + [rows]
-        return [slice(start, stop) for start, stop in pairwise(cuts)]
 
     def local(self, i: int, worker: int) -> slice:
         """The rows of a worker's block for a row of tiles; empty if it is another worker's."""

@@ -333,9 +333,6 @@ class Host:
             ),
             getDevice=lambda: self.number, getDeviceCount=lambda: self.count, deviceCanAccessPeer=lambda *_: 0,
             memcpyPeerAsync=self.peer,
-            memset2DAsync=lambda to, ld, value, width, rows, _: self.give(
-                lambda: self.at(to, ld, rows, width, "u1").fill(value)
-            ),
         )
         cuda = SimpleNamespace(
             Event=lambda **_: Event(self), Stream=lambda **_: self.stream(), runtime=runtime,

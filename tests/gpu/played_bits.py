@@ -133,6 +133,9 @@ class Bits:
     def unpack(self, _across: int, _down: int, M: int, ld: int, to: int, ld_to: int, rows: int, columns: int) -> None:
         self.bytes(to, ld_to, rows, columns)[...] = self.truths(M, ld, rows, columns)
 
+    def clear(self, rows: int, _down: int, A: int, ld: int, width: int) -> None:
+        self.bytes(A, ld, rows, 8 * width)[...] = 0
+
     def set_diagonal(self, blocks: int, _down: int, A: int, ld: int, n: int, values: int) -> None:
         assert 256 * (blocks - 1) < n <= 256 * blocks
         for i in range(n):

@@ -102,8 +102,7 @@ def deal_out(A: np.ndarray, deal: Deal, host: FakedHost, waits: bool = True) -> 
     for number in range(deal.workers):
         rows = np.concatenate([A[:0], *(A[span] for span in deal.spans(number))])
         spare = tuple(np.empty((deal.side, deal.n), A.dtype) for _ in range(2))
-        streams: list[Any] = [FakedStream(host, waits) for _ in range(3)]
-        workers.append(Worker(rows, spare, streams[0], streams[1:]))
+        workers.append(Worker(rows, spare, FakedStream(host, waits), FakedStream(host, waits)))  # type: ignore[arg-type]
     return workers
 
 

@@ -66,6 +66,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) transpose(
                 make_uint2(side[threadIdx.x * 9 + 2 * x], side[threadIdx.x * 9 + 2 * x + 1]);
 }
 
+// A ← 0: a block for each row.
+extern "C" __global__ void __launch_bounds__(THREADS) clear(char* A, long long ld, long long words) {
+    Pair* const a = (Pair*)(A + blockIdx.x * ld);
+    for (long long j = threadIdx.x; j < words; j += THREADS) a[j] = 0;
+}
+
 // a_ii ← the values, or 1 where there are none.
 extern "C" __global__ void __launch_bounds__(THREADS) set_diagonal(char* A, long long ld, long long n, const char* values) {
     const long long i = (long long)blockIdx.x * THREADS + threadIdx.x;

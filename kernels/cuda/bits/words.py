@@ -83,10 +83,8 @@ def copy(to: Bits, of: Bits) -> None:
 
 def clear(M: Bits) -> None:
     """M ← 0, entries only."""
-    from cupy.cuda import get_current_stream, runtime
-
     if M.rows and M.columns:
-        runtime.memset2DAsync(M.address, M.ld, 0, 8 * M.pairs, M.rows, get_current_stream().ptr)
+        words_function("clear")(M.rows, 1, M.address, M.ld, M.pairs)
 
 
 WORDS = Geometry("bits/words.cu", 256, 256, 256)

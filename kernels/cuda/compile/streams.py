@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from threading import local
 from typing import Any, TypeVar
 
 Answer = TypeVar("Answer")
@@ -43,8 +45,19 @@ def on_each(devices: Sequence[int], work: Callable[[int], Answer]) -> list[Answe
             finally:
                 get_current_stream().synchronize()
 
-    with ThreadPoolExecutor(len(devices)) as threads:
-        return list(threads.map(there, range(len(devices))))
+    if getattr(_inside, "busy", False):  # threads that are kept may all be waiting for this call
+        with ThreadPoolExecutor(len(devices)) as threads:
+            return list(threads.map(there, range(len(devices))))
+    return list(_threads(len(devices)).map(there, range(len(devices))))
+
+
+_inside = local()
+
+
+@lru_cache(8)
+def _threads(count: int) -> ThreadPoolExecutor:
+    """Threads that are kept: a new one takes a millisecond until it has launched something."""
+    return ThreadPoolExecutor(count, initializer=lambda: setattr(_inside, "busy", True))
 
 
 def marked() -> Any:

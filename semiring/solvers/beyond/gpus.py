@@ -60,7 +60,6 @@ ALIGN = 128  # products have whole tiles of so many rows and columns
 SIDES = ((32_768, 2048), (12_288, 1024), (0, 512))  # from this order on, rows of a block row
 SIDES_OF_BITS = ((131_072, 8192), (65_536, 4096), (0, 2048))  # the same for packed bits, whose short products are slow
 BLOCK_ROWS_OF_A_GPU = 2  # at least, so that all GPUs have work until late
-STEADY = 2  # streams of a GPU that update rows
 
 
 def gpus_of(task: Task) -> tuple[int, ...]:
@@ -163,6 +162,7 @@ class SeveralGpus(Home):
     def __init__(self, given: Dense, deal: Deal, task: Task, devices: tuple[int, ...]):
         super().__init__(given, task.options.check, task.options.reflexive)
         self.deal, self.task, self.devices, self.n = deal, task, devices[: deal.workers], given.shape[-1]
+        self.gaps: dict[int, bool] = {}
         self.spans = [[slice(s.start, min(s.stop, self.n)) for s in deal.spans(w)] for w in range(deal.workers)]
         self.real = [sum(s.stop - s.start for s in spans) for spans in self.spans]  # rows
 
@@ -236,26 +236,33 @@ class SeveralGpus(Home):
         return together(found)
 
     def diagonal(self) -> np.ndarray:
-        """See `Home`; ones for a GPU if no cycle of its rows looks better than one."""
+        """See `Home`; ones for a GPU if no cycle of its rows looks better than one. The rows are handed out, too."""
         def diagonals(worker: int) -> list[tuple[int, Any]]:
             blocks = [(self.deal.span(i), self.rows[worker][self.deal.place(i), self.deal.span(i)])
                       for i in range(worker, self.deal.count, self.deal.workers)]
             improving = improves_on_gpu(self.low, *(D for _, D in blocks))
-            return [(span.start, to_host(D.diagonal())) for span, D in blocks] if improving else []
+            found = [(span.start, to_host(D.diagonal())) for span, D in blocks] if improving else []
+            self._hand_out(worker)
+            return found
 
         diagonal = np.full(self.deal.n, self.low.unit, self.low.storage)
         for start, values in (part for parts in self.on_each(diagonals) for part in parts):
             diagonal[start : start + len(values)] = values
         return diagonal[: self.n]
 
-    def decode(self) -> None:
+    def _hand_out(self, worker: int) -> None:
+        """Decode a worker's rows into the answer; note whether there is a NaN."""
         from semiring.kernels.cuda.dense.rows import handed_out
 
         low: Any = self.low
         look = self.check and not low.drops_nan
-        gaps = self.on_each(lambda w: handed_out(low, self.rows[w], self.spans[w], self.answer, look))
+        self.gaps[worker] = handed_out(low, self.rows[worker], self.spans[worker], self.answer, look)
+
+    def decode(self) -> None:
+        if not self.gaps:  # the diagonal was not needed
+            self.on_each(self._hand_out)
         self.rows.clear()
-        if any(gaps):
+        if any(self.gaps.values()):
             refuse_overflow(plain_form(self.S, self.given.dtype, Facts(), self.n), to_host(self.answer))
 
 
@@ -265,7 +272,7 @@ def _close(
     """Close the matrix that has these rows."""
     from semiring.kernels.cuda.compile.streams import GpuStream
 
-    workers = [Worker(held, spare, GpuStream(device, True), [GpuStream(device, False) for _ in range(STEADY)])
+    workers = [Worker(held, spare, GpuStream(device, True), GpuStream(device, False))
                for held, spare, device in zip(rows, spares, devices, strict=True)]
     with told(task.options.progress, f"{task.S.name} closure") as report:
         team = Devices(engine, deal, workers, report)
@@ -325,8 +332,9 @@ def _bits(deal: Deal, task: Task, devices: tuple[int, ...]) -> Any:
     connect(devices)
     rows = on_each(devices, lambda w: taken(bits.matrix, parts[w]))
     spares = on_each(devices, lambda w: tuple(DevicePackedMatrix.zeros(deal.side, n) for _ in range(2)))
-    _close(rows, spares, deal, devices, build_kernel(packed_on_device(task.S, bits.dtype)), task)
     result = PackedMatrix.zeros(n, n)
+    with _mapped(result.words):
+        _close(rows, spares, deal, devices, build_kernel(packed_on_device(task.S, bits.dtype)), task)
     on_each(devices, lambda w: handed_out(rows[w], parts[w], result.words))
     if given.kind == "packed" or task.options.packed:
         return bits.wrap(result)

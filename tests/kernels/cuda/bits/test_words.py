@@ -94,7 +94,7 @@ def test_what_lies_beside_a_block_stays(played: Played) -> None:
         words.clear(nothing)
         words.set_diagonal(nothing)
     np.testing.assert_array_equal(played.truths(M.address, M.ld, 50, 300), A)
-    assert played.launched == ["set_diagonal"]
+    assert played.launched == ["clear", "set_diagonal"]
 
 
 def test_which_slabs_hold_anything(played: Played) -> None:
