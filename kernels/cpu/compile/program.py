@@ -116,7 +116,8 @@ def round_up(number: int, multiple: int) -> int:
 
 
 @functools.cache
-def _host_features() -> dict[str, bool]:
+def host_features() -> dict[str, bool]:
+    """What this CPU has, by LLVM's names."""
     from llvmlite import binding
 
     return dict(binding.get_host_cpu_features())
@@ -125,14 +126,14 @@ def _host_features() -> dict[str, bool]:
 @functools.cache
 def has_fma() -> bool:
     """Whether this CPU multiplies and adds in one instruction (else `fma` in a prelude is a slow library call)."""
-    features = _host_features()
+    features = host_features()
     return bool(features.get("fma") or features.get("neon"))
 
 
 @functools.cache
 def geometry(components: tuple[np.dtype, ...]) -> Geometry:
     """The unrolling that keeps an element's operands in registers on this host, and the sizes that follow."""
-    features = _host_features()
+    features = host_features()
     registers = 32 if features.get("avx512f") or features.get("neon") else 16
     sizes = [np.dtype(component).itemsize for component in components]
     if len(components) == 1:  # 24 scalars of A, a 1, 3 values of C, one of B: all 32 registers

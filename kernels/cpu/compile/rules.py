@@ -63,6 +63,48 @@ CONTRACTED = replace(
 
 assert set(UFUNCS) <= set(NUMBA.table)
 
+
+def _by_lane(row: str) -> str:
+    """A row of `NUMBA` for each lane of vectors."""
+    operands = [f"{{{i}}}" for i in range(2) if f"{{{i}}}" in row]
+    for operand, name in zip(("{0}", "{1}", "{low}", "{high}"), ("a", "b", "LOW", "HIGH"), strict=True):
+        row = row.replace(operand, name)
+    return f'v.each("{row}", {", ".join(operands)})'
+
+
+# Vectors: methods of `lanes.Lanes`, called v, where the processor has an instruction, and scalars lane by lane.
+_VECTORS = {
+    op: f"v.{op}({{0}}, {{1}})"
+    for op in "add subtract multiply divide minimum maximum saturating_add less less_equal equal not_equal".split()
+} | {
+    "negative": "v.negative({0})", "absolute": "v.absolute({0})", "fabs": "v.absolute({0})", "sqrt": "v.root({0})",
+    "greater": "v.less({1}, {0})", "greater_equal": "v.less_equal({1}, {0})",
+    "logical_and": "v.both(v.truth({0}), v.truth({1}))", "logical_or": "v.either(v.truth({0}), v.truth({1}))",
+    "logical_xor": "v.differing(v.truth({0}), v.truth({1}))", "logical_not": "v.inverse(v.truth({0}))",
+    "bitwise_and": "v.both({0}, {1})", "bitwise_or": "v.either({0}, {1})", "bitwise_xor": "v.differing({0}, {1})",
+    "invert": "v.inverse({0})", "isnan": "v.not_equal({0}, {0})", "where": "v.where({0}, {1}, {2})",
+    "isinf": "v.infinite({0})", "isfinite": "v.finite({0})",
+    "conjugate": "{0}", "real": "{0}", "imag": "v.zero({0})", "cast": "{0}",
+} | {op: f'v.whole("{op}", {{0}})' for op in ("floor", "ceil", "trunc", "rint")}
+LANES = replace(
+    NUMBA,
+    table={op: _VECTORS.get(op) or _by_lane(row) for op, row in NUMBA.table.items()},
+    floating={op: _by_lane(row) for op, row in NUMBA.floating.items() if op not in _VECTORS} | {
+        "saturating_multiply": "v.multiply({0}, {1})",
+    },
+    boolean={
+        "minimum": "v.both({0}, {1})", "maximum": "v.either({0}, {1})", "saturating_add": "v.either({0}, {1})",
+        "saturating_multiply": "v.both({0}, {1})",
+    },
+    literal=lambda value: f"v.constant(np.{value.dtype.type.__name__}({_plain(value)}))",
+    convert=lambda text, have, want: text if have == want else f'v.convert({text}, "{want.name}")',
+    result=lambda text, dtype: f'v.convert({text}, "{dtype.name}")' if "v.each(" in text else text,
+    fused={
+        "add": ("v.fma({0}, {1}, {2})",) * 2,
+        "subtract": ("v.fma({0}, {1}, v.negative({2}))", "v.fma(v.negative({0}), {1}, {2})"),
+    },
+)
+
 # What the rows call beside the intrinsics: functions of scalar.py.
 HELPERS = sorted(
     {"logaddexp", "logaddexp2", "floor_divide", "remainder", "power", "left_shift", "right_shift", "gcd", "lcm",
@@ -78,11 +120,16 @@ def _cast(text: str, dtype: np.dtype) -> str:
 def _literal(value: np.generic) -> str:
     if value.dtype.kind == "b":
         return str(bool(value))
+    return f"{value.dtype.name}({_plain(value)})"
+
+
+def _plain(value: np.generic) -> str:
+    """The text of a number, without its dtype."""
     plain = value.item()
     text = repr(plain)
     if plain != plain or plain in (np.inf, -np.inf):
         text = {"inf": "np.inf", "-inf": "-np.inf"}.get(text, "np.nan")
-    return f"{value.dtype.name}({text})"
+    return text
 
 
 def function(
@@ -104,3 +151,12 @@ def function(
     value = results[0] if len(results) == 1 else f"({', '.join(results)})"
     body = "".join(f"    {line}\n" for line in lines)
     return f"@inline\ndef {name}({parameters}):\n{body}    return {value}\n"
+
+
+def vectors(
+    name: str, parameters: str, outputs: Sequence[Expression], components: Sequence[np.dtype],
+    wanted: Sequence[np.dtype] | None = None, rules: Rules = LANES,
+) -> str:
+    """The text of the same function over vectors and the object v that has their operations (see `lanes.Lanes`)."""
+    text = function(name, parameters, outputs, components, wanted, rules)
+    return text.removeprefix("@inline\n").replace(f"def {name}(", f"def {name}(v, ")

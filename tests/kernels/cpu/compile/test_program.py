@@ -130,7 +130,7 @@ class TestSizes:
         """24 scalars of A with 32 registers, and fewer than 16 with 16."""
         shapes = {}
         for features in ({"avx512f": True}, {"neon": True}, {"avx2": True}):
-            monkeypatch.setattr(module, "_host_features", lambda features=features: features)
+            monkeypatch.setattr(module, "host_features", lambda features=features: features)
             for count in (1, 2, 3):
                 sizes: Geometry = geometry.__wrapped__((np.dtype("f4"),) * count)
                 shapes[next(iter(features)), count] = sizes.rows * sizes.depth * count
@@ -144,14 +144,14 @@ class TestSizes:
         self, feature: str, lanes: dict[int, int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """With 16 registers 8 steps are so few instructions that they are unrolled as a whole, without vectors."""
-        monkeypatch.setattr(module, "_host_features", lambda: {feature: True})
+        monkeypatch.setattr(module, "host_features", lambda: {feature: True})
         for size, expected in lanes.items():
             for count in (1, 2):
                 assert geometry.__wrapped__((np.dtype(f"i{size}"),) * count).lanes == expected
 
     def test_fused_multiply_add(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for features, expected in (({"fma": True}, True), ({"neon": True}, True), ({"avx2": True}, False), ({}, False)):
-            monkeypatch.setattr(module, "_host_features", lambda features=features: features)
+            monkeypatch.setattr(module, "host_features", lambda features=features: features)
             assert module.has_fma.__wrapped__() == expected
 
     def test_of_structures(self) -> None:

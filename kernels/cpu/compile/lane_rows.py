@@ -1,0 +1,174 @@
+"""Rows of small matrices as vectors: intrinsics on addresses and strides, for the operations of one algebra.
+
+They are what the template of small matrices is written with (../dense/lanes_template.py). All arguments are integers,
+passed as a tuple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+from numba.np.numpy_support import from_dtype
+
+from .lanes import I64, Element, Lanes, Vector
+from .raw import record_dtype
+
+
+class Rows:
+    """What the templates of small matrices do with rows, as intrinsics for one algebra. Addresses are integers.
+
+    Parameters
+    ----------
+    components : tuple of scalar classes
+    zero : tuple
+        The algebra's zero, a NumPy scalar for each component.
+    count : int
+        Lanes of a vector.
+    height : int
+        Rows of C that stay in registers.
+    masked : bool
+        As for `Lanes`.
+    combine, scaled, inside : callable
+        Text of the generated module over `Lanes`: x ⊕ a ⊗ b, a ⊗ b as it is stored, whether x is an element.
+    """
+
+    def __init__(
+        self, components: Sequence[Any], zero: Sequence[Any], count: int, height: int, masked: bool,
+        combine: Callable[..., Any], scaled: Callable[..., Any], inside: Callable[..., Any],
+    ):
+        self.parts, self.zero, self.count = [np.dtype(part) for part in components], zero, count
+        self.height, self.masked, self.combine = height, masked, combine
+        self.scaled, self.inside = scaled, inside
+
+    def _lanes(self, context: Any, builder: Any) -> tuple[Lanes, Element]:
+        v = Lanes(context, builder, self.count, self.masked)
+        return v, tuple(v.constant(part) for part in self.zero)
+
+    def _one(self, function: Callable[..., Any], v: Lanes, *operands: Any) -> Any:
+        """Call a function of the generated module, which gets a single component without a tuple."""
+        single = len(self.parts) == 1
+        found = function(v, *(x[0] if single and isinstance(x, tuple) and not isinstance(x, Vector) else x
+                              for x in operands))
+        return (found,) if single and isinstance(found, Vector) else found
+
+    def tiles(self) -> Any:
+        """C ← A ⊗ B, or C ⊕ A ⊗ B, on some columns of all rows: an intrinsic."""
+
+        def generate(
+            context: Any, b: Any, a: Any, a_row: Any, a_column: Any, right: Any, b_row: Any, c: Any, c_row: Any, m: Any,
+            k: Any, live: Any, more: Any, one: Any,
+        ) -> None:
+            v, zero = self._lanes(context, b)
+            unit = self._unit(context, v, one)
+            mask = v.below(live) if self.masked else None
+            carried = b.icmp_signed("!=", more, I64(0))
+
+            def tile(first: Any, height: int) -> None:
+                lefts = [b.add(a, b.mul(b.add(first, I64(i)), a_row)) for i in range(height)]
+                targets = [b.add(c, b.mul(b.add(first, I64(i)), c_row)) for i in range(height)]
+                sums = [[cgutils.alloca_once(b, x.value.type) for x in zero] for _ in range(height)]
+                for slots in sums:
+                    for slot, x in zip(slots, zero, strict=True):
+                        b.store(x.value, slot)
+                with b.if_then(carried):
+                    for slots, target in zip(sums, targets, strict=True):
+                        for slot, x in zip(slots, v.gather(self.parts, target, mask, zero), strict=True):
+                            b.store(x.value, slot)
+                with v.rows(I64(0), k) as step:
+                    row = v.gather(self.parts, b.add(right, b.mul(step, b_row)), mask, zero)
+                    along = b.mul(step, a_column)
+                    for slots, left in zip(sums, lefts, strict=True):
+                        x = self._read(b, slots)
+                        total = self._one(self.combine, v, x, v.spread(self.parts, b.add(left, along)), row, unit)
+                        for slot, part in zip(slots, total, strict=True):
+                            b.store(part.value, slot)
+                for slots, target in zip(sums, targets, strict=True):
+                    v.scatter(self._read(b, slots), target, mask)
+
+            self._down(v, b, m, tile)
+
+        return intrinsic_of(generate)
+
+    def strangers(self) -> Any:
+        """1 if some of the first `live` columns of some rows hold what is not an element, else 0: an intrinsic."""
+
+        def generate(context: Any, b: Any, source: Any, stride: Any, rows: Any, live: Any) -> Any:
+            v, zero = self._lanes(context, b)
+            mask = v.below(live) if self.masked else None
+            fine = cgutils.alloca_once_value(b, v.constant(np.bool_(True)).value)
+            with v.rows(I64(0), rows) as i:
+                x = v.gather(self.parts, b.add(source, b.mul(i, stride)), mask, zero)
+                found = self.inside(v, x[0] if len(self.parts) == 1 else x)
+                b.store(b.and_(b.load(fine), found.value), fine)
+            strange = v.inverse(Vector(b.load(fine), np.dtype(bool)))
+            return b.zext(v.any(strange), I64)
+
+        return intrinsic_of(generate, types.int64)
+
+    def move(self) -> Any:
+        """Copy the first `live` columns of some rows; of a vector the other lanes become zero where a row is full."""
+
+        def generate(
+            context: Any, b: Any, source: Any, stride: Any, target: Any, other: Any, rows: Any, live: Any, full: Any
+        ) -> None:
+            v, zero = self._lanes(context, b)
+            mask = v.below(b.select(b.icmp_signed("!=", full, I64(0)), I64(self.count), live)) if self.masked else None
+            some = v.below(live) if self.masked else None
+            with v.rows(I64(0), rows) as i:
+                x = v.gather(self.parts, b.add(source, b.mul(i, stride)), some, zero)
+                v.scatter(x, b.add(target, b.mul(i, other)), mask)
+
+        return intrinsic_of(generate)
+
+    def room(self, rows: int, width: int) -> Any:
+        """The address of memory for some rows on the stack of the function: an intrinsic."""
+        size = rows * width * record_dtype(self.parts).itemsize
+
+        def generate(context: Any, b: Any) -> Any:
+            with b.goto_entry_block():  # Numba's own way fills it with zeros, an element at a time
+                memory = b.alloca(ir.ArrayType(ir.IntType(8), size))
+            memory.align = 64
+            return b.ptrtoint(memory, I64)
+
+        return intrinsic_of(generate, types.int64)
+
+    def _down(self, v: Lanes, b: Any, m: Any, tile: Callable[[Any, int], None]) -> None:
+        """Call `tile(first, height)` for all rows: as many as stay in registers, and then halves of that."""
+        height = self.height
+        whole = b.and_(m, I64(-height))
+        with v.rows(I64(0), whole, height) as first:
+            tile(first, height)
+        while height > 1:
+            height //= 2
+            with b.if_then(b.icmp_signed("!=", b.and_(m, I64(height)), I64(0))):
+                tile(b.and_(m, I64(-2 * height)), height)
+
+    def _read(self, b: Any, slots: Sequence[Any]) -> Element:
+        return tuple(Vector(b.load(slot), part) for slot, part in zip(slots, self.parts, strict=True))
+
+    def _unit(self, context: Any, v: Lanes, one: Any) -> Vector:
+        """1 of component 0, which is not known to the compiler."""
+        part = self.parts[0]
+        return v.splat(context.cast(v.builder, one, types.int64, from_dtype(part)), part)
+
+
+def intrinsic_of(generate: Callable[..., Any], result: Any = types.void) -> Any:
+    """An intrinsic of a tuple of integers, which `generate` gets as 64-bit ones."""
+
+    def made(typing: Any, given: Any) -> Any:
+        def called(context: Any, b: Any, signature: Any, arguments: Any) -> Any:
+            numbers = [
+                context.cast(b, value, kind, types.int64)
+                for value, kind in zip(cgutils.unpack_tuple(b, arguments[0]), given, strict=True)
+            ]
+            found = generate(context, b, *numbers)
+            return context.get_dummy_value() if found is None else found
+
+        return result(given), called
+
+    return intrinsic(made)
