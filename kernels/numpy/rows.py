@@ -56,6 +56,12 @@ class ArrayRowsKernel:
         if not accumulate:
             self._operations.clear(C)
         with self._renting():
+            if len(C) == 1:  # no rows are copied
+                first, last = A.offsets.tolist()
+                for e, k in enumerate(A.columns[first:last].tolist(), first):
+                    factors = A.values[e : e + 1], B[k]
+                    self._operations.accumulate(C[0], *(factors[::-1] if mirrored else factors))
+                return
             for rows, entries in by_rank(A.offsets):
                 some, factors = C[rows], (A.values[entries, None], B[A.columns[entries]])
                 self._operations.accumulate(some, *(factors[::-1] if mirrored else factors))

@@ -17,6 +17,7 @@ from semiring.kernels.cpu.compile.raw import ROW_0, as_element, fetch, first_com
 from semiring.kernels.cpu.dense.operations_template import ZERO, plus, times
 from semiring.kernels.cpu.dense.template import DEPTH, ELEMENT, ITEM, compiled, entry, inline
 
+ONE = np.float32(1)
 K = 0  # replaced by each step
 
 # Template
@@ -102,23 +103,40 @@ def times_dense(
                 put(ELEMENT, row + j * C_column, 0, load(ELEMENT, sums, width, j, ROW_0))
 
 
-@entry(*[int64] * 10)
+@entry(*[int64] * 13)
 def substitute(
-    X: int, X_row: int, offsets: int, columns: int, values: int, width: int, mirrored: int, rows: int, sums: int,
-    one: int,
+    X: int, X_row: int, order: int, offsets: int, columns: int, values: int, width: int, left: int, met: int,
+    mirrored: int, rows: int, sums: int, one: int,
 ) -> None:
-    """X ← X ⊕ A ⊗ X row after row, where each row of A has entries in columns before its own only.
+    """X ← X ⊕ A ⊗ X row after row in an order in which each row of A has entries in columns of earlier rows only.
 
     `width` columns of X, of unit stride. `mirrored`: the element of X comes first in every ⊗. `sums` is room for a row.
+    If `left` is not negative, X is not read: it begins as these columns of the identity, from `left` on, and `met` has
+    room for a byte for each row, whether it has other elements than zero.
     """
     unit = first_component(ELEMENT, one)
     for i in range(rows):
-        row = X + i * X_row
-        begin, end = fetch(np.int64, offsets, i), fetch(np.int64, offsets, i + 1)
-        if begin == end:
+        v = fetch(np.int64, order, i)
+        row, begin, end = X + v * X_row, fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)
+        if left >= 0:
+            here = left <= v < left + width
+            some = np.uint8(here)
+            for p in range(begin, end):
+                some |= fetch(np.uint8, met, int64(fetch(np.int32, columns, p)))
+            put(np.uint8, met, v, np.uint8(some))
+            if not some:
+                for j in range(width):
+                    put(ELEMENT, row, j, as_element(ELEMENT, ZERO))
+                continue
+            for j in range(width):
+                store(ELEMENT, sums, width, j, ROW_0, as_element(ELEMENT, ZERO))
+            if here:
+                store(ELEMENT, sums, width, v - left, ROW_0, as_element(ELEMENT, ONE))
+        elif begin == end:
             continue
-        for j in range(width):
-            store(ELEMENT, sums, width, j, ROW_0, fetch(ELEMENT, row, j))
+        else:
+            for j in range(width):
+                store(ELEMENT, sums, width, j, ROW_0, fetch(ELEMENT, row, j))
         if mirrored:
             add_rows_mirrored(sums, width, columns, values, begin, end, X, X_row, unit)
         else:

@@ -168,10 +168,10 @@ def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
 def _traversed(task: Task) -> Plan | None:
     """The plan of one traversal, for a matrix that may be symmetric or acyclic as far as a few elements tell."""
     S, given = task.S, task.operands[0]
-    if type(given) is not Dense or len(given.shape) > 2 or not task.asked <= TRAVERSED or S.traced is None:
+    if type(given) is not Dense or len(given.shape) > 2 or not task.asked <= TRAVERSED:
         return None
-    x, y = given.opposite()
-    if not (S.is_bottleneck and equal(x, y).all()):
+    (x, y), T = given.opposite(), S.over(given.dtype)
+    if not ((S.is_bottleneck and equal(x, y).all()) or (T.is_zero(x) | T.is_zero(y)).all()):
         return None
     found: Plan | None = import_module("semiring.solvers.dense.traversals").offer(task)
     return found

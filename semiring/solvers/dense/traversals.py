@@ -1,17 +1,18 @@
-"""Closures of arrays that take n² steps, not n³: of symmetric matrices where walks are worth their worst edge.
+"""Closures of arrays that one traversal finds: of symmetric matrices by a spanning tree, and of acyclic graphs.
 
 If ⊕ takes the better and ⊗ the worse of two elements, best walks follow a best spanning tree; see
-`semiring.kernels.cpu.sparse.spanning`.
+`semiring.kernels.cpu.sparse.spanning`. For acyclic graphs see `semiring.solvers.sparse.traversals`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import equal
+from semiring.algebra.laws import equal, full
 from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.kernels.build import affordable, renting
 from semiring.kernels.cpu.sparse.spanning import SpanningKernel
@@ -20,19 +21,27 @@ from semiring.kernels.numpy import spanning as by_numpy
 from semiring.machine.pieces import share
 from semiring.machine.threads import thread_count
 from semiring.operands.dense import Dense
+from semiring.operands.entries import compressed_rows
+from semiring.operands.sparse import Sparse
 
 from .. import costs
 from ..forms import told
 from ..plan import Plan
+from ..sparse.traversals import acyclic_closure
 from ..task import Task
 
 PURPOSE = "spanning tree"
+FIRST = 32  # rows in which a dense matrix turns out to have cycles
 BLOCK = 256  # rows and columns that are compared with their transposes at once
 VERTEX, ELEMENT = 1e-6, 6e-9  # seconds that the tree takes for a vertex, and tree and closure for an element
 
 
 def offer(task: Task) -> Plan | None:
-    """Offer the closure of a symmetric matrix by a spanning tree, if it is predicted to be faster than a schedule."""
+    """Offer the closure of a symmetric matrix or an acyclic graph, if it is predicted to be faster than a schedule."""
+    return _of_symmetric(task) or _of_acyclic(task)
+
+
+def _of_symmetric(task: Task) -> Plan | None:
     given: Any = task.operands[0]
     n = given.shape[-1]
     low = given.form(n, check=task.options.check)[1]
@@ -52,6 +61,54 @@ def offer(task: Task) -> Plan | None:
         reasons={"method": "A is symmetric, and a walk is worth its worst edge"},
         seconds={PURPOSE: tree, "dense": dense},
     )
+
+
+def _of_acyclic(task: Task) -> Plan | None:
+    given: Any = task.operands[0]
+    array, S = given.array, task.S
+    T = S.over(array.dtype)
+    loops = array.diagonal()[~T.is_zero(array.diagonal())]
+    if len(loops) and not (task.options.reflexive and S.idempotent and _are_ones(T, loops)):
+        return None
+    edges = one_way(array, T.is_zero)
+    if edges is None:
+        return None
+    rows = compressed_rows(S, *edges, array[edges], array.shape)
+    return acyclic_closure(task, Sparse(rows, S, given.what, given.names), given)
+
+
+def _are_ones(T: Any, loops: np.ndarray) -> bool:
+    """Whether loops weigh one, and are worth one however often they are walked."""
+    return bool(equal(loops, full(loops, T.one)).all() and T.defined(loops).all() and equal(T.star(loops), loops).all())
+
+
+def one_way(array: np.ndarray, is_zero: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray] | None:
+    """The rows and columns of the elements off the diagonal that are not zero; None if a cycle is found meanwhile.
+
+    There is one if each vertex has an edge to it, or the edges are too many.
+
+    Examples
+    --------
+    >>> one_way(np.array([[0, 3, 0], [0, 7, 0], [0, 5, 0]]), lambda x: x == 0)
+    (array([0, 2]), array([1, 1]))
+    >>> one_way(np.ones((3, 3)), lambda x: x == 0) is None
+    True
+    """
+    n = len(array)
+    entered, most, parts = np.zeros(n, bool), n * (n - 1) // 2, dict[int, np.ndarray]()
+
+    def look(first: int, last: int) -> None:
+        if entered.all() or sum(map(len, list(parts.values()))) > most:
+            return
+        places = first * n + np.flatnonzero(~is_zero(array[first:last]))
+        places = places[places % (n + 1) > 0]
+        entered[places % n] = True
+        parts[first] = places
+
+    look(0, FIRST)
+    share(look, [(i, min(i + BLOCK, n)) for i in range(FIRST, n, BLOCK)], None)
+    places = np.concatenate([part for _, part in sorted(parts.items())])
+    return None if entered.all() or len(places) > most else (places // n, places % n)
 
 
 def is_symmetric(array: np.ndarray) -> bool:

@@ -2,34 +2,35 @@
 
 Closures that depend on reachability alone: strongly connected components, and bit sets along the condensation.
 
-Equations, and rows of closures, of acyclic graphs: substitution in topological order, whatever the algebra.
+Equations, closures, and rows of closures of acyclic graphs: substitution in topological order, whatever the algebra.
 
     X = A ⊗ X ⊕ B      vertices by the most edges of a walk from them:  A is strictly lower triangular
     x_i ← b_i ⊕ ⊕_{j<i} a_ij ⊗ x_j      in that order, so that each edge is looked at once
 
-No star is needed. Rows of A* for some sources are X = X ⊗ A ⊕ B with a 1 for each source: the same with Aᵀ, in which
-the element of X comes first in every ⊗.
+No star is needed. A* is the solution for B = 1. Rows of A* for some sources are X = X ⊗ A ⊕ B with a 1 for each source:
+the same with Aᵀ, in which the element of X comes first in every ⊗.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from semiring.algebra.laws import full
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse import traversal
-from semiring.algorithms.sparse.pattern import inverse
+from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, sparse_kernel
 from semiring.kernels.cpu.bits.choose import CODE
 from semiring.kernels.cpu.bits.lowering import packed_bits
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
-from semiring.kernels.cpu.sparse.structure import COLUMN, transpose
+from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.boolean import is_boolean
 from semiring.kernels.lowering.general import general
@@ -39,9 +40,10 @@ from semiring.kernels.numpy import components as by_numpy
 from semiring.kernels.numpy.structure import stable_order
 from semiring.machine.threads import thread_count
 from semiring.operands.dense import Dense
-from semiring.operands.operand import order_of, order_of_one
+from semiring.operands.operand import Operand, order_of, order_of_one
 from semiring.operands.sparse import Sparse
 
+from .. import costs
 from ..costs import SMALL
 from ..dense.factors import right_of
 from ..forms import Apply, refuse_overflow, solution, told
@@ -50,9 +52,14 @@ from ..plan import Plan
 from ..task import Task
 from .analysis import lowering_of
 
+if TYPE_CHECKING:
+    from semiring.kernels.cpu.sparse.substitution import SubstitutionKernel
+
 A_ROW_A_COMPONENT = "a row a component"  # the argument of a task whose answer may be a `Reach` instead
 METHOD = PURPOSE = "substitution"
 SHALLOW = 64  # edges of a longest walk up to which correcting labels takes no longer
+WIDE = 1024  # columns of X from which on NumPy takes row after row: copies of some take longer than calls for each
+REACHED = 0.5  # of all pairs, one reaches the other in an acyclic graph
 REASON = "the graph is acyclic: in topological order each edge is looked at once"
 
 
@@ -74,7 +81,7 @@ def _closure(task: Task, given: Sparse) -> Plan | None:
     if o.method != "auto" or o.tile is not None:
         return None
     if not depends_on_reachability(S, given):
-        return None
+        return None if o.packed or given.n < SMALL else acyclic_closure(task, given, given)
     n, dtype = order_of(given.shape), given.dtype
     size = n * n // 8 if o.packed else n * n * dtype.itemsize
     low = packed_bits(S, np.dtype(bool)) if o.packed else general(S, dtype)
@@ -86,6 +93,38 @@ def _closure(task: Task, given: Sparse) -> Plan | None:
         memory=size + n * n // 4, runner=partial(_closed, task, given),
         reasons={"method": "only reachability counts: components, and bit sets along the condensation"},
     )
+
+
+def acyclic_closure(task: Task, A: Sparse, given: Operand) -> Plan | None:
+    """The plan of a closure row by row in topological order, unless A has a cycle or the dense closure is faster.
+
+    `given` wraps the answer.
+    """
+    n = A.n
+    if not may_be_acyclic(A.rows):
+        return None
+    low = lowering_of(A, room=False)
+    rate, written = costs.lowering_rates(low), float(n) ** 2 * low.storage.itemsize
+    seconds = {METHOD: REACHED * A.nnz * n / rate.sweep + written / rate.write, "dense": dense_seconds(n, rate)}
+    if seconds[METHOD] >= seconds["dense"] or (height := heights_of(A.rows)) is None:
+        return None
+    levels = levels_of(A.rows, height)
+    plan = _plan(task, A, low, levels, n, A.shape, partial(_expanded, task, given, levels))
+    size = low.dtype.itemsize if low.storage != low.dtype else 0
+    return replace(plan, memory=n * n * (low.storage.itemsize + size), seconds=seconds, nnz=A.nnz,
+                   needs=("", "use a narrower dtype, fewer vertices, or closure_rows for some sources at a time"))
+
+
+def _expanded(task: Task, given: Operand, levels: Levels, plan: Plan) -> Any:
+    o, low = task.options, plan.lowering
+    with told(o.progress, f"{task.S.name} closure"):
+        X = low.decode(levels.closure(low))
+    if o.check:
+        refuse_overflow(low, X)
+    if not o.reflexive:  # no walk comes back
+        at = np.arange(len(X))
+        X[at, at] = full(X[at, at], low.algebra.zero_in(X.dtype))
+    return given.wrap(X)
 
 
 def depends_on_reachability(S: Semiring, given: Sparse) -> bool:
@@ -170,7 +209,7 @@ def _plan(
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """The vertices of an acyclic graph by the most edges of a walk from them, and its matrix in that order."""
+    """The vertices of an acyclic graph by the most edges of a walk from them, and its matrix."""
 
     order: np.ndarray
     rows: Rows
@@ -178,20 +217,53 @@ class Levels:
 
     def substitute(self, low: Lowering, X: np.ndarray, mirrored: bool) -> None:
         """X ← A* X, or the same with the factors in the other order, in storage."""
-        work, A = np.ascontiguousarray(X[self.order]), self.rows
-        if not low.is_identity:
-            A = Rows(A.offsets, A.columns, low.encode(A.values, True), A.width)
-        if low.compiled and low.kind != "objects":
-            from semiring.kernels.cpu.sparse.substitution import SubstitutionKernel
+        A = self._stored(low)
+        if not low.compiled or low.kind == "objects":
+            self._by_numpy(low, A, X, mirrored)
+        elif X.size:
+            work = X if X.strides[1] == X.itemsize else np.ascontiguousarray(X)
+            _substitution(low).substitute(work, A, self.order, mirrored)
+            if work is not X:
+                X[...] = work
 
-            SubstitutionKernel.of(low).substitute(work, A, mirrored)
+    def closure(self, low: Lowering) -> np.ndarray:
+        """A*, in storage."""
+        n, A = len(self.order), self._stored(low)
+        if low.compiled and low.kind != "objects":
+            X = np.empty((n, n), low.storage)
+            _substitution(low).closure(X, A, self.order)
         else:
-            kernel = sparse_kernel(low, PURPOSE)
-            for begin, end in zip(self.bounds[1:-1].tolist(), self.bounds[2:].tolist(), strict=True):
-                first, last = A.offsets[begin], A.offsets[end]
-                level = Rows(A.offsets[begin : end + 1] - first, A.columns[first:last], A.values[first:last], begin)
-                kernel.times_dense(work[begin:end], level, work[:begin], accumulate=True, mirrored=mirrored)
-        X[self.order] = work
+            X = low.encode(low.algebra.eye(n, low.dtype), False)
+            self._by_numpy(low, A, X, False)
+        return X
+
+    def _stored(self, low: Lowering) -> Rows:
+        A = self.rows
+        return A if low.is_identity else Rows(A.offsets, A.columns, low.encode(A.values, True), A.width)
+
+    def _by_numpy(self, low: Lowering, A: Rows, X: np.ndarray, mirrored: bool) -> None:
+        """Substitute level by level."""
+        kernel, order, lengths = sparse_kernel(low, PURPOSE), self.order, np.diff(A.offsets)[self.order]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        entries = np.repeat(A.offsets[order] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        columns, values = A.columns[entries], A.values[entries]
+        bounds = self.bounds[1:]
+        if X.shape[1] >= WIDE and len(bounds):
+            bounds = np.arange(bounds[0], len(order) + 1)
+        for begin, end in pairwise(bounds.tolist()):
+            first, last = offsets[begin], offsets[end]
+            level = Rows(offsets[begin : end + 1] - first, columns[first:last], values[first:last], A.width)
+            one = int(order[begin])
+            some = X[one : one + 1] if end - begin == 1 else X[order[begin:end]]
+            kernel.times_dense(some, level, X, accumulate=True, mirrored=mirrored)
+            if end - begin > 1:
+                X[order[begin:end]] = some
+
+
+def _substitution(low: Lowering) -> SubstitutionKernel:
+    from semiring.kernels.cpu.sparse.substitution import SubstitutionKernel
+
+    return SubstitutionKernel.of(low)
 
 
 def heights_of(A: Rows) -> np.ndarray | None:
@@ -203,6 +275,22 @@ def heights_of(A: Rows) -> np.ndarray | None:
     return traversal.heights(start, heads, order) if len(order) == A.shape[0] else None
 
 
+def may_be_acyclic(A: Rows) -> bool:
+    """Whether the walks along the first edge of each vertex all end.
+
+    Examples
+    --------
+    >>> may_be_acyclic(Rows(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([4.0, 5.0]), 2))
+    False
+    """
+    goes_on = A.offsets[1:] > A.offsets[:-1]
+    end = np.arange(len(goes_on))
+    end[goes_on] = A.columns[A.offsets[:-1][goes_on]]
+    for _ in range(len(end).bit_length()):
+        end = end[end]
+    return not goes_on[end].any()
+
+
 def levels_of(A: Rows, height: np.ndarray) -> Levels:
     """The levels of a square matrix, given numbers of levels that descend along each edge.
 
@@ -210,16 +298,11 @@ def levels_of(A: Rows, height: np.ndarray) -> Levels:
     --------
     >>> A = Rows(np.array([0, 1, 1, 3]), np.array([1, 0, 1], np.int32), np.array([4.0, 5.0, 6.0]), 3)
     >>> found = levels_of(A, heights_of(A))
-    >>> found.order, found.bounds, found.rows.columns
-    (array([1, 0, 2]), array([0, 1, 2, 3]), array([0, 1, 0], dtype=int32))
+    >>> found.order, found.bounds
+    (array([1, 0, 2]), array([0, 1, 2, 3]))
     """
-    n, start = A.shape[0], A.offsets
-    order = stable_order(height, n)
-    lengths, place = np.diff(start)[order], inverse(order)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    entries = np.repeat(start[order] - offsets[:-1], lengths) + np.arange(offsets[-1])
-    rows = Rows(offsets, place[A.columns[entries]].astype(COLUMN), A.values[entries], n)
-    return Levels(order, rows, np.concatenate([[0], np.cumsum(np.bincount(height))]))
+    order = stable_order(height, A.shape[0]).astype(np.int64, copy=False)
+    return Levels(order, A, np.concatenate([[0], np.cumsum(np.bincount(height))]))
 
 
 def _solution(task: Task, given: Sparse, right: Dense, levels: Levels, plan: Plan) -> Any:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.operands.convert import as_sparse
 from semiring.operands.read import read
+from semiring.solvers.dense import schedules
 from semiring.solvers.sparse import traversals
 from semiring.solvers.sparse.traversals import heights_of, levels_of
 
@@ -28,6 +29,8 @@ SETTINGS = settings(max_examples=60, suppress_health_check=[HealthCheck.function
 def of_any_size(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(traversals, "SMALL", 0)
     monkeypatch.setattr(traversals, "SHALLOW", 0)
+    monkeypatch.setattr(schedules, "LEAST_TRAVERSED", 1)
+    monkeypatch.setattr(traversals, "dense_seconds", lambda n, rate: inf)
     yield
 
 
@@ -66,6 +69,29 @@ def test_rows_are_the_oracles(case: Any, data: st.DataObject) -> None:
     sources = data.draw(st.lists(st.integers(0, len(A) - 1), max_size=4))
     given_ = as_sparse(read(A, T))
     oracle.assert_same(S, [star[s] for s in sources], sr.closure_rows(given_, T, sources))
+
+
+@pytest.mark.usefixtures("of_any_size")
+@pytest.mark.parametrize("reflexive", [True, False])
+@SETTINGS
+@given(st.sampled_from(CASES), st.data())
+def test_closures_are_the_oracles(reflexive: bool, case: Any, data: st.DataObject) -> None:
+    """From entries and from arrays; vertices are numbered in any order."""
+    name, dtype = case
+    S = oracle.for_dtype(oracle.ALGEBRAS[name], dtype)
+    T = ours(S)
+    assume(not T.product_only and name != "regex")
+    A = data.draw(strategies.acyclic(S, dtype))
+    star = oracle.closure_by_elimination(S, oracle.from_numpy(S, A))
+    assume(len(A) and oracle.fits(S, star, dtype))
+    given_ = as_sparse(read(A, T))
+    methods = {sr.plan("closure", M, T, reflexive=reflexive).method for M in (A, given_)}
+    assert methods == {"substitution"} or given_.nnz == 0 or methods <= {"substitution", "components", "floyd-warshall"}
+    if not reflexive:
+        for i in range(len(A)):
+            star[i][i] = S.zero
+    for M in (A, given_):
+        oracle.assert_same(S, star, np.asarray(sr.closure(M, T, reflexive=reflexive)))
 
 
 @pytest.mark.usefixtures("of_any_size")
@@ -119,6 +145,31 @@ def test_where_it_runs() -> None:
     assert sr.closure_rows(A, sr.max_plus, 0).tolist() == list(range(n))
 
 
+@pytest.mark.parametrize("loop", [None, 0.0, 1.0])
+def test_closures_of_tasks(loop: float | None) -> None:
+    """Arrays with a loop at each vertex are acyclic too, if loops weigh one; others are closed by a schedule."""
+    random, n = np.random.default_rng(5), 300
+    D = np.where(np.triu(random.random((n, n)) < 0.02, 1), random.integers(1, 9, (n, n)), -inf)
+    order = random.permutation(n)
+    D = D[np.ix_(order, order)]
+    expected = sr.closure(D, sr.max_plus, method="r-kleene")
+    if loop is not None:
+        np.fill_diagonal(D, loop)
+    plan = sr.plan("closure", D, sr.max_plus)
+    assert (plan.method == "substitution") == (loop != 1.0)
+    if loop == 1.0:
+        with pytest.raises(sr.NoClosureError):
+            sr.closure(D, sr.max_plus)
+        return
+    assert np.array_equal(sr.closure(D, sr.max_plus), expected)
+    assert sr.plan("closure", D, sr.max_plus, reflexive=False).method == ("r-kleene" if loop == 0 else "substitution")
+    place = np.argsort(order)
+    D[place[299], place[3]] = -5.0
+    assert sr.plan("closure", D, sr.max_plus).method != "substitution"
+    cyclic = as_sparse(read(D, sr.max_plus))
+    assert sr.plan("closure", cyclic, sr.max_plus).method != "substitution"
+
+
 def test_names_refusals_and_progress() -> None:
     n = 150
     names = [f"v{i}" for i in range(n)]
@@ -154,5 +205,5 @@ def test_levels() -> None:
     assert height is not None and height.tolist() == [2, 0, 1]
     found = levels_of(A, height)
     assert (found.order.tolist(), found.bounds.tolist()) == ([1, 2, 0], [0, 1, 2, 3])
-    assert found.rows.columns.tolist() == [0, 0, 1] and found.rows.values.tolist() == [3, 1, 2]
+    assert found.rows is A
     assert heights_of(as_sparse(read(np.zeros((1, 1)), sr.min_plus)).rows) is None

@@ -60,7 +60,7 @@ def substituted(name: str, A: np.ndarray, X: np.ndarray, mirrored: bool) -> np.n
 def test_rows_take_what_those_before_have_become(name: str, n: int, m: int, mirrored: bool, seed: int) -> None:
     A, stored, X = drawn(name, n, m, seed)
     expected = substituted(name, A, X, mirrored)
-    kernel(name).substitute(X, stored, mirrored)
+    kernel(name).substitute(X, stored, np.arange(n), mirrored)
     assert np.array_equal(X, expected)
 
 
@@ -70,8 +70,24 @@ def test_threads_share_columns(columns: int) -> None:
     expected = substituted("min_plus", A, X, False)
     for threads in (1, 3):
         found = X.copy()
-        kernel("min_plus", threads).substitute(found, stored)
+        kernel("min_plus", threads).substitute(found, stored, np.arange(12))
         assert np.array_equal(found, expected)
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(sorted(CASES)), st.integers(0, 70), st.sampled_from([1, 3]), st.integers(0, 2**32 - 1))
+def test_the_closure_is_the_solution_for_the_identity(name: str, n: int, threads: int, seed: int) -> None:
+    """In any order of the rows: the graph is numbered anew."""
+    A, _, _ = drawn(name, n, 0, seed)
+    S, order = CASES[name][0], np.random.default_rng(seed).permutation(n)
+    expected = substituted(name, A, np.where(np.eye(n, dtype=bool), float(S.one), float(S.zero)), False)
+    B = np.full((n, n), float(S.zero))
+    B[np.ix_(order, order)] = A
+    kept = float(S.zero) != B
+    offsets = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int64)
+    found = np.empty((n, n))
+    kernel(name, threads).closure(found, Rows(offsets, np.nonzero(kept)[1].astype(np.int32), B[kept], n), order)
+    assert np.array_equal(found[np.ix_(order, order)], expected)
 
 
 def test_what_reads_alike_is_one_kernel() -> None:
