@@ -167,7 +167,16 @@ class PackedRows:
     @property
     def nbytes(self) -> int:
         """Bytes of the words, padding included."""
-        return self.words.nbytes
+        return int(self.words.nbytes)
+
+    @property
+    def device(self) -> Any:
+        """Where the words are: "cpu", or a device of CuPy."""
+        return "cpu"
+
+    def get(self) -> PackedRows:
+        """The matrix on the host: a copy of one on a GPU, itself otherwise."""
+        return self
 
     @property
     def density(self) -> float:
@@ -270,6 +279,7 @@ class PackedRows:
             return NotImplemented
         if self.shape != other.shape:
             raise SemiringError(f"packed matrices of shapes {self.shape} and {other.shape} do not fit entry by entry")
+        other = self._beside(other)
         if result is None:
             result = type(self).empty(*self.shape)
             result.words[:, self.used_words :] = 0
@@ -277,6 +287,14 @@ class PackedRows:
         width = self.used_words
         operation(self.words[:, :width], other.words[:, :width], out=result.words[:, :width])
         return result
+
+    def _beside(self, other: PackedRows) -> PackedRows:
+        """A matrix in the same memory as this one: itself, or a copy."""
+        return other.get()
+
+    def _positions(self, positions: np.ndarray) -> Any:
+        """Positions as an array that indexes the words."""
+        return positions
 
     def __repr__(self) -> str:
         rows, columns = self.shape
@@ -288,7 +306,6 @@ class PackedRows:
         about = "" if sample is self else "about "
         name = type(self).__name__
         return f"{name}({rows:,} × {columns:,}, density {about}{sample.density:.3g}, {in_words(self.nbytes)})"
-
 
     def _repr_html_(self) -> str:
         down, across = ([*range(n)] if n <= SHOWN else [*range(SHOWN // 2), None, *range(n - SHOWN // 2, n)]
@@ -324,8 +341,9 @@ def block(M: AnyRows, top: int, bottom: int, left: int, right: int) -> AnyRows:
 
 
 def frozen(matrix: AnyRows) -> AnyRows:
-    """The same matrix as read-only: a change to a copy would be lost unnoticed."""
-    matrix.words.flags.writeable = False
+    """The same matrix as read-only, on the host: a change to a copy would be lost unnoticed."""
+    if matrix.device == "cpu":
+        matrix.words.flags.writeable = False
     return matrix
 
 
@@ -336,5 +354,5 @@ def row_words(columns: int) -> int:
 
 def check_writable(matrix: PackedRows) -> None:
     """Refuse to change a read-only matrix."""
-    if not matrix.words.flags.writeable:
+    if not getattr(matrix.words.flags, "writeable", True):  # CuPy's arrays are
         raise SemiringError("the packed matrix to write to is read-only; pass a copy()")

@@ -42,8 +42,7 @@ def as_sparse(given: Operand) -> Sparse:
     if isinstance(given, Sparse):
         return given
     if isinstance(given, Packed):
-        host = given.matrix.get() if given.on_gpu else given.matrix
-        rows, columns = host.to_sparse().nonzero()
+        rows, columns = given.matrix.get().to_sparse().nonzero()
         return _from_places(given, rows, columns)
     dense = as_dense(given)
     _ = dense.facts  # refuses anything that is not an element, with its place in the array
@@ -85,10 +84,6 @@ def as_packed(given: Operand) -> Packed:
         raise SemiringError(
             f"{given.what} has entries other than the 0 and 1 of {S.name}, which do not fit in one bit"
         )
-    if dense.on_gpu:
-        from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
-
-        return Packed(DevicePackedMatrix.from_dense(dense.array), S, given.what, mine=True, on_gpu=True)
     return Packed(PackedMatrix.from_dense(dense.array), S, given.what, mine=True)
 
 
@@ -104,10 +99,8 @@ def on_device(given: Operand) -> Operand:
     if given.on_gpu:
         return given
     if isinstance(given, Packed):
-        from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
-
-        there = DevicePackedMatrix.from_dense(given.matrix)
-        return Packed(there, given.S, given.what, mine=True, on_gpu=True, answers=lambda work: work.get())
+        there = given.matrix.to_device("gpu")
+        return Packed(there, given.S, given.what, mine=True, answers=lambda work: work.get())
     dense = as_dense(given)
     wrap = dense.wrap
     made = Device(upload(dense.array), given.S, given.what, lambda a: wrap(to_host(a)), given.names)
@@ -121,7 +114,7 @@ def on_host(given: Operand) -> Operand:
     if isinstance(given, DeviceSparse):
         return read_scipy(given.matrix.get(), given.S, given.what)
     if isinstance(given, Packed):
-        return Packed(given.matrix.get(), given.S, given.what, mine=True, answers=type(given.matrix).from_dense)
+        return Packed(given.matrix.get(), given.S, given.what, mine=True, answers=lambda work: work.to_device("gpu"))
     assert isinstance(given, Dense)
     wrap = given.wrap
     here = Dense(to_host(given.array), given.S, given.what, lambda a: wrap(upload(a)), given.names)

@@ -53,7 +53,7 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     Returns
     -------
     PackedMatrix, shape (n, n) or (rows, columns)
-        It takes n ceil(n / 512) · 64 bytes.
+        It takes n ceil(n / 512) · 64 bytes. The bits of a CuPy array, or of a sparse matrix of CuPy, stay on the GPU.
 
     Raises
     ------
@@ -99,9 +99,9 @@ def before_preparing(A: Any) -> Any:
     """Turn a prepared operand back into a graph, a matrix or truth values, with its names; return others unchanged."""
     if not isinstance(A, Operand):
         return A
+    if isinstance(A, Packed):
+        return A.matrix
     given = on_host(A)
-    if isinstance(given, Packed):
-        return given.matrix
     if not isinstance(given, Sparse):
         array = as_dense(given).array
         if given.of_graph:
@@ -165,6 +165,8 @@ def _packed(A: Any) -> PackedMatrix | None:
         mask = mask_of(A)
         if mask is not None:
             A = np.where(mask, np.zeros((), A.dtype), A.data)
+        if is_on_gpu(A):
+            return _on_gpu(A)
         _refuse_unclear(A)
         return PackedMatrix.from_dense(A)
     if hasattr(A, "tocoo") and hasattr(A, "shape"):
@@ -177,14 +179,20 @@ def _packed(A: Any) -> PackedMatrix | None:
     return None
 
 
-def _refuse_unclear(array: Any) -> None:
+def _on_gpu(array: Any) -> PackedMatrix:
+    """Pack a CuPy array where it is; its elements are looked at in the same pass."""
+    from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
+
+    matrix, unclear = DevicePackedMatrix.examined(array)
+    if array.dtype.kind in "fci" and int(unclear[0]):
+        _refuse_unclear(array.get())
+    return matrix
+
+
+def _refuse_unclear(array: np.ndarray) -> None:
     """Refuse NaN and infinities, which are absent edges over some algebras, and edges over others."""
     if array.dtype.kind not in "fci":
         return
-    if is_on_gpu(array):
-        if bool((_is_finite(array) if array.dtype.kind == "i" else array - array == 0).all()):
-            return
-        array = array.get()
     if not all(_is_finite(part).all() for part in chunks(array)):
         at = tuple(np.argwhere(~_is_finite(array))[0])
         raise _unclear(at, array[at])

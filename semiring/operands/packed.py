@@ -23,11 +23,11 @@ TRUTH, TWO_VALUED = np.dtype(bool), Facts(two_valued=True)
 
 
 class Packed(Operand):
-    """A `PackedMatrix`, or its counterpart on a GPU.
+    """A `PackedMatrix`, on the host or on a GPU.
 
     Attributes
     ----------
-    matrix : PackedMatrix or DevicePackedMatrix
+    matrix : PackedMatrix
     mine : bool
         Whether the library owns it, so that it may be overwritten.
     """
@@ -35,13 +35,13 @@ class Packed(Operand):
     kind = "packed"
 
     def __init__(
-        self, matrix: Any, S: Semiring, what: str = "A", *, mine: bool = False, on_gpu: bool = False,
+        self, matrix: PackedMatrix, S: Semiring, what: str = "A", *, mine: bool = False,
         answers: Callable[[Any], Any] | None = None,
     ):
         rows, columns = matrix.shape
         self.S, self.what, self.shape, self.dtype, self.names = S, what, (rows, columns), TRUTH, None
         self.callers_dtype = TRUTH
-        self.matrix, self.mine, self.on_gpu, self.answers = matrix, mine, on_gpu, answers
+        self.matrix, self.mine, self.on_gpu, self.answers = matrix, mine, matrix.device != "cpu", answers
 
     @property
     def nbytes(self) -> int:
@@ -86,11 +86,11 @@ class Packed(Operand):
     @property
     def T(self) -> Packed:
         """The transposed matrix; answers stay where it is."""
-        return Packed(self.matrix.transpose(), self.S, self.what, mine=True, on_gpu=self.on_gpu)
+        return Packed(self.matrix.transpose(), self.S, self.what, mine=True)
 
     def graph(self, matrix: tuple[int, ...] | None = None) -> CompressedRows:
         """The matrix as a graph to search on the host."""
-        rows = (self.matrix.get() if self.on_gpu else self.matrix).to_sparse()
+        rows = self.matrix.get().to_sparse()
         return CompressedRows(rows.indptr, rows.indices, np.full(rows.nnz, self.S.one_in(bool)))
 
     def wrap(self, answer: Any) -> Any:
@@ -98,20 +98,14 @@ class Packed(Operand):
         return answer if self.answers is None else self.answers(answer)
 
     def eye(self) -> Packed:
-        """The identity of the same shape, on the host."""
-        return Packed(PackedMatrix.identity(self.shape[0]), self.S, self.what, mine=True, answers=self.answers)
+        """The identity of the same shape, where the matrix is."""
+        return Packed(type(self.matrix).identity(self.shape[0]), self.S, self.what, mine=True, answers=self.answers)
 
 
 def read_packed(A: Any, S: Semiring, what: str) -> Packed:
-    """Read a packed matrix on the host."""
+    """Read a packed matrix, on the host or on a GPU."""
     check_boolean(S)
     return Packed(A, S, what)
-
-
-def read_packed_on_gpu(A: Any, S: Semiring, what: str) -> Packed:
-    """Read a packed matrix on a GPU."""
-    check_boolean(S)
-    return Packed(A, S, what, on_gpu=True)
 
 
 @lru_cache(256)

@@ -27,7 +27,7 @@ from .components import is_components, read_components
 from .dense import Dense, read_array, read_matrix, read_nested
 from .device import read_cupy, read_dlpack
 from .operand import Operand
-from .packed import read_packed, read_packed_on_gpu
+from .packed import read_packed
 from .sparse import Sparse, read_cupyx, read_scipy, read_stored
 from .sparse import read_graph as read_entries
 from .stored import read_chunked, read_path
@@ -86,7 +86,6 @@ def refuse_traced(A: Any, S: Semiring, what: str) -> Operand:
 READERS: tuple[tuple[str, str, Reader], ...] = (
     ("cupy", "ndarray", read_cupy),
     ("semiring.kernels.cpu.bits.matrix", "PackedMatrix", read_packed),
-    ("semiring.kernels.cuda.bits.matrix", "DevicePackedMatrix", read_packed_on_gpu),
     ("semiring.graphs.graph", "Graph", read_graph),
     ("semiring.solvers.paths.factored", "Factored", read_factors),
     ("scipy.sparse", "sparray", read_scipy),

@@ -125,12 +125,12 @@ def condensation(A: Any) -> tuple[PackedMatrix, list[Any]]:
     labels = R.component_labels()
     count = int(labels.max(initial=-1)) + 1
     result = PackedMatrix.zeros(count, count)
-    for first, offsets, columns in matrix.neighbours():
+    for first, offsets, columns in matrix.get().neighbours():
         sources = np.repeat(labels[first : first + len(offsets) - 1], np.diff(offsets))
         targets = labels[columns]
         between = sources != targets
         result.set(sources[between], targets[between])
-    return result, R.strongly_connected_components()
+    return result.to_device("cpu" if matrix.device == "cpu" else "gpu"), R.strongly_connected_components()
 
 
 def _is_dense(n: int, edges: int) -> bool:
@@ -144,7 +144,7 @@ def _reduced(A: PackedMatrix, names: Sequence[Any] | None) -> PackedMatrix:
         return _reduced_by_product(A, names)
     sources, targets = entries_of_packed(A)
     kept = _kept(Edges(n, sources, targets, names))
-    return PackedMatrix.from_edges(sources[kept], targets[kept], n)
+    return type(A).from_edges(sources[kept], targets[kept], n)
 
 
 def _kept(edges: Edges) -> np.ndarray:

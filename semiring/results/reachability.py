@@ -19,7 +19,7 @@ from semiring.graphs.names import Named, as_names
 from semiring.graphs.texts import clip, clip_repr, shown
 from semiring.kernels.blocks.bits import WORD
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
-from semiring.operands.devices import is_on_gpu
+from semiring.operands.devices import is_on_gpu, to_host
 from semiring.operands.pack import before_preparing, is_matrix, pack_named
 from semiring.solvers.sparse.traversals import A_ROW_A_COMPONENT
 from semiring.solvers.task import Task, compute, options
@@ -39,7 +39,8 @@ class Reachability(Named):
     Attributes
     ----------
     closure : PackedMatrix, shape (n, n)
-        For a sparse graph with large components only one row of each is held, and the matrix is made on first use.
+        For a sparse graph with large components only one row of each is held, and the matrix is made on first use. Of
+        arrays on a GPU it is there; answers to questions come to the host.
     n : int
         Number of vertices.
     names : list or None
@@ -57,7 +58,7 @@ class Reachability(Named):
     [['app'], ['web', 'tls'], ['cli']]
     """
 
-    _rows: PackedMatrix  # rows of the closure: one for each vertex, or for each component
+    _rows: PackedMatrix  # rows of the closure: one for each vertex, or for each component; on the host or on a GPU
     _found: Reach | None
 
     def __init__(self, closure: PackedMatrix, names: Sequence[Hashable] | None = None):
@@ -156,7 +157,7 @@ class Reachability(Named):
         (array([ True, False]), array([[ True,  True],
                [False,  True]]))
         """
-        return np.asarray(self._rows[self._row_of(self._places(sources)), self._places(targets)])
+        return np.asarray(to_host(self._rows[self._row_of(self._places(sources)), self._places(targets)]))
 
     def descendants(self, vertex: Any) -> Any:
         """Return the other vertices that a vertex reaches.
@@ -183,7 +184,7 @@ class Reachability(Named):
         ['b', 'c']
         """
         v = self.index(vertex)
-        return self._others(self._rows[int(self._row_of(v))], v)
+        return self._others(to_host(self._rows[int(self._row_of(v))]), v)
 
     def ancestors(self, vertex: Any) -> Any:
         """Return the other vertices that reach a vertex.
@@ -210,7 +211,7 @@ class Reachability(Named):
         array([0, 1])
         """
         v = self.index(vertex)
-        return self._others(self._rows[:, v][self._row_of(np.arange(self.n))], v)
+        return self._others(to_host(self._rows[:, v])[self._row_of(np.arange(self.n))], v)
 
     def descendant_counts(self) -> np.ndarray:
         """Count the other vertices that each vertex reaches.
@@ -225,7 +226,7 @@ class Reachability(Named):
         >>> sr.reach([(0, 1), (1, 2)]).descendant_counts()
         array([2, 1, 0])
         """
-        return self._rows.row_degrees()[self._row_of(np.arange(self.n))] - 1
+        return to_host(self._rows.row_degrees())[self._row_of(np.arange(self.n))] - 1
 
     def ancestor_counts(self) -> np.ndarray:
         """Count the other vertices that reach each vertex.
@@ -241,7 +242,7 @@ class Reachability(Named):
         array([0, 1, 2])
         """
         if self._found is None:
-            return self._rows.column_degrees() - 1
+            return to_host(self._rows.column_degrees()) - 1
         sizes, counts = np.bincount(self._found.label), np.zeros(self.n, np.int64)
         for k in range(int(sizes.max(initial=0)).bit_length()):  # a row counts once per vertex of its component
             counts += self._rows[np.flatnonzero(sizes >> k & 1)].column_degrees() << k
@@ -381,7 +382,7 @@ def first_of_component(closure: PackedMatrix) -> np.ndarray:
     step = max(8 * WORD, BAND_ENTRIES // max(n, 1) // WORD * WORD)
     for a in range(0, n, step):
         b = min(a + step, n)
-        mutual = closure[a:b] & closure[:, a:b].transpose()
+        mutual = (closure[a:b] & closure[:, a:b].transpose()).get()
         word = (mutual.words != 0).argmax(axis=1)
         lowest = mutual.words[np.arange(b - a), word]
         lowest &= ~lowest + np.uint64(1)

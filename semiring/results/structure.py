@@ -344,7 +344,7 @@ def edges_of(A: Any) -> Edges:
 def entries_of_packed(matrix: PackedMatrix) -> tuple[np.ndarray, np.ndarray]:
     """The rows and the columns of the True entries, row by row."""
     rows, columns = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for first, offsets, found in matrix.neighbours():
+    for first, offsets, found in matrix.get().neighbours():
         rows.append(np.repeat(np.arange(first, first + len(offsets) - 1), np.diff(offsets)))
         columns.append(found)
     return np.concatenate(rows), np.concatenate(columns).astype(np.int64, copy=False)

@@ -30,7 +30,7 @@ def graph_of(A: Any, S: Semiring) -> Graph:
     if is_of_edges(A):
         return graph_for(A)
     if isinstance(A, PackedMatrix):
-        A = A.to_dense()
+        A = A.get().to_dense()
     if isinstance(A, np.ndarray) and A.dtype.kind == "b":
         weights, present, names = None, A, None
     else:

@@ -24,7 +24,7 @@ import pytest
 
 # What CuPy has under the same name and with the same meaning.
 NUMPYS = (
-    "abs arange argsort broadcast_to cumsum exp exp2 flatnonzero fmin histogram isfinite isnan log log1p log2 "
+    "abs arange argsort broadcast_to concatenate cumsum exp exp2 flatnonzero fmin histogram isfinite isnan log log1p log2 "
     "matmul maximum multiply negative stack subtract take_along_axis where"
 ).split()
 

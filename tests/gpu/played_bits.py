@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from gpu.host import Host
 
-from semiring.kernels.cuda.bits import closure, product, words
+from semiring.kernels.cuda.bits import closure, entries, product, words
 from semiring.kernels.cuda.compile import staging
 
 TALL, WIDE = 192, 256  # rows and columns of a tile of product_wgmma.cu
@@ -35,6 +37,7 @@ class Bits:
                 if hasattr(module, name):
                     monkeypatch.setattr(module, name, value)
         monkeypatch.setattr(closure, "_flags", self.flags)
+        monkeypatch.setattr(entries, "function", self.function)
         monkeypatch.setattr(staging, "LEAST_BYTES", 1 << 60)
 
     def function(self, name: str) -> Callable[..., None]:
@@ -125,16 +128,57 @@ class Bits:
         assert down <= words.MOST_DOWN
         self.write(to, ld_to, self.truths(M, ld, rows, columns).T)
 
-    def pack(self, _across: int, _down: int, source: int, ld: int, to: int, ld_to: int, rows: int, columns: int,
-             width: int) -> None:
-        self.bytes(to, ld_to, rows, 8 * width)[...] = 0
-        self.write(to, ld_to, self.bytes(source, ld, rows, columns) & 1 > 0)
+    def __getattr__(self, name: str) -> Any:
+        """Conversions from and to elements of a size: `pack_4`, `unpack_complex_16`, …"""
+        verb, _, kind = name.partition("_")
+        if verb not in ("pack", "unpack") or not kind.removeprefix("complex_").isdecimal():
+            raise AttributeError(name)
+        size, parts = int(kind.removeprefix("complex_")), 2 if kind.startswith("complex") else 1
+        return partial(getattr(self, f"_{verb}"), np.dtype(f"u{size // parts}"), parts)
 
-    def unpack(self, _across: int, _down: int, M: int, ld: int, to: int, ld_to: int, rows: int, columns: int) -> None:
+    def elements(self, address: int, ld: int, step: int, rows: int, columns: int, dtype: np.dtype, parts: int) -> Any:
+        """Views of the numbers of each element, wherever they lie: strides may be negative."""
+        assert self.host.home(address).number == self.host.number, "in another GPU's memory"
+        buffer = (ctypes.c_char * dtype.itemsize).from_address(address)
+        one = np.ndarray((1,), dtype, buffer)
+        return np.lib.stride_tricks.as_strided(one, (rows, columns, parts), (ld, step, dtype.itemsize))
+
+    def _pack(self, dtype: np.dtype, parts: int, _across: int, _down: int, source: int, ld: int, step: int, to: int,
+              ld_to: int, rows: int, columns: int, width: int, counted: int, looked_at: int, low: int, high: int,
+              unclear: int) -> None:
+        numbers = self.elements(source, ld, step, rows, columns, dtype, parts)
+        counted, looked_at, low, high = (dtype.type(x % (1 << 8 * dtype.itemsize))
+                                         for x in (counted, looked_at, low, high))
+        self.bytes(to, ld_to, rows, 8 * width)[...] = 0
+        self.write(to, ld_to, (numbers & counted).any(axis=2))
+        seen = numbers & looked_at
+        if looked_at and ((seen == low) | (seen == high)).any():
+            self.host.at(unclear, 0, 1, 1, "u4")[...] = 1
+
+    def _unpack(self, dtype: np.dtype, parts: int, _across: int, _down: int, M: int, ld: int, to: int, ld_to: int,
+                step: int, rows: int, columns: int, one: int) -> None:
+        numbers = self.elements(to, ld_to, step, rows, columns, dtype, parts)
+        numbers[...] = 0
+        numbers[..., 0] = np.where(self.truths(M, ld, rows, columns), dtype.type(one), dtype.type(0))
+
+    def pack_bytes(self, _across: int, _down: int, source: int, ld: int, to: int, ld_to: int, rows: int, columns: int,
+                   width: int) -> None:
+        assert not (source | ld * (rows > 1)) % 16
+        self.bytes(to, ld_to, rows, 8 * width)[...] = 0
+        self.write(to, ld_to, self.bytes(source, ld, rows, columns) > 0)
+
+    def unpack_bytes(self, _across: int, _down: int, M: int, ld: int, to: int, ld_to: int, rows: int,
+                     columns: int) -> None:
+        assert not (to | ld_to * (rows > 1)) % 16
         self.bytes(to, ld_to, rows, columns)[...] = self.truths(M, ld, rows, columns)
 
     def clear(self, rows: int, _down: int, A: int, ld: int, width: int) -> None:
         self.bytes(A, ld, rows, 8 * width)[...] = 0
+
+    def set_entries(self, _across: int, _down: int, M: int, ld: int, rows: int, columns: int, count: int) -> None:
+        places = (self.host.at(end, 0, 1, count, "i8")[0].tolist() for end in (rows, columns))
+        for i, j in zip(*places, strict=True):
+            self.bytes(M + i * ld + j // 8, 0, 1, 1)[...] |= np.uint8(1 << j % 8)
 
     def set_diagonal(self, blocks: int, _down: int, A: int, ld: int, n: int, values: int) -> None:
         assert 256 * (blocks - 1) < n <= 256 * blocks

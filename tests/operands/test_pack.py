@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from gpu.host import Host
+from gpu.played_bits import Bits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reachable import makes, warshall
@@ -89,26 +89,26 @@ def test_explicit_entries_of_sparse_matrices() -> None:
     same(PackedMatrix.from_sparse(stored_false), np.eye(3, k=1, dtype=bool) & [[True], [False], [False]])
 
 
-class DeviceArray(np.ndarray):
-    """A NumPy array that passes for one of CuPy."""
-
-    __module__ = "cupy"
-
-    def get(self) -> np.ndarray:
-        return np.asarray(self).view(np.ndarray)
-
-
 def test_device_arrays_are_packed_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    cupy = ModuleType("cupy")
-    cupy.zeros = lambda shape, dtype: np.zeros(shape, dtype).view(DeviceArray)
-    cupy.packbits = lambda a, bitorder: np.packbits(a, bitorder=bitorder).view(DeviceArray)
-    monkeypatch.setitem(sys.modules, "cupy", cupy)
-    monkeypatch.setattr(packed_conversions, "ON_DEVICE", 3000)
+    """Their bits stay on the GPU, which is the host's memory here; unclear entries are refused with their places."""
+    cupy = Bits(host := Host(), monkeypatch).host.stand_in(monkeypatch)
     for shape in ((0, 5), (5, 0), (1, 1), (70, 130), (13, 600)):
         dense = drawn(*shape, 11)
-        for array in (dense, dense * 2.5, np.asfortranarray(dense), np.repeat(dense, 2, 1)[:, ::2]):
-            same(PackedMatrix.from_dense(array.view(DeviceArray)), dense)
-    refused("2-D", PackedMatrix.from_dense, np.zeros(3).view(DeviceArray))
+        for array in (dense, dense * 2.5, dense.astype("i2"), dense * 1j, dense.view("u1") * np.uint8(6)):
+            M = pack(host.array(array))
+            assert M.device == cupy.cuda.Device(0) and isinstance(M, PackedMatrix)
+            same(M.get(), dense)
+            assert type(PackedMatrix.from_dense(host.array(array))) is type(M)
+    refused("2-D", PackedMatrix.from_dense, host.array(np.zeros(3)))
+    for wrong in (np.nan, np.inf, -np.inf, complex(0, np.inf)):
+        array = np.zeros((3, 70), type(wrong))
+        array[1, 66] = wrong
+        refused(r"A\[1, 66\] is ", pack, host.array(array))
+        assert PackedMatrix.from_dense(host.array(array)).count() == 1
+    for limit in (np.iinfo("i1").min, np.iinfo("i1").max):
+        refused(rf"A\[0, 0\] is {limit}, which is an absent edge", pack, host.array(np.array([[limit]], "i1")))
+    assert pack(host.array(np.array([[255, 0]], "u1"))).count() == 1
+    assert pack(host.array(np.array([[-0.0, 5e-324]]))).get().to_dense().tolist() == [[False, True]]
 
 
 def test_entries_are_added_in_place() -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from gpu.host import Host
+from gpu.played_bits import Bits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reachable import makes, warshall
@@ -16,7 +18,7 @@ import semiring as sr
 from semiring import SemiringError
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands import devices
-from semiring.operands.packed import Packed, check_boolean, read_packed, read_packed_on_gpu
+from semiring.operands.packed import Packed, check_boolean, read_packed
 from semiring.operands.read import read
 
 SIZES = st.one_of(st.sampled_from([0, 1, 63, 64, 65, 128, 511, 512, 513]), st.integers(0, 200))
@@ -124,13 +126,12 @@ def test_who_may_have_a_bit_an_element() -> None:
         text = f"^one bit per pair is only enough for algebras of False and True, .*, not {S.name}$"
         refused(text, check_boolean, S)
     text = "^packed matrices need the algebra of or and and, sr.boolean, not parity$"
-    for call in (check_boolean, partial(read_packed, PackedMatrix.zeros(2, 2), what="A"),
-                 partial(read_packed_on_gpu, PackedMatrix.zeros(2, 2), what="A")):
+    for call in (check_boolean, partial(read_packed, PackedMatrix.zeros(2, 2), what="A")):
         refused(text, call, S=parity)
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (3, 70), (1, 513), (64, 0)])
-def test_what_is_known_without_looking(shape: tuple[int, int]) -> None:
+def test_what_is_known_without_looking(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = PackedMatrix.from_dense(drawn(*shape, 3))
     given_ = read(matrix, sr.boolean, "B")
     assert isinstance(given_, Packed) and given_.matrix is matrix and not given_.mine and not given_.on_gpu
@@ -139,7 +140,9 @@ def test_what_is_known_without_looking(shape: tuple[int, int]) -> None:
     facts, low = given_.form(5)
     assert facts.two_valued and given_.facts.two_valued and low.kind == "packed" and not low.on_gpu
     assert given_.lowering(facts, 5, in_place=True) is low
-    there = read_packed_on_gpu(matrix, sr.boolean, "B")
+    Bits(Host(), monkeypatch)
+    there = read(matrix.to_device("gpu"), sr.boolean, "B")
+    assert isinstance(there, Packed)
     assert there.on_gpu and there.form(5)[1].on_gpu and there.form(5)[1].kind == "packed"
 
 

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from semiring.algebra.arguments import array_of
 from semiring.errors import SemiringError
-from semiring.kernels.blocks.bits import ROW_WORDS, WORD, AnyRows, PackedRows, check_writable
+from semiring.kernels.blocks.bits import ROW_WORDS, AnyRows, PackedRows, check_writable
 
 from . import choose
 
 ENTRIES = 1 << 20  # positions converted at once
-ON_DEVICE = 1 << 26  # entries of a device array packed at once
 
 
 def from_dense(kind: type[AnyRows], array: Any, threads: int | None) -> AnyRows:
     """An entry is True where it differs from zero."""
     if _is_of("cupy", "ndarray", array):
-        return _from_cupy(kind, array)
+        return class_on_gpu().from_dense(array)
     array = np.asarray(array)
-    _check_kind(array)
+    check_kind(array)
     if array.flags.f_contiguous and not array.flags.c_contiguous:
         return choose.transposed(from_dense(kind, array.T, threads), threads)
     matrix = kind.empty(*array.shape)
@@ -37,25 +37,13 @@ def _is_of(module: str, name: str, thing: Any) -> bool:
     return kind is not None and isinstance(thing, kind)
 
 
-def _from_cupy(kind: type[AnyRows], array: Any) -> AnyRows:
-    """Bands of rows are packed on the GPU, and their words copied."""
-    import cupy
-
-    _check_kind(array)
-    rows, columns = array.shape
-    matrix = kind.empty(rows, columns)
-    width = matrix.words.shape[1]
-    step = max(1, ON_DEVICE // max(1, WORD * width))
-    for a in range(0, rows if columns else 0, step):
-        part = array[a : a + step]
-        padded = cupy.zeros((len(part), WORD * width), bool)
-        padded[:, :columns] = part != 0
-        packed = cupy.packbits(padded.reshape(-1), bitorder="little")  # it packs vectors only
-        matrix.words[a : a + step] = packed.get().view("<u8").reshape(len(part), width)
-    return matrix
+def class_on_gpu() -> Any:
+    """The class of packed matrices on a GPU; by name, because its layer is above this one."""
+    return import_module("semiring.kernels.cuda.bits.matrix").DevicePackedMatrix
 
 
-def _check_kind(array: Any) -> None:
+def check_kind(array: Any) -> None:
+    """Refuse what is not a matrix of truth values or numbers."""
     if array.ndim != 2 or array.dtype.kind not in "?biufc":
         raise SemiringError(f"only a 2-D bool or numeric array can be packed, not {array.ndim}-D {array.dtype}")
 
@@ -68,39 +56,49 @@ def to_dense(matrix: PackedRows, out: np.ndarray, threads: int | None) -> np.nda
 
 def from_edges(kind: type[AnyRows], rows: Any, columns: Any, shape: int | tuple[int, int]) -> AnyRows:
     """True at given positions."""
-    height, width = (shape, shape) if isinstance(shape, (int, np.integer)) else shape
-    if height < 0 or width < 0:
-        raise SemiringError(f"a matrix of {height} rows and {width} columns cannot be made")
-    rows, columns = _checked(rows, columns, (height, width))  # before room is made for the matrix
+    if _is_of("cupy", "ndarray", rows) or _is_of("cupy", "ndarray", columns):
+        return class_on_gpu().from_edges(rows, columns, shape)
+    height, width = sides(shape)
+    rows, columns = checked(rows, columns, (height, width))  # before room is made for the matrix
     matrix = kind.zeros(height, width)
     _set(matrix, rows, columns)
     return matrix
 
 
+def sides(shape: int | tuple[int, int]) -> tuple[int, int]:
+    """Rows and columns of a matrix; refuses negative ones."""
+    height, width = (shape, shape) if isinstance(shape, (int, np.integer)) else shape
+    if height < 0 or width < 0:
+        raise SemiringError(f"a matrix of {height} rows and {width} columns cannot be made")
+    return int(height), int(width)
+
+
 def set_entries(matrix: PackedRows, rows: Any, columns: Any) -> None:
     """Make entries at given positions True."""
     check_writable(matrix)
-    _set(matrix, *_checked(rows, columns, matrix.shape))
+    _set(matrix, *checked(rows, columns, matrix.shape))
 
 
 def _set(matrix: PackedRows, rows: np.ndarray, columns: np.ndarray) -> None:
+    rows, columns = (end.get() if _is_of("cupy", "ndarray", end) else end for end in (rows, columns))
     for a in range(0, len(rows), ENTRIES):
         choose.set_entries(matrix, *(np.ascontiguousarray(end[a : a + ENTRIES], np.int64) for end in (rows, columns)))
 
 
-def _checked(rows: Any, columns: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+def checked(rows: Any, columns: Any, shape: tuple[int, int]) -> tuple[Any, Any]:
+    """Positions as arrays, each inside the matrix; a column for each row."""
     rows, columns = _positions("rows", rows, shape[0]), _positions("columns", columns, shape[1])
     if len(rows) != len(columns):
         raise SemiringError(f"{len(rows)} rows and {len(columns)} columns: an entry needs one of each")
     return rows, columns
 
 
-def _positions(what: str, end: Any, length: int) -> np.ndarray:
-    array = array_of(end, what)
+def _positions(what: str, end: Any, length: int) -> Any:
+    array = end if _is_of("cupy", "ndarray", end) else array_of(end, what)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
         raise SemiringError(f"{what} of entries are a 1-D array of integers, not {array.ndim}-D {array.dtype}")
     if len(array) and not (array.min() >= 0 and array.max() < length):
-        k = int(np.argmax((array < 0) | (array >= length)))
+        k = int(((array < 0) | (array >= length)).argmax())
         raise SemiringError(f"{what}[{k}] is {array[k]}, outside 0 … {length - 1}")
     return array
 
@@ -110,13 +108,18 @@ def from_sparse(kind: type[AnyRows], matrix: Any) -> AnyRows:
     if not hasattr(matrix, "tocoo") or len(matrix.shape) != 2:
         raise SemiringError(f"a sparse matrix of two axes can be packed so, not {type(matrix).__name__}")
     if _is_of("cupyx.scipy.sparse", "spmatrix", matrix):
-        matrix = matrix.get()
+        return class_on_gpu().from_sparse(matrix)
     entries = matrix.tocoo()
+    return from_edges(kind, *stored_places(matrix.format, entries), matrix.shape)
+
+
+def stored_places(format: str, entries: Any) -> tuple[Any, Any]:
+    """The rows and columns of the entries that count, of a matrix in coordinates that had another format."""
     rows, columns = entries.row, entries.col
-    if matrix.format in ("bsr", "dia") or entries.data.dtype == bool:
+    if format in ("bsr", "dia") or entries.data.dtype == bool:
         stored = entries.data != 0
         rows, columns = rows[stored], columns[stored]
-    return from_edges(kind, rows, columns, matrix.shape)
+    return rows, columns
 
 
 def to_sparse(M: PackedRows) -> Any:
@@ -136,7 +139,8 @@ def to_sparse(M: PackedRows) -> Any:
 
 
 def neighbours(
-    M: PackedRows, entries: int, degrees: np.ndarray | None = None
+    M: PackedRows, entries: int, degrees: np.ndarray | None = None,
+    columns_of: Callable[[Any, int, int, int], Any] = choose.columns_of,
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """The columns of each row, some rows at a time."""
     if entries < 1:
@@ -147,5 +151,5 @@ def neighbours(
         last = max(first + 1, int(np.searchsorted(ends, done + entries, "right")))
         last = min(last, first + max(1, ENTRIES // ROW_WORDS))  # rows without entries are entries of `offsets`
         offsets = np.concatenate([[0], ends[first:last] - done])
-        yield first, offsets, choose.columns_of(M, first, last, int(offsets[-1]))
+        yield first, offsets, columns_of(M, first, last, int(offsets[-1]))
         first, done = last, int(ends[last - 1])

@@ -15,8 +15,8 @@ from .choose import transposed
 PAIRS = 1 << 20  # entries that are looked up at once
 
 
-def select(M: PackedRows, key: Any) -> Any:
-    """Entries, a row or a column as bool, or a block as a packed matrix; see `PackedMatrix`."""
+def select(M: Any, key: Any) -> Any:
+    """Entries, a row or a column as bool, or a block as a packed matrix; see `PackedMatrix`, which this is one of."""
     rows, columns = (*key, slice(None))[:2] if isinstance(key, tuple) and len(key) in (1, 2) else (key, slice(None))
     M, rows = _stepped(M, rows)
     M, columns = _stepped(M, columns, transposed=True)
@@ -36,13 +36,15 @@ def select(M: PackedRows, key: Any) -> Any:
     return _entries(M, rows, columns)
 
 
-def row_entries(M: PackedRows, i: int) -> np.ndarray:
+def row_entries(M: Any, i: int) -> Any:
     """A row as an array of bool."""
+    if M.device != "cpu":
+        return block(M, i, i + 1, 0, M.shape[1]).to_dense()[0]
     words = np.ascontiguousarray(M.words[i], "<u8")
     return np.unpackbits(words.view(np.uint8), count=M.shape[1], bitorder="little").view(bool)
 
 
-def _stepped(M: PackedRows, part: Any, transposed: bool = False) -> tuple[PackedRows, Any]:
+def _stepped(M: Any, part: Any, transposed: bool = False) -> tuple[Any, Any]:
     """The rows, or columns, of a slice with a step; a slice of all of them is left to do."""
     if not isinstance(part, slice) or part.step in (None, 1):
         return M, part
@@ -75,32 +77,36 @@ def _checked(index: np.ndarray, length: int, axis: str) -> np.ndarray:
     return np.where(index < 0, index + length, index)
 
 
-def _rows(M: PackedRows, rows: np.ndarray, columns: tuple[int, int]) -> PackedRows:
+def _rows(M: Any, rows: np.ndarray, columns: tuple[int, int]) -> Any:
     """Some rows, in any order."""
     if rows.ndim != 1:
         raise SemiringError(f"rows or columns to take are a 1-D array, not one of shape {rows.shape}")
     part = block(M, 0, M.shape[0], *columns)
     result = type(M).empty(len(rows), part.shape[1])
-    width = -(-part.shape[1] // WORD)
+    width, at = -(-part.shape[1] // WORD), M._positions(rows)
     for a, b in result.bands():
-        result.words[a:b, :width] = part.words[rows[a:b], :width]
+        result.words[a:b, :width] = part.words[at[a:b], :width]
     result.words[:, width:] = 0
     return frozen(result)
 
 
-def _columns(M: PackedRows, columns: np.ndarray) -> PackedRows:
+def _columns(M: Any, columns: np.ndarray) -> PackedRows:
     """Some columns, in any order."""
-    return frozen(transposed(_rows(transposed(M), columns, (0, M.shape[0]))))
+    return frozen(_turned(_rows(_turned(M), columns, (0, M.shape[0]))))
 
 
-def _entries(M: PackedRows, rows: Any, columns: Any) -> np.ndarray:
+def _turned(M: Any) -> Any:
+    return transposed(M) if M.device == "cpu" else M.transpose()
+
+
+def _entries(M: PackedRows, rows: Any, columns: Any) -> Any:
     """Entries at pairs of positions."""
     try:
         rows, columns = np.broadcast_arrays(rows, columns)
     except ValueError:
         raise SemiringError(f"rows {np.shape(rows)} and columns {np.shape(columns)} do not broadcast") from None
-    i, j = rows.reshape(-1), columns.reshape(-1)
-    found = np.empty(len(i), bool)
+    i, j = (M._positions(end.reshape(-1)) for end in (rows, columns))
+    found = np.empty_like(i, bool)
     for a in range(0, len(i), PAIRS):
         part = j[a : a + PAIRS]
         words = M.words[i[a : a + PAIRS], part // WORD]

@@ -1,4 +1,4 @@
-"""Boolean matrices with one bit per entry: the block type of the packed Boolean engines.
+"""Boolean matrices with one bit per entry: the block type of the packed Boolean engines, and the face of all of them.
 
 The compiled code that fills and reads the words is in `semiring.kernels.cpu` and is imported on first use;
 conversions, indexing and files have modules next to this one, storage and entry-by-entry operations are in
@@ -25,6 +25,9 @@ class PackedMatrix(PackedRows):
     `from_dense`, `from_edges`, `from_sparse`, `load` make one, and `semiring.pack` from anything that can be a graph.
     ``A | B``, ``A & B``, ``A ^ B`` and ``~A`` work entry by entry, ``A == B`` is one truth value, and
     ``numpy.asarray(A)`` unpacks.
+
+    A matrix that is made from CuPy arrays stays on the GPU. Everything below works there, too, and returns CuPy arrays;
+    ``A.device`` says where a matrix is, ``A.get()`` copies it to the host, and ``A.to_device("gpu")`` to the GPU.
 
     Parameters
     ----------
@@ -54,7 +57,8 @@ class PackedMatrix(PackedRows):
     ``M[i, j]`` is one entry, ``M[i]`` a row and ``M[:, j]`` a column as arrays of bool; with arrays of rows and
     columns ``M[i, j]`` is an array of entries. ``M[a:b, c:d]`` is a view that shares the words if c is a multiple
     of 64, and d is one too or the last column. Otherwise, as for ``M[array]`` and slices with steps, it is a read-only
-    copy, so that no change is lost unnoticed.
+    copy, so that no change is lost unnoticed (on a GPU copies are not read-only). A matrix on the host meets one on a
+    GPU there, except in ``A |= B``, whose result is where A is.
 
     Examples
     --------
@@ -78,8 +82,8 @@ class PackedMatrix(PackedRows):
         Parameters
         ----------
         array : array_like, shape (rows, columns)
-            bool or numeric, of any strides and order; may be read-only, and may be a CuPy array, from which only
-            packed words leave the GPU.
+            bool or numeric, of any strides and order; may be read-only, and may be a CuPy array, whose bits stay on
+            the GPU.
         threads : int, optional
             Threads to use, 1 or more. Default: the process-wide setting.
 
@@ -323,6 +327,53 @@ class PackedMatrix(PackedRows):
         [1, 2]
         """
         return conversions.to_sparse(self)
+
+    def to_device(self, device: str) -> PackedMatrix:
+        """Return the matrix in the memory of a device: a copy, or itself if it is there.
+
+        Parameters
+        ----------
+        device : {"cpu", "gpu", "cuda"}
+            A GPU is CuPy's current one.
+
+        Returns
+        -------
+        PackedMatrix, of the same shape
+
+        Raises
+        ------
+        SemiringError
+            For another name.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> M = sr.PackedMatrix.identity(3)
+        >>> M.to_device("cpu") is M
+        True
+        """
+        if device == "cpu":
+            return self.get()
+        if device not in ("gpu", "cuda"):
+            raise SemiringError(f"device must be 'cpu' or 'gpu', and is {device!r}")
+        found: PackedMatrix = conversions.class_on_gpu().from_dense(self)
+        return found
+
+    def get(self) -> PackedMatrix:
+        """Return the matrix on the host: a copy of one on a GPU, itself otherwise.
+
+        Returns
+        -------
+        PackedMatrix, of the same shape
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> M = sr.PackedMatrix.identity(3)
+        >>> M.get() is M
+        True
+        """
+        return self
 
     def neighbours(self, entries: int = 1 << 20) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Iterate over the columns that are True in each row, some rows at a time.

@@ -2,79 +2,46 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
+import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from semiring.errors import SemiringError
-from semiring.kernels.blocks.bits import WORD, row_words
+from semiring.kernels.blocks.bits import PackedRows, row_words
+from semiring.kernels.cpu.bits import conversions
 from semiring.kernels.cpu.bits.choose import pack
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cuda.compile.staging import download, upload
 from semiring.machine.memory import in_words
+from semiring.machine.threads import thread_count
 
+from . import entries
 from . import words as bits_words
 from .words import Bits
 
-DOWN = 1024  # blocks of a grid, one below the other, that go over rows
 PIECE = 16 << 20  # bytes of words that are packed on the host before they are sent
 PIECES = 3  # of these in use: one is filled, one travels, one is about to
-CHUNK = 1 << 28  # elements that are compared with 0 at once, where an array does not hold truth values
+CHUNK = 1 << 28  # elements that are unpacked at once where edges are listed, and bytes where bits are counted
+MOST_EDGES = 2**31  # that CuPy's compressed rows can number
 
 
-class DevicePackedMatrix:
-    """A Boolean matrix of one bit an entry on the GPU; laid out as `semiring.kernels.cpu.bits.matrix.PackedMatrix`.
+class DevicePackedMatrix(PackedMatrix):
+    """A `PackedMatrix` on a GPU: its words are a CuPy array, and so are the arrays that it returns.
 
-    Parameters
-    ----------
-    words : cupy.ndarray of uint64, shape (rows, at least ceil(columns / 64))
-        The bits; held, not copied. Words of one row are adjacent, and bits past the last column are zero.
-    columns : int
-        Number of columns.
-
-    Attributes
-    ----------
-    words : cupy.ndarray of uint64, shape (rows, words of a row)
-        The bits, padding included.
-    shape : tuple of int
-        (rows, columns).
-
-    Raises
-    ------
-    SemiringError
-        If the words are not as above, or too few for the columns; when matrices of different shapes are combined, or
-        what is taken is neither an entry nor a block of whole words.
-    IndexError
-        If a row or a column does not exist.
-
-    Notes
-    -----
-    ``M[a:b, c:d]`` is a view that shares the words; c must be a multiple of 64, and d too unless it is the last
-    column. ``M[i, j]`` is one entry, and waits for the device, as `count`, ``==`` and `get` do. Everything else is
-    given to the current stream.
+    Entries, `count`, ``==`` and `get` wait for the device. Everything else is given to the current stream. Blocks
+    ``M[a:b, c:d]`` of whole words are views, as on the host; other parts are copies.
     """
 
-    __slots__ = ("shape", "words")
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, words: Any, columns: int):
-        if words.dtype != np.uint64 or words.ndim != 2:
-            raise SemiringError(f"packed words must be a 2-D uint64 array, not {words.ndim}-D {words.dtype}")
-        rows, width = words.shape
-        if not 0 <= columns <= WORD * width:
-            raise SemiringError(f"{columns} columns do not fit {width} words of {WORD} bits")
-        if words.size and ((width > 1 and words.strides[1] != 8) or (rows > 1 and words.strides[0] < 8)):
-            raise SemiringError("the words of a row must be adjacent and rows in ascending order; pass a copy")
-        self.words = words
-        self.shape = (rows, int(columns))
+    __slots__ = ()
 
     @classmethod
     def empty(cls, rows: int, columns: int) -> DevicePackedMatrix:
         """A matrix whose words hold anything: every word, padding included, must be written before it is read."""
         import cupy
 
+        rows, columns = conversions.sides((rows, columns))
         return cls(cupy.empty((rows, row_words(columns)), np.uint64), columns)
 
     @classmethod
@@ -82,6 +49,7 @@ class DevicePackedMatrix:
         """A matrix of all False."""
         import cupy
 
+        rows, columns = conversions.sides((rows, columns))
         return cls(cupy.zeros((rows, row_words(columns)), np.uint64), columns)
 
     @classmethod
@@ -92,13 +60,15 @@ class DevicePackedMatrix:
         return matrix
 
     @classmethod
-    def from_dense(cls, array: Any) -> DevicePackedMatrix:
+    def from_dense(cls, array: Any, threads: int | None = None) -> DevicePackedMatrix:
         """Pack a 2-D array; an entry is True where it differs from zero (NaN does).
 
         Parameters
         ----------
         array : cupy.ndarray, PackedMatrix or array_like, shape (rows, columns)
             What is not on the device is packed on the host, piece by piece, while pieces before it are sent.
+        threads : int, optional
+            Of the host.
 
         Returns
         -------
@@ -111,28 +81,65 @@ class DevicePackedMatrix:
         """
         import cupy
 
-        if isinstance(array, PackedMatrix):
-            return cls._sent(array)
-        if not isinstance(array, cupy.ndarray):
-            array = np.asarray(array)
-        if array.ndim != 2 or array.dtype.kind not in "?biufc":
-            raise SemiringError(f"only a 2-D bool or numeric array can be packed, not {array.ndim}-D {array.dtype}")
+        if isinstance(array, PackedRows):
+            return array if isinstance(array, cls) else cls._sent(array)
+        if isinstance(array, cupy.ndarray):
+            return cls.examined(array)[0]
+        array = np.asarray(array)
+        conversions.check_kind(array)
         if array.flags.f_contiguous and not array.flags.c_contiguous:
-            return cls.from_dense(array.T).transpose()
+            return cls.from_dense(array.T, threads).transpose()
         matrix = cls.empty(*array.shape)
-        rows, columns = array.shape
-        if isinstance(array, np.ndarray):
-            matrix._send(array)
-            return matrix
-        step = max(CHUNK // max(columns, 1), 1)
-        plain = array.dtype == bool and (columns <= 1 or array.strides[1] == 1)
-        for top in range(0, rows, max(rows, 1) if plain else step):
-            part = array if plain else array[top : top + step] != 0
-            cls(matrix.words[top : top + len(part)], columns)._pack(part)
+        matrix._send(array, threads)
         return matrix
 
     @classmethod
-    def _sent(cls, host: PackedMatrix) -> DevicePackedMatrix:
+    def examined(cls, array: Any) -> tuple[DevicePackedMatrix, Any]:
+        """Pack a CuPy array, and look for unclear entries: NaN, infinities, and the limits of signed integers.
+
+        Returns
+        -------
+        DevicePackedMatrix
+        cupy.ndarray of uint32, shape (1,)
+            Other than 0 if there are unclear entries.
+        """
+        import cupy
+
+        conversions.check_kind(array)
+        if array.flags.f_contiguous and not array.flags.c_contiguous:
+            turned, unclear = cls.examined(array.T)
+            return turned.transpose(), unclear
+        matrix, unclear = cls.empty(*array.shape), cupy.zeros(1, np.uint32)
+        entries.pack(array, matrix.bits, matrix.words.shape[1], unclear)
+        return matrix, unclear
+
+    @classmethod
+    def from_edges(cls, rows: Any, columns: Any, shape: int | tuple[int, int]) -> DevicePackedMatrix:
+        """The matrix that is True at given positions, in arrays of the host or of the GPU."""
+        height, width = conversions.sides(shape)
+        rows, columns = conversions.checked(rows, columns, (height, width))
+        matrix = cls.zeros(height, width)
+        entries.set_entries(matrix.bits, rows, columns)
+        return matrix
+
+    @classmethod
+    def from_sparse(cls, matrix: Any) -> DevicePackedMatrix:
+        """Pack a sparse matrix of CuPy, or one of SciPy."""
+        edges = matrix.tocoo() if hasattr(matrix, "tocoo") else matrix.tocsc().tocoo()
+        return cls.from_edges(*conversions.stored_places(matrix.format, edges), matrix.shape)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], mmap: bool | str = False) -> DevicePackedMatrix:
+        """Read a file that `save` wrote, and copy it to the GPU."""
+        return cls.from_dense(PackedMatrix.load(path, mmap))
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], rows: int, columns: int) -> PackedMatrix:
+        """Make a matrix of all False in a new file, which is on the host."""
+        return PackedMatrix.create(path, rows, columns)
+
+    @classmethod
+    def _sent(cls, host: PackedRows) -> DevicePackedMatrix:
         width = row_words(host.shape[1])
         if host.words.shape[1] == width:
             return cls(upload(host.words), host.shape[1])
@@ -141,7 +148,7 @@ class DevicePackedMatrix:
         matrix.words[:, :used] = upload(host.words[:, :used])
         return matrix
 
-    def _send(self, array: np.ndarray) -> None:
+    def _send(self, array: np.ndarray, threads: int | None) -> None:
         """The entries of a host array, packed into pinned memory that the device reads."""
         import cupy
 
@@ -156,62 +163,99 @@ class DevicePackedMatrix:
             part = array[top : top + step]
             free[i % PIECES].synchronize()
             words = np.frombuffer(pieces[i % PIECES], np.uint64, len(part) * width).reshape(len(part), width)
-            pack(PackedMatrix(words, columns), part)
+            pack(PackedMatrix(words, columns), part, threads)
             self.words[top : top + step].set(words, stream)
             free[i % PIECES].record(stream)
         stream.synchronize()  # the pieces go back to CuPy
 
-    def _pack(self, truths: Any) -> None:
-        """The entries from truth values that are adjacent in each row."""
-        rows, columns = truths.shape
-        if rows and columns:
-            width = self.words.shape[1]
-            place, target = (truths.data.ptr, truths.strides[0]), self.bits[:2]
-            bits_words.words_function("pack")(
-                -(-width // 64), min(rows, DOWN), *place, *target, rows, columns, width
-            )
+    @property
+    def device(self) -> Any:
+        """The GPU, a device of CuPy."""
+        return self.words.device
 
-    def to_dense(self, dtype: Any = bool) -> Any:
+    def get(self) -> PackedMatrix:
+        """The matrix on the host; waits for the device."""
+        if not self.words.size:
+            return PackedMatrix.zeros(*self.shape)
+        return PackedMatrix(download(self.words), self.shape[1])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a ``.npy`` file, as a matrix of the host does."""
+        self.get().save(path)
+
+    def to_dense(self, dtype: Any = bool, out: Any = None, threads: int | None = None) -> Any:
         """The matrix as a CuPy array of zeros and ones.
 
         Parameters
         ----------
         dtype : dtype, optional
+            Of the new array; ignored if `out` is given.
+        out : cupy.ndarray or ndarray, shape (rows, columns), optional
+            Written and returned; any dtype and strides.
+        threads : int, optional
+            Of the host, if `out` is there.
 
         Returns
         -------
         cupy.ndarray, shape (rows, columns)
+            Or `out`.
         """
         import cupy
 
-        rows, columns = self.shape
-        truths = cupy.empty(self.shape, bool)
-        if truths.size:
-            bits_words.words_function("unpack")(
-                -(-columns // 4096), min(rows, DOWN), *self.bits[:2], truths.data.ptr, truths.strides[0], rows, columns
-            )
-        return truths.astype(dtype, copy=False)
+        thread_count(threads)  # refuses what is not a number of threads
+        if out is not None and not isinstance(out, cupy.ndarray):
+            return self.get().to_dense(out=out, threads=threads)
+        if out is None:
+            out = cupy.empty(self.shape, dtype)
+        elif out.shape != self.shape:
+            raise SemiringError(f"out must be a writable array of shape {self.shape}, not {out.shape}")
+        entries.unpack(self.bits, out)
+        return out
 
-    def get(self) -> PackedMatrix:
-        """The matrix on the host, as a `PackedMatrix` of the same shape; waits for the device."""
-        if not self.words.size:
-            return PackedMatrix.zeros(*self.shape)
-        return PackedMatrix(download(self.words), self.shape[1])
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise TypeError("a packed matrix on a GPU becomes no NumPy array unasked: use .get() for the packed matrix on "
+                        "the host, or .to_dense() for a CuPy array")
 
-    def transpose(self) -> DevicePackedMatrix:
+    def to_sparse(self) -> Any:
+        """Convert the matrix to a CuPy CSR matrix of bool, by blocks of rows.
+
+        Raises
+        ------
+        SemiringError
+            If there are 2³¹ True entries or more.
+        """
+        import cupy
+        from cupyx.scipy.sparse import csr_matrix
+
+        degrees = self.row_degrees().get()
+        count = int(degrees.sum())
+        if count >= MOST_EDGES:
+            raise SemiringError(f"CuPy's sparse matrices number at most 2³¹ entries, and {count:,} are True: take get()")
+        pointers = np.zeros(self.shape[0] + 1, np.int32)
+        np.cumsum(degrees, out=pointers[1:])
+        columns = cupy.empty(count, np.int32)
+        for first, _, part in self.neighbours():
+            columns[int(pointers[first]) : int(pointers[first]) + len(part)] = part
+        return csr_matrix((cupy.ones(count, bool), columns, cupy.asarray(pointers)), shape=self.shape)
+
+    def neighbours(self, entries: int = 1 << 20) -> Iterator[tuple[int, Any, Any]]:
+        """Iterate over the columns that are True in each row, some rows at a time; CuPy arrays."""
+        import cupy
+
+        degrees = self.row_degrees().get()
+        for first, offsets, columns in conversions.neighbours(self, entries, degrees, _columns_of):
+            yield first, cupy.asarray(offsets), columns
+
+    def set(self, rows: Any, columns: Any) -> None:
+        """Make entries True in place, at positions in arrays of the host or of the GPU."""
+        entries.set_entries(self.bits, *conversions.checked(rows, columns, self.shape))
+
+    def transpose(self, threads: int | None = None) -> DevicePackedMatrix:
         """The transposed matrix, in words of its own."""
         result = self.zeros(self.shape[1], self.shape[0])
         if self.words.size and result.words.size:
             bits_words.transpose(self.bits, result.bits)
         return result
-
-    def copy(self) -> DevicePackedMatrix:
-        """The same matrix in words of its own."""
-        matrix = self.empty(*self.shape)
-        used = self.bits.pairs
-        matrix.words[:, :used] = self.words[:, :used]
-        matrix.words[:, used:] = 0
-        return matrix
 
     def count(self) -> int:
         """Number of entries that are True."""
@@ -230,31 +274,38 @@ class DevicePackedMatrix:
         result = cupy.zeros(self.shape[0], np.int64)
         step = max(CHUNK // (8 * max(self.words.shape[1], 1)), 1)
         for top in range(0, self.shape[0] if self.shape[1] else 0, step):
-            result[top : top + step] = set_bits(self.words[top : top + step, : -(-self.shape[1] // WORD)])
+            result[top : top + step] = set_bits(self.words[top : top + step, : self.used_words])
         return result
 
     def column_degrees(self) -> Any:
         """How many entries of each column are True, as a CuPy array of int64, shape (columns,); transposes a copy."""
         return self.transpose().row_degrees()
 
-    def __or__(self, other: object) -> Any:
-        return self._combined(other, operator.or_)
+    # Either may be on the host: the other one is copied to the GPU of this one.
+    __ror__, __rand__, __rxor__ = PackedMatrix.__or__, PackedMatrix.__and__, PackedMatrix.__xor__
 
-    def __and__(self, other: object) -> Any:
-        return self._combined(other, operator.and_)
-
-    def __xor__(self, other: object) -> Any:
-        return self._combined(other, operator.xor)
-
-    def _combined(self, other: object, operation: Callable[[Any, Any], Any]) -> Any:
-        if not isinstance(other, DevicePackedMatrix):
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, PackedRows):
             return NotImplemented
         if self.shape != other.shape:
-            raise SemiringError(f"matrices of shapes {self.shape} and {other.shape} do not combine entry by entry")
-        result, used = self.empty(*self.shape), -(-self.shape[1] // WORD)
-        result.words[:, :used] = operation(self.words[:, :used], other.words[:, :used])
-        result.words[:, used:] = 0
-        return result
+            return False
+        import cupy
+
+        differ, there = cupy.zeros(1, np.int32), self._beside(other)
+        if self.shape[0] and self.shape[1]:
+            b = self.bits
+            bits_words.words_function("compare")(b.rows, 1, *b[:2], *there.bits[:2], b.pairs, differ.data.ptr)
+        return not int(differ[0])
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _beside(self, other: Any) -> DevicePackedMatrix:
+        return other if isinstance(other, DevicePackedMatrix) else self._sent(other)
+
+    def _positions(self, positions: np.ndarray) -> Any:
+        import cupy
+
+        return cupy.asarray(positions)
 
     @property
     def bits(self) -> Bits:
@@ -263,44 +314,24 @@ class DevicePackedMatrix:
         width = self.words.shape[1]
         return Bits(self.words.data.ptr, self.words.strides[0] if rows > 1 else 8 * max(width, 1), rows, columns)
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the words, padding included."""
-        return int(self.words.nbytes)
-
     def __getitem__(self, key: Any) -> Any:
-        rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
-        if isinstance(rows, slice) and isinstance(columns, slice):
-            (top, bottom, down), (left, right, across) = rows.indices(self.shape[0]), columns.indices(self.shape[1])
-            bottom, right = max(top, bottom), max(left, right)
-            if down != 1 or across != 1 or left % WORD or (right % WORD and right != self.shape[1]):
-                raise SemiringError(
-                    f"columns {left}:{right}:{across} and rows in steps of {down} are not a block of whole words; "
-                    f"slice at multiples of {WORD} on the device, or take get() first"
-                )
-            return DevicePackedMatrix(self.words[top:bottom, left // WORD : -(-right // WORD)], right - left)
-        if isinstance(rows, slice) or isinstance(columns, slice) or np.ndim(rows) or np.ndim(columns):
-            raise SemiringError("on the device take blocks, M[a:b, c:d], or entries, M[i, j]; for others get() first")
-        i, j = (_position(*p) for p in zip((rows, columns), self.shape, ("row", "column"), strict=True))
-        return bool(int(self.words[i, j // WORD]) >> (j % WORD) & 1)
-
-    def __eq__(self, other: object) -> Any:
-        if not isinstance(other, DevicePackedMatrix):
-            return NotImplemented
-        if self.shape != other.shape:
-            return False
-        import cupy
-
-        differ = cupy.zeros(1, np.int32)
-        if self.shape[0] and self.shape[1]:
-            b = self.bits
-            bits_words.words_function("compare")(b.rows, 1, *b[:2], *other.bits[:2], b.pairs, differ.data.ptr)
-        return not int(differ[0])
+        parts = key if isinstance(key, tuple) else (key,)
+        parts = tuple(part.get() if hasattr(part, "get") else part for part in parts)  # positions are read on the host
+        return super().__getitem__(parts)
 
     def __repr__(self) -> str:
         rows, columns = self.shape
-        density = self.count() / max(1, rows * columns)
-        return f"DevicePackedMatrix({rows:,} × {columns:,}, density {density:.3g}, {in_words(self.nbytes)})"
+        return (f"PackedMatrix({rows:,} × {columns:,}, density {self.density:.3g}, {in_words(self.nbytes)}, on GPU "
+                f"{self.device.id})")
+
+
+def _columns_of(matrix: DevicePackedMatrix, first: int, last: int, count: int) -> Any:
+    """The columns that are set in some rows, row after row; there are so many."""
+    import cupy
+
+    step = max(CHUNK // max(matrix.shape[1], 1), 1)
+    found = [matrix[a : min(a + step, last)].to_dense().nonzero()[1] for a in range(first, last, step)]
+    return found[0].astype(np.int64, copy=False) if len(found) == 1 else cupy.concatenate(found)
 
 
 def set_bits(words: Any) -> Any:
@@ -315,10 +346,3 @@ def set_bits(words: Any) -> Any:
     fours = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
     bytes_ = (fours + (fours >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return ((bytes_ * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.int64).sum(axis=1)
-
-
-def _position(value: Any, length: int, axis: str) -> int:
-    index = int(value.__index__())
-    if not -length <= index < length:
-        raise IndexError(f"{axis} {index} is out of range for {length} {axis}s")
-    return index % length

@@ -1,47 +1,7 @@
-// Bits from bytes and bytes from bits, transposition, and what is done to single entries. Before this file the engine
-// writes bits.cuh. Matrices of bits have whole pairs of words a row; a grid goes over rows, or over blocks of 256 × 256.
+// Transposition, counts, comparison, and what is done to single entries. Before this file the engine writes bits.cuh.
+// Matrices of bits have whole pairs of words a row; a grid goes over rows, or over blocks of 256 × 256.
 
 constexpr int THREADS = 256;
-
-// The lowest bit of each of 16 bytes that are 0 or 1.
-DEVICE unsigned gathered(uint4 v) {
-    return (v.x * 0x10204080u >> 28) | (v.y * 0x10204080u >> 28) << 4 | (v.z * 0x10204080u >> 28) << 8 |
-           (v.w * 0x10204080u >> 28) << 12;
-}
-DEVICE unsigned spread(unsigned four) { return (four * 0x00204081u) & 0x01010101u; }
-
-// to ← the bits of rows of truth values; zeros up to the end of a row of `words` pairs.
-extern "C" __global__ void __launch_bounds__(THREADS) pack(
-    const char* from, long long ld, char* to, long long ldt, long long rows, long long columns, long long words) {
-    const bool aligned = !(((long long)from | ld) & 15);
-    for (long long i = blockIdx.y; i < rows; i += gridDim.y) {
-        const long long j = ((long long)blockIdx.x * THREADS + threadIdx.x) * 16;
-        if (j >= words * 64) return;
-        const char* const source = from + i * ld + j;
-        unsigned bits = 0;
-        if (aligned && j + 16 <= columns) bits = gathered(*(const uint4*)source);
-        else
-            for (int x = 0; x < 16 && j + x < columns; x++) bits |= (source[x] & 1u) << x;
-        *(unsigned short*)(to + i * ldt + j / 8) = bits;
-    }
-}
-
-// to ← truth values from rows of bits.
-extern "C" __global__ void __launch_bounds__(THREADS) unpack(
-    const char* from, long long ld, char* to, long long ldt, long long rows, long long columns) {
-    const bool aligned = !(((long long)to | ldt) & 15);
-    for (long long i = blockIdx.y; i < rows; i += gridDim.y) {
-        const long long j = ((long long)blockIdx.x * THREADS + threadIdx.x) * 16;
-        if (j >= columns) return;
-        const unsigned bits = *(const unsigned short*)(from + i * ld + j / 8);
-        char* const target = to + i * ldt + j;
-        if (aligned && j + 16 <= columns)
-            *(uint4*)target =
-                make_uint4(spread(bits & 15), spread(bits >> 4 & 15), spread(bits >> 8 & 15), spread(bits >> 12));
-        else
-            for (int x = 0; x < 16 && j + x < columns; x++) target[x] = bits >> x & 1;
-    }
-}
 
 // to ← from transposed: 256 × 256 entries by a block, 32 rows by a warp.
 extern "C" __global__ void __launch_bounds__(THREADS) transpose(

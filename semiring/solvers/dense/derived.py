@@ -357,7 +357,7 @@ def _powered(task: Task, given: Operand, A: Operand, k: int, plan: Plan) -> Any:
 def _power(task: Task, given: Operand, k: int) -> Any:
     """A^k as a product of those of A, A², A⁴, … that are in it."""
     if k < 2:
-        return _as_product(given if k else on_host(given).eye())
+        return _as_product(given if k else (given if isinstance(given, Packed) else on_host(given)).eye())
     square: Any = given
     result = None
     while True:
@@ -382,7 +382,7 @@ def _as_product(given: Operand) -> Any:
 def _with_ones(A: Operand) -> Operand:
     """1 ⊕ A: only the diagonal differs."""
     if isinstance(A, Packed):
-        return Packed(A.matrix | PackedMatrix.identity(A.shape[0]), A.S, A.what, mine=True)
+        return Packed(A.matrix | type(A.matrix).identity(A.shape[0]), A.S, A.what, mine=True)
     assert isinstance(A, Dense)
     array, at, T = A.array.copy(), np.arange(A.shape[-1]), A.S.over(A.dtype)
     array[..., at, at] = T.add(full(array[..., at, at].copy(), T.one), array[..., at, at])
@@ -401,7 +401,7 @@ def _by_squares(task: Task, given: Operand, A: Operand, k: int, plan: Plan) -> A
 
 def _by_horner(task: Task, given: Operand, A: Operand, k: int, plan: Plan) -> Any:
     """X ← 1 ⊕ A X, k times; without the empty walk the last 1 is left out."""
-    one = on_host(A).eye().plain
+    one = (A if isinstance(A, Packed) else on_host(A)).eye().plain
     one = one.changed(mine=False) if isinstance(one, Packed) else as_dense(one)  # each product adds to it
     A, X = A.plain, one.matrix.copy() if isinstance(one, Packed) else one.array.copy()
     with told(task.options.progress, f"{task.S.name} closure") as report:
@@ -415,14 +415,14 @@ def _by_horner(task: Task, given: Operand, A: Operand, k: int, plan: Plan) -> An
 
 def _zeros(A: Operand) -> Any:
     if isinstance(A, Packed):
-        return PackedMatrix.zeros(*A.shape)
+        return type(A.matrix).zeros(*A.shape)
     return full(np.empty(A.shape, A.dtype), A.S.zero_in(A.dtype))
 
 
 def _wrapped(given: Operand, X: Any) -> Any:
     """The answer as a closure's comes."""
     if isinstance(X, PackedMatrix):
-        return on_host(given).wrap(X) if isinstance(given, Packed) else X
+        return X
     if X.dtype.kind == "f" and given.dtype.kind in "iu":
         X = from_floats(given.S, X, given.dtype)
     return on_host(given).wrap(X)

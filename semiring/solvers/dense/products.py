@@ -28,6 +28,7 @@ from semiring.kernels.blocks.bits import check_writable
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, code_of, renting
 from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cpu.sparse.structure import product_structure, transpose
 from semiring.kernels.cpu.sparse.winners import WinnersKernel
 from semiring.kernels.facts import together
@@ -221,9 +222,8 @@ def _packed(task: Task) -> Plan:
     low = A.lowering(A.facts, 3, packed=True)
     low = affordable(low, shape.depth, work)
     (out,) = task.arguments
-    wanted = type(A.matrix)
-    if out is not None and (type(out) is not wanted or out.shape != shape.full):
-        raise SemiringError(f"out must be a {wanted.__name__} of shape {shape.full}")
+    if out is not None and (not isinstance(out, PackedMatrix) or out.shape != shape.full):
+        raise SemiringError(f"out must be a PackedMatrix of shape {shape.full}")
     return Plan(
         operation="matmul", algebra=task.S, shape=shape.final, method="product of packed rows", lowering=low,
         work=work, memory=low.matrix_bytes(max(shape.full)), runner=partial(_multiply_packed, task, low, operands),
@@ -242,10 +242,9 @@ def _multiply_packed(task: Task, low: Lowering, operands: list[Packed], plan: Pl
         kernel.multiply(result, a, b)
     (out,) = task.arguments
     if out is None:
-        return A.unstored(low, result)
-    if not A.on_gpu:
-        check_writable(out)
-    kernel.assign(out, result)
+        return result.to_device("gpu" if any(given.on_gpu for given in task.given) else "cpu")
+    check_writable(out)
+    out.words[:, : out.used_words] = result.to_device("cpu" if out.device == "cpu" else "gpu").words[:, : out.used_words]
     return out
 
 

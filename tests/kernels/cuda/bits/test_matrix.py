@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import operator
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from gpu.host import Array, Host
@@ -77,18 +81,98 @@ def test_entries() -> None:
             M[place]
 
 
-@pytest.mark.parametrize(
-    "key", [(slice(None), slice(3, 64)), (slice(None), slice(0, 65)), (slice(0, 9, 2), slice(None))]
-)
-def test_blocks_of_no_whole_words_are_refused(key: tuple[slice, slice]) -> None:
-    with pytest.raises(sr.SemiringError, match=r"not a block of whole words; slice at multiples of 64 .+ get\(\)"):
-        DevicePackedMatrix.zeros(20, 130)[key]
+KEYS = [
+    3, -1, (3, slice(None)), (slice(None), 3), (slice(None), slice(3, 64)), (slice(5, 9), slice(1, 130)),
+    (slice(0, 19, 2), slice(None)), (slice(None), slice(None, None, -3)), [5, 1, 5], ([1, 2], 0), ([[1], [2]], [0, 129]),
+    (slice(None), [129, 0, 64]), (np.arange(20) % 3 == 0, slice(2, 99)), (slice(9, 3), slice(None)),
+]
 
 
-@pytest.mark.parametrize("key", [3, (3, slice(None)), (slice(None), 3), ([1, 2], 0)])
-def test_rows_and_lists_are_refused(key: object) -> None:
-    with pytest.raises(sr.SemiringError, match=r"take blocks, M\[a:b, c:d\], or entries"):
-        DevicePackedMatrix.zeros(20, 130)[key]
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_parts_are_those_of_the_host(key: Any) -> None:
+    A = truths(20, 130)
+    M, H = DevicePackedMatrix.from_dense(A), PackedMatrix.from_dense(A)
+    got, wanted = M[key], H[key]
+    if isinstance(wanted, PackedMatrix):
+        assert type(got) is DevicePackedMatrix and got.words[:, got.used_words :].sum() == 0
+        np.testing.assert_array_equal(got.get().to_dense(), wanted.to_dense())
+    else:
+        assert isinstance(got, Array) == isinstance(wanted, np.ndarray)
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_positions_may_be_on_the_device(played: Bits) -> None:
+    A = truths(20, 130)
+    M, at = DevicePackedMatrix.from_dense(A), played.host.array(np.array([3, 1]))
+    np.testing.assert_array_equal(M[at].to_dense(), A[[3, 1]])
+    np.testing.assert_array_equal(M[at, at], A[[3, 1], [3, 1]])
+
+
+@pytest.mark.parametrize("dtype", [*"?bBhHiIlLefdFD"])
+def test_elements_of_any_kind_and_stride(dtype: str, played: Bits) -> None:
+    """An entry is True where it is not zero, as on the host; zeros and ones come back."""
+    rng = np.random.default_rng(ord(dtype))
+    A = (rng.integers(-3, 4, (37, 150)) * (rng.random((37, 150)) < 0.4)).astype(dtype)
+    if dtype in "efdFD":
+        A[0, :6] = -0.0, np.nan, np.inf, -np.inf, np.finfo(dtype).smallest_subnormal, 0
+    if dtype in "FD":
+        A[0, 6:8] = complex(0, 1), complex(0, -0.0)
+    room = played.host.array(A)
+    for view in (room, room[1:, 3:], room[::2], room[:, ::-3], room.T, room[::-1, 5:6]):
+        M = DevicePackedMatrix.from_dense(view)
+        np.testing.assert_array_equal(M.get().to_dense(), np.asarray(view) != 0)
+        assert M.words[:, M.used_words :].sum() == 0
+        out = played.host.array(np.full((view.shape[0], 2 * view.shape[1]), 7, dtype))[:, ::2]
+        assert M.to_dense(out=out) is out
+        np.testing.assert_array_equal(out, (np.asarray(view) != 0).astype(dtype))
+        np.testing.assert_array_equal(M.to_dense(dtype), out)
+
+
+def test_the_face_of_the_host(played: Bits, tmp_path: Path) -> None:
+    """Whatever a matrix of the host has, one of the device has: lists of edges, files, copies, notebooks."""
+    A = truths(70, 200)
+    M, H = DevicePackedMatrix.from_dense(A), PackedMatrix.from_dense(A)
+    assert isinstance(M, PackedMatrix) and (H.device, M.device.id) == ("cpu", 0)
+    assert M.get() == H and H.get() is H and H.to_device("cpu") is H and M.to_device("cuda") is M
+    assert type(H.to_device("gpu")) is DevicePackedMatrix and M.to_device("cpu") == H
+    with pytest.raises(sr.SemiringError, match="device must be 'cpu' or 'gpu', and is 'tpu'"):
+        H.to_device("tpu")
+    with pytest.raises(TypeError, match=r"use \.get\(\)"):
+        np.asarray(M)
+    assert repr(M) == repr(H)[:-1] + ", on GPU 0)"
+    assert M._repr_html_() == H._repr_html_().replace(repr(H), repr(M))
+    for (first, offsets, columns), wanted in zip(M.neighbours(300), H.neighbours(300), strict=True):
+        assert first == wanted[0]
+        assert offsets.tolist() == wanted[1].tolist() and columns.tolist() == wanted[2].tolist()
+    M.save(tmp_path / "M.npy")
+    assert PackedMatrix.load(tmp_path / "M.npy") == H and DevicePackedMatrix.load(tmp_path / "M.npy") == M
+    i, j = np.nonzero(A)
+    for made in (PackedMatrix.from_edges(played.host.array(i), j, (70, 200)), DevicePackedMatrix.zeros(70, 200)):
+        made.set(played.host.array(i), played.host.array(j))
+        assert made == M and type(made) is DevicePackedMatrix
+    with pytest.raises(sr.SemiringError, match=r"columns\[1\] is 200, outside 0 … 199"):
+        M.set([0, 0], [0, 200])
+    H.set(played.host.array(i[:1]), j[:1])
+    assert (~M).count() == (~A).sum() and M.density == H.density
+    again = M.copy()
+    again |= H
+    again &= ~H
+    assert again.count() == 0 and M == H
+
+
+def test_matrices_of_both_memories_meet_on_the_device() -> None:
+    a, b = truths(30, 70), truths(30, 70, 1)
+    for operation in (operator.or_, operator.and_, operator.xor):
+        wanted = operation(a, b)
+        for A, B in ((DevicePackedMatrix.from_dense(a), PackedMatrix.from_dense(b)),
+                     (PackedMatrix.from_dense(a), DevicePackedMatrix.from_dense(b))):
+            assert type(operation(A, B)) is DevicePackedMatrix
+            np.testing.assert_array_equal(operation(A, B).get().to_dense(), wanted)
+            assert (A == B) is False and PackedMatrix.from_dense(a) == A
+    A, B = PackedMatrix.from_dense(a), DevicePackedMatrix.from_dense(b)
+    A ^= B
+    assert type(A) is PackedMatrix
+    np.testing.assert_array_equal(A.to_dense(), a ^ b)
 
 
 def test_words_that_are_none_are_refused() -> None:
@@ -114,7 +198,7 @@ def test_entry_by_entry() -> None:
     for got, wanted in ((A | B, a | b), (A & B, a & b), (A ^ B, a ^ b), (A.copy(), a)):
         np.testing.assert_array_equal(got.get().to_dense(), wanted)
         assert got.words[:, 2:].sum() == 0, "beyond the last column is nothing"
-    with pytest.raises(sr.SemiringError, match=r"shapes \(30, 70\) and \(70, 30\) do not combine"):
+    with pytest.raises(sr.SemiringError, match=r"shapes \(30, 70\) and \(70, 30\) do not fit entry by entry"):
         A | B.transpose()
     with pytest.raises(TypeError):
         A | a  # it is not unpacked for that
@@ -131,7 +215,7 @@ def test_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert M.count() == A.sum() and DevicePackedMatrix.zeros(5, 0).row_degrees().tolist() == [0] * 5
     n = DevicePackedMatrix.identity(65)
     assert n.count() == 65 and n[64, 64] and not n[64, 63]
-    assert repr(n) == "DevicePackedMatrix(65 × 65, density 0.0154, 4.1 KiB)"
+    assert repr(n) == "PackedMatrix(65 × 65, density 0.0154, 4.1 KiB, on GPU 0)"
 
 
 def test_where_it_lies() -> None:
