@@ -171,7 +171,7 @@ class PackedRows:
 
     @property
     def device(self) -> Any:
-        """Where the words are: "cpu", or a device of CuPy."""
+        """The place of the words: "cpu", or a device of CuPy."""
         return "cpu"
 
     def get(self) -> PackedRows:

@@ -17,7 +17,7 @@ from .device import Device
 from .devices import to_host, upload
 from .entries import compressed_rows
 from .operand import Operand
-from .packed import Packed, check_boolean
+from .packed import Packed, Sent, check_boolean
 from .read import operand
 from .sparse import DeviceSparse, Sparse, entries_in, read_scipy
 
@@ -99,8 +99,7 @@ def on_device(given: Operand) -> Operand:
     if given.on_gpu:
         return given
     if isinstance(given, Packed):
-        there = given.matrix.to_device("gpu")
-        return Packed(there, given.S, given.what, mine=True, answers=lambda work: work.get())
+        return Sent(given)
     dense = as_dense(given)
     wrap = dense.wrap
     made = Device(upload(dense.array), given.S, given.what, lambda a: wrap(to_host(a)), given.names)
@@ -113,6 +112,8 @@ def on_host(given: Operand) -> Operand:
         return given
     if isinstance(given, DeviceSparse):
         return read_scipy(given.matrix.get(), given.S, given.what)
+    if isinstance(given, Sent):
+        return Packed(given.host, given.S, given.what, mine=given.hosts_own)
     if isinstance(given, Packed):
         return Packed(given.matrix.get(), given.S, given.what, mine=True, answers=lambda work: work.to_device("gpu"))
     assert isinstance(given, Dense)

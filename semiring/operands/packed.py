@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from semiring.kernels.lowering.boolean import is_boolean
 
 from .operand import Operand
 
+TRAVELS = 8 << 20  # bytes from which copies take longer than to begin them piece by piece
 TRUTH, TWO_VALUED = np.dtype(bool), Facts(two_valued=True)
 
 
@@ -100,6 +101,34 @@ class Packed(Operand):
     def eye(self) -> Packed:
         """The identity of the same shape, where the matrix is."""
         return Packed(type(self.matrix).identity(self.shape[0]), self.S, self.what, mine=True, answers=self.answers)
+
+
+class Sent(Packed):
+    """A packed matrix of the host that a GPU computes with: it goes there when it is needed, and answers come back."""
+
+    on_gpu = True
+
+    def __init__(self, given: Packed):
+        vars(self).update({name: value for name, value in vars(given).items() if name not in ("matrix", "on_gpu")})
+        self.host, self.hosts_own, self.mine, self.answers = given.matrix, given.mine, True, lambda work: work.get()
+
+    @cached_property
+    def matrix(self) -> PackedMatrix:  # type: ignore[override]
+        """The matrix on the GPU."""
+        return self.host.to_device("gpu")
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the words."""
+        return int(self.host.nbytes)
+
+    def closure(self, reflexive: bool, overwrite: bool) -> PackedMatrix | None:
+        """The closure on the host, whose rows travel while others are computed; None if they are too few for that."""
+        if self.nbytes < TRAVELS:
+            return None
+        from semiring.kernels.cuda.bits.carried import closed
+
+        return closed(self.host, reflexive, overwrite or self.hosts_own)
 
 
 def read_packed(A: Any, S: Semiring, what: str) -> Packed:

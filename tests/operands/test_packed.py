@@ -168,3 +168,74 @@ def test_an_answer_goes_back_as_it_was_asked() -> None:
     low = Packed(matrix, sr.boolean).form(2)[1]
     assert Packed(matrix, sr.boolean).unstored(low, matrix) is matrix
     assert Packed(matrix, sr.boolean, answers=wrap).unstored(low, matrix) == "wrapped" and seen == [matrix]
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> Bits:
+    """A GPU, in the host's memory."""
+    monkeypatch.setattr(devices, "gpu_name", lambda: "played")
+    monkeypatch.setattr("semiring.kernels.cuda.bits.engine.device_name", lambda: "played")
+    return Bits(Host(), monkeypatch)
+
+
+def is_there(answer: PackedMatrix, expected: np.ndarray, on_gpu: bool) -> None:
+    """The answer is in that memory, and as expected."""
+    assert isinstance(answer, PackedMatrix) and (answer.device != "cpu") == on_gpu
+    same(answer.get(), expected)
+
+
+def test_products_are_where_one_of_the_operands_is(played: Bits) -> None:
+    """Unless `device` or `out` says otherwise, operands of both memories meet on the GPU."""
+    A, B, C = drawn(70, 90, 1), np.random.default_rng(2).random((90, 40)) < 0.1, np.eye(70, 40, dtype=bool)
+    wanted = A.astype(int) @ B > 0
+    here = [sr.pack(X) for X in (A, B, C)]
+    there = [X.to_device("gpu") for X in here]
+    for x in (here[0], there[0]):
+        for y in (here[1], there[1]):
+            on_gpu = "cpu" not in (x.device, y.device) or x.device != y.device
+            for device in (None, "cpu", "gpu"):
+                is_there(sr.matmul(x, y, sr.boolean, device=device), wanted, on_gpu)
+            is_there(sr.matmul(x, y, sr.boolean, accumulate=here[2]), wanted | C, on_gpu)
+            is_there(sr.matmul(x, y, sr.boolean, accumulate=there[2]), wanted | C, True)
+            for out in (PackedMatrix.zeros(70, 40), PackedMatrix.zeros(70, 40).to_device("gpu")):
+                assert sr.matmul(x, y, sr.boolean, out=out) is out
+                is_there(out, wanted, out.device != "cpu")
+    assert there[2] == here[2] == sr.pack(C), "operands stay as they are"
+
+
+@pytest.mark.parametrize("device", [None, "cpu", "gpu"])
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_closures_and_powers_are_where_the_matrix_is(on_gpu: bool, device: str | None, played: Bits) -> None:
+    n = 90
+    A = np.random.default_rng(3).random((n, n)) < 1.5 / n
+    M, one, plus = sr.pack(A).to_device("gpu" if on_gpu else "cpu"), np.eye(n, dtype=bool), warshall(A, False)
+    is_there(sr.closure(M, sr.boolean, device=device), plus | one, on_gpu)
+    is_there(sr.closure(M, sr.boolean, device=device, reflexive=False), plus, on_gpu)
+    is_there(sr.closure(M, sr.boolean, device=device, on_divergence="mask").values, plus | one, on_gpu)
+    is_there(sr.closure(sr.prepare(M, sr.boolean), sr.boolean, device=device), plus | one, on_gpu)
+    for method in ("blocked", "r-kleene", "squaring", "floyd-warshall", "elimination"):
+        is_there(sr.closure(M, sr.boolean, device=device, method=method), plus | one, on_gpu)
+    power = upto = one
+    for k in range(4):
+        is_there(sr.power(M, sr.boolean, k, device=device), power, on_gpu)
+        is_there(sr.closure(M, sr.boolean, device=device, max_edges=k), upto, on_gpu)
+        power = power.astype(int) @ A > 0
+        upto = upto | power
+    same(M.get(), A)
+
+
+def test_large_matrices_of_the_host_travel_in_parts(played: Bits, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their own memory is used again where it may be; with a report of progress they travel as a whole."""
+    monkeypatch.setattr("semiring.operands.packed.TRAVELS", 1)
+    monkeypatch.setattr("semiring.kernels.cuda.bits.closure.SMALLEST", 64)
+    A = np.random.default_rng(4).random((100, 100)) < 0.02
+    wanted, M = warshall(A, True), sr.pack(A)
+    is_there(sr.closure(M, sr.boolean, device="gpu"), wanted, False)
+    same(M, A)
+    shares: list[float] = []
+    is_there(sr.closure(M, sr.boolean, device="gpu", progress=shares.append), wanted, False)
+    assert shares[-1] == 1.0
+    assert sr.closure(M, sr.boolean, device="gpu", overwrite=True) is M
+    same(M, wanted)
+    is_there(sr.closure(A, sr.boolean, device="gpu", packed=True), wanted, False)
+    sr.plan("closure", M, sr.boolean, device="gpu")

@@ -21,7 +21,7 @@ from threading import get_ident
 from typing import Any, NamedTuple
 
 from semiring.kernels.cuda.compile.launch import current_device, memory, multiprocessors
-from semiring.kernels.cuda.dense.product import Gap
+from semiring.kernels.cuda.dense.product import NO_GAP, Gap
 
 from .product import ACROSS, GEOMETRIES, NOTHING, SLAB, Known, choose, multiply, settle
 from .words import Bits, close_block, scratch, transpose
@@ -64,19 +64,40 @@ def schedule(n: int) -> Schedule:
     return Schedule((16_384, 2048), 2, True)
 
 
-def close(A: Bits, how: Schedule | None = None) -> None:
+class Traffic:
+    """Rows that come while the first pivot uses them, and go when the last one has changed them: here all are there.
+
+    Attributes
+    ----------
+    rows : int
+        How many come or go together, a multiple of 64; 0: all.
+    """
+
+    rows = 0
+
+    def need(self, top: int, bottom: int) -> None:
+        """Return when some rows are there."""
+
+    def done(self, top: int, bottom: int) -> None:
+        """Take away rows that the current stream changes no more after what it was given."""
+
+
+def close(A: Bits, how: Schedule | None = None, traffic: Traffic | None = None) -> None:
     """A ← A⁺ = A ⊕ A² ⊕ …, on the current stream; rows of A begin on multiples of 16 bytes."""
+    traffic = traffic or Traffic()
     if A.rows > SMALLEST:
-        _Closure(A, how or schedule(A.rows)).run()
+        _Closure(A, how or schedule(A.rows), traffic).run()
     elif A.rows:
+        traffic.need(0, A.rows)
         close_block(A)
+        traffic.done(0, A.rows)
 
 
 class _Closure:
     """One closure, with the memory for panels of every level."""
 
-    def __init__(self, A: Bits, how: Schedule):
-        self.A, self.how = A, how
+    def __init__(self, A: Bits, how: Schedule, traffic: Traffic):
+        self.A, self.how, self.traffic = A, how, traffic
         self.blocks = tuple(b for b in how.blocks if b < A.rows)
         orders = (A.rows, *self.blocks)
         self._panels = [(scratch(n, b), scratch(n, b)) for n, b in pairwise(orders)]
@@ -84,10 +105,14 @@ class _Closure:
         self._flags = _flags(A) if how.skip and choose(A.rows, A.columns) == "wgmma" else (NOTHING, None)
 
     def run(self) -> None:
+        n, known = self.A.rows, self._flags[0]
         if not self.blocks:
+            self.traffic.need(0, n)
             self._close(self.A, 0)
+            self.traffic.done(0, n)
             return
-        n, block, known = self.A.rows, self.blocks[0], self._flags[0]
+        block = self.blocks[0]
+        self.traffic.need(0, min(block, n))
         self._close(self._block(self.A, 0), 1)
         for o in range(0, n, block):
             after = min(o + block, n)
@@ -95,7 +120,7 @@ class _Closure:
             if after < n and self.how.spare:
                 self._rest_and_next(o, after, T, known)
             else:
-                self._rest(self.A, o, after, T, Gap(o, after - o), known)
+                self._all_rest(o, after, T, Gap(o, after - o), known)
                 if after < n:
                     self._close(self._block(self.A, after), 1)
 
@@ -138,17 +163,32 @@ class _Closure:
             settle(A, C, T, gap, known)
         multiply(A, C, T, True, gap=gap, known=known, blocks=blocks)
 
+    def _all_rest(self, o: int, after: int, T: Bits, gap: Gap, known: Known, blocks: int = 0) -> None:
+        """The same of the whole matrix: some rows at a time where they come or go."""
+        n, A = self.A.rows, self.A
+        some = self.traffic.rows if o == 0 or after == n else 0
+        for top in range(0, n, some or n):
+            bottom = min(top + (some or n), n)
+            self.traffic.need(top, bottom)
+            at, stop = (min(max(end, top), bottom) - top for end in (gap.at, gap.at + gap.size))
+            full = Known(known.full + top // 16, known.full_ld, known.settled) if known.full else known
+            inside = Gap(at, stop - at) if stop > at else NO_GAP
+            self._rest(A.part(top, bottom, 0, A.columns), o, after, T, inside, full, blocks)
+            if after == n:
+                self.traffic.done(top, bottom)
+
     def _rest_and_next(self, o: int, after: int, T: Bits, known: Known) -> None:
         """The rows of the next pivot first; then that is closed on a second stream while the others are computed."""
         import cupy
 
         A, stop = self.A, min(after + self.blocks[0], self.A.rows)
+        self.traffic.need(after, stop)
         multiply(A.part(after, stop, 0, A.columns), A.part(after, stop, o, after), T, True)
         first, second = cupy.cuda.get_current_stream(), _urgent(current_device(), get_ident())
         ready, closed = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
         ready.record(first)
         there = multiprocessors()
-        self._rest(A, o, after, T, Gap(o, stop - o), known, there - min(self.how.spare, there // 4))
+        self._all_rest(o, after, T, Gap(o, stop - o), known, there - min(self.how.spare, there // 4))
         second.wait_event(ready)
         with second:
             self._close(self._block(A, after), 1)

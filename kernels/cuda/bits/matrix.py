@@ -230,7 +230,7 @@ class DevicePackedMatrix(PackedMatrix):
         degrees = self.row_degrees().get()
         count = int(degrees.sum())
         if count >= MOST_EDGES:
-            raise SemiringError(f"CuPy's sparse matrices number at most 2³¹ entries, and {count:,} are True: take get()")
+            raise SemiringError(f"CuPy's sparse matrices have fewer than 2³¹ entries; {count:,} are True: use get()")
         pointers = np.zeros(self.shape[0] + 1, np.int32)
         np.cumsum(degrees, out=pointers[1:])
         columns = cupy.empty(count, np.int32)

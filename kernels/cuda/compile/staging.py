@@ -1,12 +1,13 @@
-"""Large host arrays to the device and back over pinned memory: a piece is copied by threads while another travels.
+"""Large host arrays to the device and back over pinned memory: threads fill and empty pieces while others travel.
 
 Memory that the system may page out is copied to the device at a fraction of the bus's rate, and pinning a whole array
-takes longer than copying it. So a few pinned pieces are used in turn.
+takes longer than copying it. So each of some threads has a stream and two pinned pieces: while one of them travels, the
+thread copies into or out of the other one. No thread waits for another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
@@ -14,13 +15,12 @@ import numpy as np
 
 from semiring.machine.threads import pool, thread_count
 
-PIECE = 16 << 20  # bytes of a pinned piece
-PIECES = 3  # in use at once: one is filled, one travels, one is about to
-COPIERS = 8  # threads beyond which memory gets no faster
+PIECE = 4 << 20  # bytes of a pinned piece
+LANES = 12  # threads that copy beyond which the bus is full
 LEAST_BYTES = 4 << 20  # bytes below which CuPy's own copy is as fast
 PAGE = 4096  # bytes: no system has smaller pages
-STRETCH = 64 << 20  # bytes that a thread touches at a time
-TOUCHERS = 16  # threads beyond which pages are mapped no faster
+STRETCH = 32 << 20  # bytes that a thread touches at a time
+TOUCHERS = 8  # threads beyond which pages are mapped no faster
 
 
 def upload(array: np.ndarray, out: Any = None) -> Any:
@@ -35,16 +35,7 @@ def upload(array: np.ndarray, out: Any = None) -> Any:
         stream.synchronize()
         return out
     result = cupy.empty(array.shape, array.dtype) if out is None else out
-    stream = cupy.cuda.get_current_stream()
-    pieces = [_Piece(array) for _ in range(PIECES)]
-    for i, rows in enumerate(_runs(array)):
-        piece, source, target = pieces[i % PIECES], array[rows], result[rows]
-        piece.event.synchronize()
-        part = piece.like(source)
-        _copy(part, source)
-        target.set(part, stream)
-        piece.event.record(stream)
-    stream.synchronize()  # the pieces go back to the pool
+    send(array, result)
     return result
 
 
@@ -59,19 +50,32 @@ def download(array: Any, out: np.ndarray | None = None) -> np.ndarray:
         return out
     array = cupy.ascontiguousarray(array)
     result = np.empty(array.shape, array.dtype) if out is None else out
-    stream = cupy.cuda.get_current_stream()
-    pieces = [_Piece(array) for _ in range(PIECES)]
-    under_way: list[tuple[_Piece, slice]] = []
-    for i, rows in enumerate(_runs(array)):
-        if len(under_way) == PIECES:
-            _arrive(result, *under_way.pop(0))
-        piece = pieces[i % PIECES]
-        array[rows].get(stream, out=piece.like(array[rows]), blocking=False)
-        piece.event.record(stream)
-        under_way.append((piece, rows))
-    for piece, rows in under_way:
-        _arrive(result, piece, rows)
+    fetch(array, result)
     return result
+
+
+def send(array: np.ndarray, target: Any, after: Any = None) -> None:
+    """target ← a host array, after an event (by default all that the current stream was given); target in C order."""
+    def move(lane: _Lane, rows: slice) -> None:
+        piece = lane.free_piece()
+        part = piece.like(array[rows])
+        np.copyto(part, array[rows])
+        target[rows].set(part, lane.stream)
+        piece.event.record(lane.stream)
+
+    _by_lanes(array, move, after)
+
+
+def fetch(array: Any, target: np.ndarray, after: Any = None) -> None:
+    """target ← an array of the device in C order, after an event (by default all that the current stream was given)."""
+    def move(lane: _Lane, rows: slice) -> None:
+        piece = lane.free_piece()
+        part = piece.like(target[rows])
+        array[rows].get(lane.stream, out=part, blocking=False)
+        piece.event.record(lane.stream)
+        piece.goal = target[rows]
+
+    _by_lanes(array, move, after)
 
 
 def touch(array: np.ndarray, threads: int) -> None:
@@ -90,18 +94,80 @@ def touch(array: np.ndarray, threads: int) -> None:
     pool.run(work, max(min(threads, TOUCHERS, parts), 1) - 1)
 
 
-class _Piece:
-    """Pinned memory for some rows of an array, and when it may be touched again."""
+_streams: dict[int, list[Any]] = {}  # of each device that no lane uses
 
-    def __init__(self, array: Any):
+
+class _Piece:
+    """Pinned memory, when it may be touched again, and the rows that it must be copied to before."""
+
+    def __init__(self, size: int):
         import cupy
 
-        self.memory = cupy.cuda.alloc_pinned_memory(max(PIECE, array.nbytes // len(array)))
+        self.memory = cupy.cuda.alloc_pinned_memory(size)
         self.event = cupy.cuda.Event(disable_timing=True)
+        self.goal: np.ndarray | None = None
 
     def like(self, rows: Any) -> np.ndarray:
         """The memory as an array of the shape of these rows."""
         return np.frombuffer(self.memory, rows.dtype, rows.size).reshape(rows.shape)
+
+    def settle(self) -> None:
+        """Wait until it has travelled, and hand out what has arrived."""
+        self.event.synchronize()
+        if self.goal is not None:
+            np.copyto(self.goal, self.like(self.goal))
+            self.goal = None
+
+
+class _Lane:
+    """A stream of copies, and two pieces in turn."""
+
+    def __init__(self, stream: Any, size: int, after: Any):
+        self.stream = stream
+        self.stream.wait_event(after)
+        self.pieces = [_Piece(size), _Piece(size)]
+
+    def free_piece(self) -> _Piece:
+        """The piece that was used before the last one."""
+        self.pieces.reverse()
+        self.pieces[0].settle()
+        return self.pieces[0]
+
+    def settle(self) -> None:
+        """Wait until both have travelled."""
+        for piece in reversed(self.pieces):
+            piece.settle()
+
+
+def _by_lanes(array: Any, move: Callable[[_Lane, slice], None], after: Any) -> None:
+    """Move each run of rows of an array by one of some lanes; all have arrived when this returns."""
+    import cupy
+
+    if after is None:
+        after = cupy.cuda.Event(disable_timing=True)
+        after.record(cupy.cuda.get_current_stream())
+    runs, device, tickets = list(_runs(array)), cupy.cuda.Device(), count()
+    size, streams = max(PIECE, array.nbytes // max(len(array), 1)), _streams.setdefault(device.id, [])
+
+    def work() -> None:
+        if (i := next(tickets)) >= len(runs):
+            return
+        with device:
+            try:
+                stream = streams.pop()
+            except IndexError:
+                stream = cupy.cuda.Stream(non_blocking=True)
+            lane = _Lane(stream, size, after)
+            try:
+                while i < len(runs):
+                    move(lane, runs[i])
+                    i = next(tickets)
+                lane.settle()
+            finally:
+                stream.synchronize()  # pieces go back to CuPy
+            streams.append(stream)
+
+    pool.run(work, max(min(thread_count(None), LANES, len(runs)), 1) - 1)
 
 
 def _runs(array: Any) -> Iterator[slice]:
@@ -109,21 +175,3 @@ def _runs(array: Any) -> Iterator[slice]:
     step = max(PIECE // max(array.nbytes // len(array), 1), 1)
     for start in range(0, len(array), step):
         yield slice(start, min(start + step, len(array)))
-
-
-def _arrive(result: np.ndarray, piece: _Piece, rows: slice) -> None:
-    piece.event.synchronize()
-    _copy(result[rows], piece.like(result[rows]))
-
-
-def _copy(target: np.ndarray, source: np.ndarray) -> None:
-    """target ← source, by a few threads."""
-    parts = max(min(thread_count(None), COPIERS, len(target)), 1)
-    cuts = [len(target) * i // parts for i in range(parts + 1)]
-    tickets = count()
-
-    def work() -> None:
-        while (i := next(tickets)) < parts:
-            np.copyto(target[cuts[i] : cuts[i + 1]], source[cuts[i] : cuts[i + 1]])
-
-    pool.run(work, parts - 1)

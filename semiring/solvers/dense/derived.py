@@ -301,7 +301,8 @@ def _by_products(task: Task) -> Plan:
         A = _with_room(given, k) if k > 1 else given
         return _plan(task, A, A, "repeated squaring", products, partial(_powered, task, given, A, k))
     k = int(o.max_edges or 0)
-    A = as_packed(given) if o.packed else _with_room(on_host(given), k)
+    bits = o.packed or isinstance(given, Packed)
+    A = as_packed(given) if bits else _with_room(on_host(given), k)
     squarings = k.bit_length()
     work = float(A.nnz) * n * k if isinstance(A, Sparse) else float(n) ** 3 * k
     if task.S.idempotent and work > float(n) ** 3 * squarings:
@@ -346,7 +347,7 @@ def _powered(task: Task, given: Operand, A: Operand, k: int, plan: Plan) -> Any:
     """A^k as the caller gets it."""
     found = _power(task, A, k)
     if A is given:
-        return found
+        return given.wrap(found) if isinstance(given, Packed) else found
     if isinstance(given, Dense):
         return given.wrap(from_floats(given.S, found, given.dtype))
     values = from_floats(given.S, found.data, given.dtype)
@@ -422,7 +423,7 @@ def _zeros(A: Operand) -> Any:
 def _wrapped(given: Operand, X: Any) -> Any:
     """The answer as a closure's comes."""
     if isinstance(X, PackedMatrix):
-        return X
+        return given.wrap(X) if isinstance(given, Packed) else X
     if X.dtype.kind == "f" and given.dtype.kind in "iu":
         X = from_floats(given.S, X, given.dtype)
     return on_host(given).wrap(X)

@@ -241,10 +241,12 @@ def _multiply_packed(task: Task, low: Lowering, operands: list[Packed], plan: Pl
         result = type(a).zeros(a.shape[0], b.shape[1])
         kernel.multiply(result, a, b)
     (out,) = task.arguments
+    there = any(given.on_gpu for given in task.given) if out is None else out.device != "cpu"
+    result = result.to_device("gpu" if there else "cpu")
     if out is None:
-        return result.to_device("gpu" if any(given.on_gpu for given in task.given) else "cpu")
+        return result
     check_writable(out)
-    out.words[:, : out.used_words] = result.to_device("cpu" if out.device == "cpu" else "gpu").words[:, : out.used_words]
+    out.words[:, : out.used_words] = result.words[:, : out.used_words]
     return out
 
 

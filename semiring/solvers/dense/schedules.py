@@ -36,6 +36,7 @@ from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host, upload
 from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand, order_of
+from semiring.operands.packed import Sent
 
 from ..cycles import FINE, look_for_cycles, may_diverge, may_fail, settle, star_undefined
 from ..forms import is_finite, refuse_overflow, told, without_library
@@ -211,6 +212,10 @@ def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, pl
         needed = array.nbytes <= COPIED_BYTES or exists is not None
         kept = array.copy() if needed and may_fail(low) and o.check else None
     by_engine = low.kind == "packed" and plan.method == "floyd-warshall"  # which closes A* or A⁺
+    if by_engine and isinstance(given, Sent) and o.progress is False:
+        answer = given.closure(o.reflexive, o.overwrite)
+        if answer is not None:
+            return answer
     original = given.stored(low, not low.is_identity) if plus and not by_engine else None
     try:
         work = closed(plan, given, original, plus and by_engine, exists, in_place=in_place, check=o.check,

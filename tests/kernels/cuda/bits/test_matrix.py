@@ -83,7 +83,8 @@ def test_entries() -> None:
 
 KEYS = [
     3, -1, (3, slice(None)), (slice(None), 3), (slice(None), slice(3, 64)), (slice(5, 9), slice(1, 130)),
-    (slice(0, 19, 2), slice(None)), (slice(None), slice(None, None, -3)), [5, 1, 5], ([1, 2], 0), ([[1], [2]], [0, 129]),
+    (slice(0, 19, 2), slice(None)), (slice(None), slice(None, None, -3)), [5, 1, 5], ([1, 2], 0),
+    ([[1], [2]], [0, 129]),
     (slice(None), [129, 0, 64]), (np.arange(20) % 3 == 0, slice(2, 99)), (slice(9, 3), slice(None)),
 ]
 
@@ -106,26 +107,6 @@ def test_positions_may_be_on_the_device(played: Bits) -> None:
     M, at = DevicePackedMatrix.from_dense(A), played.host.array(np.array([3, 1]))
     np.testing.assert_array_equal(M[at].to_dense(), A[[3, 1]])
     np.testing.assert_array_equal(M[at, at], A[[3, 1], [3, 1]])
-
-
-@pytest.mark.parametrize("dtype", [*"?bBhHiIlLefdFD"])
-def test_elements_of_any_kind_and_stride(dtype: str, played: Bits) -> None:
-    """An entry is True where it is not zero, as on the host; zeros and ones come back."""
-    rng = np.random.default_rng(ord(dtype))
-    A = (rng.integers(-3, 4, (37, 150)) * (rng.random((37, 150)) < 0.4)).astype(dtype)
-    if dtype in "efdFD":
-        A[0, :6] = -0.0, np.nan, np.inf, -np.inf, np.finfo(dtype).smallest_subnormal, 0
-    if dtype in "FD":
-        A[0, 6:8] = complex(0, 1), complex(0, -0.0)
-    room = played.host.array(A)
-    for view in (room, room[1:, 3:], room[::2], room[:, ::-3], room.T, room[::-1, 5:6]):
-        M = DevicePackedMatrix.from_dense(view)
-        np.testing.assert_array_equal(M.get().to_dense(), np.asarray(view) != 0)
-        assert M.words[:, M.used_words :].sum() == 0
-        out = played.host.array(np.full((view.shape[0], 2 * view.shape[1]), 7, dtype))[:, ::2]
-        assert M.to_dense(out=out) is out
-        np.testing.assert_array_equal(out, (np.asarray(view) != 0).astype(dtype))
-        np.testing.assert_array_equal(M.to_dense(dtype), out)
 
 
 def test_the_face_of_the_host(played: Bits, tmp_path: Path) -> None:

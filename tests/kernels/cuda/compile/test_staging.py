@@ -61,13 +61,29 @@ def test_runs(rows: int, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 8, 100])
-@pytest.mark.parametrize("rows", [0, 1, 3, 50])
-def test_threads_copy_every_row(rows: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rows", [1, 3, 50])
+def test_lanes_carry_every_row(rows: int, threads: int, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the event that is given: work of another stream that begins late is not overtaken."""
+    import cupy
+
     monkeypatch.setattr(staging, "thread_count", lambda _: threads)
-    source = np.arange(rows * 6.0).reshape(rows, 6)[:, ::2]
-    target = np.full((rows, 3), -1.0)
-    staging._copy(target, source)
-    np.testing.assert_array_equal(target, source)
+    first, second = np.arange(rows * 90.0).reshape(rows, 90), np.full((rows, 30), -1.0)
+    there, late = host.empty((rows, 30), float), cupy.cuda.Stream()
+    late.give(lambda: there.view(np.ndarray).fill(7))
+    ready = cupy.cuda.Event()
+    ready.record(late)
+    staging.send(first[:, ::3], there, ready)
+    np.testing.assert_array_equal(there, first[:, ::3])
+    late.give(lambda: there.view(np.ndarray).__imul__(2))
+    ready.record(late)
+    staging.fetch(there, second, ready)
+    np.testing.assert_array_equal(second, 2 * first[:, ::3])
+
+
+def test_an_error_of_a_lane_is_the_callers(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staging, "_Piece", None)
+    with pytest.raises(TypeError, match="not callable"):
+        staging.upload(np.zeros((301, 20)))
 
 
 @pytest.mark.parametrize("dtype", ["f4", [("weight", "f8"), ("count", "i4")]])
