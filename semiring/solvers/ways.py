@@ -106,6 +106,7 @@ WAYS = (
     way("solve", "dense.factors", "device check progress"),
 
     way("closure_rows", "dense.derived", "device predecessors", "tol"),
+    way("closure_rows", "dense.derived", "device progress", kinds={"packed"}),
     way("closure_rows", "paths.factored", "device predecessors progress"),
     way("closure_rows", "sparse.traversals", "device predecessors progress", kinds=SPARSE),
     way("closure_rows", "paths.search", "device predecessors progress"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -25,7 +26,7 @@ class Bits:
         self.host, self.launched = host, list[str]()
         host.stand_in(monkeypatch)
         seconds = [host.stream(number) for number in range(host.count)]
-        for module in (words, product, closure):
+        for module in (words, product, closure, entries):
             for name, value in {
                 "memory": host.memory, "current_device": lambda: host.number, "multiprocessors": lambda: 3,
                 "capability": lambda _: capability, "words_function": self.function,
@@ -37,7 +38,7 @@ class Bits:
                 if hasattr(module, name):
                     monkeypatch.setattr(module, name, value)
         monkeypatch.setattr(closure, "_flags", self.flags)
-        monkeypatch.setattr(entries, "function", self.function)
+        monkeypatch.setattr(entries, "function", lambda name, *of: self.function("_".join(map(str, (name, *of)))))
         monkeypatch.setattr(staging, "LEAST_BYTES", 1 << 60)
 
     def function(self, name: str) -> Callable[..., None]:
@@ -129,12 +130,11 @@ class Bits:
         self.write(to, ld_to, self.truths(M, ld, rows, columns).T)
 
     def __getattr__(self, name: str) -> Any:
-        """Conversions from and to elements of a size: `pack_4`, `unpack_complex_16`, …"""
-        verb, _, kind = name.partition("_")
-        if verb not in ("pack", "unpack") or not kind.removeprefix("complex_").isdecimal():
+        """Conversions from and to elements of some numbers of some bytes: `pack_1_4`, `unpack_2_8`, …"""
+        if not (found := re.fullmatch("(pack|pack_eight|unpack)_([12])_([1248])", name)):
             raise AttributeError(name)
-        size, parts = int(kind.removeprefix("complex_")), 2 if kind.startswith("complex") else 1
-        return partial(getattr(self, f"_{verb}"), np.dtype(f"u{size // parts}"), parts)
+        verb, parts, size = found.groups()
+        return partial(getattr(self, f"_{verb}"), np.dtype(f"u{size}"), int(parts))
 
     def elements(self, address: int, ld: int, step: int, rows: int, columns: int, dtype: np.dtype, parts: int) -> Any:
         """Views of the numbers of each element, wherever they lie: strides may be negative."""
@@ -160,6 +160,11 @@ class Bits:
         numbers = self.elements(to, ld_to, step, rows, columns, dtype, parts)
         numbers[...] = 0
         numbers[..., 0] = np.where(self.truths(M, ld, rows, columns), dtype.type(one), dtype.type(0))
+
+    def _pack_eight(self, dtype: np.dtype, parts: int, across: int, down: int, source: int, ld: int,
+                    *arguments: int) -> None:
+        assert not (source | ld * (arguments[2] > 1)) % 16 and parts == 1
+        self._pack(dtype, 1, across, down, source, ld, dtype.itemsize, *arguments)
 
     def pack_bytes(self, _across: int, _down: int, source: int, ld: int, to: int, ld_to: int, rows: int, columns: int,
                    width: int) -> None:

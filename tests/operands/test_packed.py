@@ -239,3 +239,28 @@ def test_large_matrices_of_the_host_travel_in_parts(played: Bits, monkeypatch: p
     same(M, wanted)
     is_there(sr.closure(A, sr.boolean, device="gpu", packed=True), wanted, False)
     sr.plan("closure", M, sr.boolean, device="gpu")
+
+
+@pytest.mark.parametrize("way", ["ring", "many sources", "few steps"])
+def test_rows_of_a_closure_are_computed_where_the_matrix_is(way: str, played: Bits) -> None:
+    """By products as long as rows change, or by the closure; they come to the host, as those of all arrays."""
+    n = 130
+    A = np.random.default_rng(5).random((n, n)) < 6 / n
+    if way == "ring":
+        A = np.eye(n, k=1, dtype=bool)
+    sources = list(range(0, n, 3)) if way == "many sources" else [5, 0, 5]
+    M, wanted = sr.pack(A).to_device("gpu"), warshall(A, True)
+    plan = sr.plan("closure_rows", M, sr.boolean, sources)
+    assert plan.method == "products of packed rows" and plan.shape == (len(sources), n)
+    rows = sr.closure_rows(M, sr.boolean, sources)
+    assert type(rows) is np.ndarray
+    np.testing.assert_array_equal(rows, wanted[sources])
+    assert ("close_bits" in played.launched) == (way != "few steps")
+    np.testing.assert_array_equal(sr.closure_rows(M, sr.boolean, 7), wanted[7])
+    found = sr.closure_rows(M, sr.boolean, sources, targets=[2, 9])
+    np.testing.assert_array_equal(found.to_numpy(), wanted[sources][:, [2, 9]])
+    here = sr.closure_rows(M, sr.boolean, sources, device="cpu")
+    np.testing.assert_array_equal(here, wanted[sources])
+    rows, _ = sr.closure_rows(M, sr.boolean, [5], predecessors=True)
+    np.testing.assert_array_equal(rows, wanted[[5]])
+    assert sr.plan("closure_rows", M.get(), sr.boolean, sources).method != plan.method

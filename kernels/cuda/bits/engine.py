@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from semiring.errors import SemiringError
 from semiring.kernels.cuda.compile.launch import device_name
 
@@ -12,6 +14,9 @@ from .closure import SMALLEST, close
 from .matrix import DevicePackedMatrix
 from .words import Bits
 
+MANY_ROWS = 8  # share of all rows, as a divisor, from which a closure takes as long as a few products
+ROUND = 256  # a product of few rows takes as long as the closure of so many: it reads the whole matrix
+LEAST_ROUNDS = 8
 STRIP_BYTES = 1 << 30  # memory that an operand may be transposed or copied into at once
 
 
@@ -81,6 +86,22 @@ class BooleanKernel:
             close(work.bits)
             self.assign(D, work)
         return -1
+
+    def star_rows(self, A: DevicePackedMatrix, sources: Any) -> DevicePackedMatrix:
+        """Rows of A*, by products X ← X ⊕ X A; by the closure if they are many or walks are long."""
+        n, count = A.shape[0], len(sources)
+        X = DevicePackedMatrix.from_edges(np.arange(count), sources, (count, n))
+        if count * MANY_ROWS <= n and n:
+            T, _kept = _transposed(A.bits)
+            for _ in range(max(n // ROUND, LEAST_ROUNDS)):
+                before = X.copy()
+                product.multiply(X.bits, before.bits, T, True)
+                if before == X:
+                    return X
+        closed = A.copy()
+        self.close(closed)
+        found: DevicePackedMatrix = closed[np.asarray(sources)]
+        return found
 
     def closes_whole(self, n: int) -> bool:
         """Whether `close` is the best way to close a whole matrix of this order."""

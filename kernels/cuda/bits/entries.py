@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .words import ENTRIES, Bits, Function, module_of
+from .words import Bits, Function, Geometry, module_of, words_function
 
 DOWN = 1 << 14  # blocks of a grid, one below the other, that go over rows
 SETTERS = 1 << 14  # blocks of threads that set entries
+THREADS = 256
+RUN = 32 * THREADS  # entries of a row that a block takes
 
 
 class Pattern(NamedTuple):
@@ -42,21 +44,26 @@ def pattern_of(dtype: np.dtype) -> Pattern:
     return Pattern(every, every, every // 2 + 1, every // 2) if dtype.kind == "i" else Pattern(every)
 
 
+def geometry(numbers: int, size: int) -> Geometry:
+    """Elements of so many numbers of so many bytes."""
+    return Geometry("bits/entries.cu", 1, RUN, THREADS, (("NUMBERS", numbers), ("SIZE", size)))
+
+
 @lru_cache(32)
-def function(name: str) -> Function:
-    """A kernel of entries.cu."""
-    return module_of(ENTRIES).function(name, ENTRIES.threads)
+def function(name: str, numbers: int, size: int) -> Function:
+    """A kernel of entries.cu for some elements."""
+    return module_of(geometry(numbers, size)).function(name, THREADS)
 
 
-def _name(dtype: np.dtype) -> str:
-    """The part of a kernel's name that says how elements lie."""
-    return f"complex_{dtype.itemsize}" if dtype.kind == "c" else str(dtype.itemsize)
+def numbers_of(dtype: np.dtype) -> tuple[int, int]:
+    """How many numbers an element is, and their bytes."""
+    return (2, dtype.itemsize // 2) if dtype.kind == "c" else (1, dtype.itemsize)
 
 
-def _are_bytes(array: Any) -> bool:
-    """Whether bytes are adjacent in rows that begin on 16 bytes."""
+def _is_aligned(array: Any) -> bool:
+    """Whether numbers are adjacent in rows that begin on 16 bytes."""
     rows = array.strides[0] if len(array) > 1 else 0
-    return array.itemsize == 1 and array.strides[1] == 1 and not (array.data.ptr | rows) % 16
+    return array.strides[1] == array.itemsize and not (array.data.ptr | rows) % 16
 
 
 def pack(array: Any, to: Bits, words: int, unclear: Any) -> None:
@@ -75,15 +82,21 @@ def pack(array: Any, to: Bits, words: int, unclear: Any) -> None:
     rows, columns = array.shape
     if not (rows and words):
         return
-    down, pattern = min(rows, DOWN), pattern_of(array.dtype)
-    if not pattern.looked_at and _are_bytes(array):
-        function("pack_bytes")(
+    down, pattern, aligned = min(rows, DOWN), pattern_of(array.dtype), _is_aligned(array)
+    if aligned and array.itemsize == 1 and not pattern.looked_at:
+        words_function("pack_bytes")(
             -(-words // 64), down, array.data.ptr, array.strides[0], to.address, to.ld, rows, columns, words
         )
         return
     signed = (bits - (1 << 64) if bits >> 63 else bits for bits in pattern)  # as a launch takes them
-    function(f"pack_{_name(array.dtype)}")(
-        -(-64 * words // ENTRIES.BN), down, array.data.ptr, *array.strides, to.address, to.ld, rows, columns, words,
+    if aligned and array.itemsize in (2, 4) and array.dtype.kind != "c":
+        function("pack_eight", *numbers_of(array.dtype))(
+            -(-words // 32), down, array.data.ptr, array.strides[0], to.address, to.ld, rows, columns, words, *signed,
+            unclear.data.ptr,
+        )
+        return
+    function("pack", *numbers_of(array.dtype))(
+        -(-64 * words // RUN), down, array.data.ptr, *array.strides, to.address, to.ld, rows, columns, words,
         *signed, unclear.data.ptr,
     )
 
@@ -94,14 +107,16 @@ def unpack(bits: Bits, out: Any) -> None:
     if not (rows and columns):
         return
     down = min(rows, DOWN)
-    if _are_bytes(out):
-        function("unpack_bytes")(-(-columns // 4096), down, *bits[:2], out.data.ptr, out.strides[0], rows, columns)
+    if out.itemsize == 1 and _is_aligned(out):
+        words_function("unpack_bytes")(
+            -(-columns // 4096), down, *bits[:2], out.data.ptr, out.strides[0], rows, columns
+        )
         return
-    width = out.itemsize // (2 if out.dtype.kind == "c" else 1)
+    _, width = numbers_of(out.dtype)
     part = np.dtype(f"f{width}") if out.dtype.kind in "fc" else np.dtype(f"u{width}")
     one = int(np.ones((), part).view(f"u{width}"))
-    function(f"unpack_{_name(out.dtype)}")(
-        -(-columns // ENTRIES.BN), down, *bits[:2], out.data.ptr, *out.strides, rows, columns, one
+    function("unpack", *numbers_of(out.dtype))(
+        -(-columns // RUN), down, *bits[:2], out.data.ptr, *out.strides, rows, columns, one
     )
 
 
@@ -111,5 +126,5 @@ def set_entries(M: Bits, rows: Any, columns: Any) -> None:
 
     rows, columns = (cupy.ascontiguousarray(cupy.asarray(end, np.int64)) for end in (rows, columns))
     if len(rows):
-        blocks = min(-(-len(rows) // ENTRIES.threads), SETTERS)
-        function("set_entries")(blocks, 1, *M[:2], rows.data.ptr, columns.data.ptr, len(rows))
+        blocks = min(-(-len(rows) // THREADS), SETTERS)
+        words_function("set_entries")(blocks, 1, *M[:2], rows.data.ptr, columns.data.ptr, len(rows))

@@ -1,7 +1,47 @@
-// Transposition, counts, comparison, and what is done to single entries. Before this file the engine writes bits.cuh.
-// Matrices of bits have whole pairs of words a row; a grid goes over rows, or over blocks of 256 × 256.
+// Bits from bytes and bytes from bits, transposition, counts, and what is done to single entries. Before this file the
+// engine writes bits.cuh. Matrices of bits have whole pairs of words a row; a grid goes over rows, or over blocks of 256 × 256.
 
 constexpr int THREADS = 256;
+
+// The lowest bit of each of 16 bytes that are not 0, and 16 bytes from 16 bits.
+DEVICE unsigned gathered(unsigned four) {
+    const unsigned some = ((four & 0x7f7f7f7fu) + 0x7f7f7f7fu | four) >> 7 & 0x01010101u;
+    return some * 0x10204080u >> 28;
+}
+DEVICE unsigned spread(unsigned four) { return (four * 0x00204081u) & 0x01010101u; }
+
+// to ← where bytes are not 0, 16 a thread, in rows that begin on 16 bytes; zeros up to the end of a row of `words` pairs.
+extern "C" __global__ void __launch_bounds__(THREADS) pack_bytes(
+    const char* from, long long ld, char* to, long long ldt, long long rows, long long columns, long long words) {
+    for (long long i = blockIdx.y; i < rows; i += gridDim.y) {
+        const long long j = ((long long)blockIdx.x * THREADS + threadIdx.x) * 16;
+        if (j >= words * 64) return;
+        const char* const source = from + i * ld + j;
+        unsigned bits = 0;
+        if (j + 16 <= columns) {
+            const uint4 v = *(const uint4*)source;
+            bits = gathered(v.x) | gathered(v.y) << 4 | gathered(v.z) << 8 | gathered(v.w) << 12;
+        } else
+            for (int x = 0; x < 16 && j + x < columns; x++) bits |= (unsigned)(source[x] != 0) << x;
+        *(unsigned short*)(to + i * ldt + j / 8) = bits;
+    }
+}
+
+// to ← zeros and ones, bytes in rows that begin on 16 bytes.
+extern "C" __global__ void __launch_bounds__(THREADS) unpack_bytes(
+    const char* from, long long ld, char* to, long long ldt, long long rows, long long columns) {
+    for (long long i = blockIdx.y; i < rows; i += gridDim.y) {
+        const long long j = ((long long)blockIdx.x * THREADS + threadIdx.x) * 16;
+        if (j >= columns) return;
+        const unsigned bits = *(const unsigned short*)(from + i * ld + j / 8);
+        char* const target = to + i * ldt + j;
+        if (j + 16 <= columns)
+            *(uint4*)target =
+                make_uint4(spread(bits & 15), spread(bits >> 4 & 15), spread(bits >> 8 & 15), spread(bits >> 12));
+        else
+            for (int x = 0; x < 16 && j + x < columns; x++) target[x] = bits >> x & 1;
+    }
+}
 
 // to ← from transposed: 256 × 256 entries by a block, 32 rows by a warp.
 extern "C" __global__ void __launch_bounds__(THREADS) transpose(
@@ -102,4 +142,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) compare(
     const Pair *a = (const Pair*)(A + blockIdx.x * lda), *b = (const Pair*)(B + blockIdx.x * ldb);
     for (long long j = threadIdx.x; j < words; j += THREADS)
         if (a[j] != b[j]) *differ = 1;
+}
+
+// A ← A with entries at pairs of positions; several may be in a word.
+extern "C" __global__ void __launch_bounds__(THREADS) set_entries(
+    char* A, long long ld, const long long* rows, const long long* columns, long long count) {
+    for (long long e = (long long)blockIdx.x * THREADS + threadIdx.x; e < count; e += (long long)gridDim.x * THREADS)
+        atomicOr((Word*)(A + rows[e] * ld) + columns[e] / 32, 1u << (columns[e] & 31));
 }

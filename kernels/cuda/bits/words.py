@@ -88,7 +88,6 @@ def clear(M: Bits) -> None:
 
 
 WORDS = Geometry("bits/words.cu", 256, 256, 256)
-ENTRIES = Geometry("bits/entries.cu", 1, 8192, 256)
 CLOSE = Geometry("bits/close.cu", 512, 512, 256)
 
 

@@ -37,6 +37,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.algorithms.labels import cycle_weight, edges_along
 from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cpu.sparse.structure import COLUMN
 from semiring.kernels.interface import Report
@@ -44,13 +45,14 @@ from semiring.kernels.lowering.sums import as_floats, from_floats
 from semiring.operands.convert import as_dense, as_packed, as_sparse, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host, upload
-from semiring.operands.operand import Operand, order_of
+from semiring.operands.operand import Operand, order_of, order_of_one
 from semiring.operands.packed import Packed
 from semiring.operands.sparse import Sparse
 from semiring.operands.stored import Loosened, Stored
 
 from ..cycles import improving, turned
 from ..forms import alike, same_dtype, told
+from ..paths.search import answered, ends_of, positions
 from ..plan import Plan
 from ..task import DEFAULTS, Task, compute, first_offer
 from . import schedules
@@ -79,14 +81,39 @@ class Closures(NamedTuple):
     exists: Any
 
 
-def offer(task: Task) -> Plan:
+def offer(task: Task) -> Plan | None:
     """Offer the way of the option that is asked for."""
     o = task.options
     if o.tol is not None:
         return _tolerant(task)
+    if task.verb == "closure_rows":
+        return _rows_of_bits(task)
     if o.on_divergence != "raise":
         return _masking(task)
     return _from_the_left(task) if o.left else _by_products(task)
+
+
+def _rows_of_bits(task: Task) -> Plan | None:
+    """The plan of rows of the closure of bits on a GPU; None elsewhere, and with a limit on walks."""
+    given, (sources, _, limit) = task.operands[0], task.arguments
+    if not given.on_gpu or limit is not None or task.options.device == "cpu":
+        return None
+    n = order_of_one(given.shape)
+    single, starts = positions(sources, given.names, n)
+    ends = ends_of(task)
+    low = given.form(n)[1]
+
+    def run(plan: Plan) -> Any:
+        with told(task.options.progress, f"{task.S.name} rows"):
+            found = build_kernel(low).star_rows(given.matrix, starts)  # type: ignore[attr-defined]
+        rows = to_host(found.to_dense())
+        return answered(given, rows if ends is None else rows[:, ends], starts, single, ends)
+
+    return Plan(
+        operation="closure_rows", algebra=task.S, shape=(len(starts), n if ends is None else len(ends)),
+        method="products of packed rows", lowering=low, work=float(len(starts)) * n * n, memory=2 * given.nbytes,
+        runner=run, reasons={"method": "rows join as long as they change; the whole closure if that takes longer"},
+    )
 
 
 def _without(task: Task, option: str, given: Sequence[Any], verb: str = "", **changed: Any) -> Task:

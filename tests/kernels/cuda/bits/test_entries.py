@@ -10,7 +10,6 @@ from gpu.played_bits import Bits
 
 from semiring.kernels.cuda.bits import entries
 from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
-from semiring.kernels.cuda.bits.words import ENTRIES
 from semiring.kernels.cuda.compile.program import OPTIONS
 
 
@@ -23,7 +22,9 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Bits:
 @pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 @pytest.mark.parametrize("architecture", ["80", "89", "90a", "100", "120"])
 def test_kernels_become_machine_code(architecture: str) -> None:
-    assert not nvrtc.complaint(ENTRIES.source(), *OPTIONS, f"--gpu-architecture=sm_{architecture}")
+    for dtype in "?efdFD":
+        source = entries.geometry(*entries.numbers_of(np.dtype(dtype))).source()
+        assert not nvrtc.complaint(source, *OPTIONS, f"--gpu-architecture=sm_{architecture}")
 
 
 @pytest.mark.parametrize("dtype", [*"?bBhHiIlLefdFD"])
@@ -48,8 +49,10 @@ def test_elements_of_any_kind_and_stride(dtype: str, played: Bits) -> None:
 
 def test_which_kernel_runs(played: Bits) -> None:
     """Bytes that are adjacent go 16 at a time, unless their limits are looked for."""
-    for dtype, step, name in (("?", 1, "pack_bytes"), ("u1", 1, "pack_bytes"), ("i1", 1, "pack_1"), ("?", 2, "pack_1"),
-                              ("f4", 1, "pack_4"), ("c8", 1, "pack_complex_8"), ("c16", 1, "pack_complex_16")):
+    for dtype, step, name in (("?", 1, "pack_bytes"), ("u1", 1, "pack_bytes"), ("i1", 1, "pack_1_1"),
+                              ("?", 2, "pack_1_1"),
+                              ("f4", 1, "pack_eight_1_4"), ("f4", 2, "pack_1_4"),
+                              ("f2", 1, "pack_eight_1_2"), ("c8", 1, "pack_2_4"), ("c16", 1, "pack_2_8")):
         DevicePackedMatrix.from_dense(played.host.array(np.ones((32, 64), dtype))[:, ::step])
         assert played.launched[-1] == name
 
