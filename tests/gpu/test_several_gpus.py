@@ -85,6 +85,8 @@ def test_truth_values(n: int, count: int) -> None:
     np.testing.assert_array_equal(sr.closure(A, sr.boolean, devices=count), expected)
     packed = sr.closure(A, sr.boolean, devices=count, packed=True)
     assert isinstance(packed, sr.PackedMatrix) and np.array_equal(packed.to_dense(), expected)
+    there = sr.closure(sr.pack(A).to_device("gpu"), sr.boolean, devices=count)
+    assert there.device != "cpu" and there == packed
     there = sr.closure(cupy.asarray(A), sr.boolean, devices=count)
     assert isinstance(there, cupy.ndarray) and np.array_equal(there.get(), expected)
 

@@ -25,7 +25,6 @@ from semiring.algorithms.blocks import UndefinedStar, spans
 from semiring.algorithms.r_kleene import r_kleene
 from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.build import kernel as build_kernel
-from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.facts import Facts, together
 from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.boolean import is_boolean
@@ -326,13 +325,13 @@ def _bits(deal: Deal, task: Task, devices: tuple[int, ...]) -> Any:
     from semiring.kernels.cuda.choose import packed_on_device
     from semiring.kernels.cuda.compile.streams import connect, on_each
 
-    given = on_host(task.operands[0])
+    given = task.operands[0]
     bits, devices, n = as_packed(given), devices[: deal.workers], deal.n
     parts = [list(deal.spans(w)) for w in range(deal.workers)]
     connect(devices)
     rows = on_each(devices, lambda w: taken(bits.matrix, parts[w]))
     spares = on_each(devices, lambda w: tuple(DevicePackedMatrix.zeros(deal.side, n) for _ in range(2)))
-    result = PackedMatrix.zeros(n, n)
+    result = type(bits.matrix).zeros(n, n)  # where A is
     with _mapped(result.words):
         _close(rows, spares, deal, devices, build_kernel(packed_on_device(task.S, bits.dtype)), task)
     on_each(devices, lambda w: handed_out(rows[w], parts[w], result.words))

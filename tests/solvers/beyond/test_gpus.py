@@ -23,6 +23,7 @@ from semiring.kernels.cuda import choose as on_gpu
 from semiring.kernels.cuda.bits import rows as bit_rows
 from semiring.kernels.cuda.compile import streams
 from semiring.kernels.cuda.dense import rows
+from semiring.kernels.cuda.dense import rows as dense_rows
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.general import general
 from semiring.operands import devices
@@ -130,7 +131,14 @@ def test_truth_values_whatever_the_order_of_streams(packed: bool) -> None:
             patch.setattr(bit_rows, "synchronize", lambda host=host: host.current[-1].synchronize())
             A = np.random.default_rng(seed).random((400, 400)) < 1.5 / 400
             found = sr.closure(A, sr.boolean, devices=3, packed=packed, tile=128)
+            for module in (bit_rows, dense_rows):
+                patch.setattr(module, "synchronize", lambda host=host: host.current[-1].synchronize())
+            patch.setattr(dense_rows, "synchronize_device", lambda device: device.synchronize())
+            there = sr.closure(sr.pack(A).to_device("gpu"), sr.boolean, devices=3, tile=128)
+            assert there.device == host.stand_in(patch).cuda.Device(0), "where A is"
+            there = there.get()
         found = found.to_dense() if packed else found
+        np.testing.assert_array_equal(there.to_dense(), found)
         np.testing.assert_array_equal(found, sr.closure(A, sr.boolean, device="cpu"), f"seed {seed}")
 
 
