@@ -19,7 +19,7 @@ from semiring.graphs.names import Named, as_names
 from semiring.graphs.texts import clip, clip_repr, shown
 from semiring.kernels.blocks.bits import WORD
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
-from semiring.operands.devices import is_on_gpu, to_host
+from semiring.operands.devices import is_on_gpu
 from semiring.operands.pack import before_preparing, is_matrix, pack_named
 from semiring.solvers.sparse.traversals import A_ROW_A_COMPONENT
 from semiring.solvers.task import Task, compute, options
@@ -157,7 +157,7 @@ class Reachability(Named):
         (array([ True, False]), array([[ True,  True],
                [False,  True]]))
         """
-        return np.asarray(to_host(self._rows[self._row_of(self._places(sources)), self._places(targets)]))
+        return np.asarray(_here(self._rows[self._row_of(self._places(sources)), self._places(targets)]))
 
     def descendants(self, vertex: Any) -> Any:
         """Return the other vertices that a vertex reaches.
@@ -184,7 +184,7 @@ class Reachability(Named):
         ['b', 'c']
         """
         v = self.index(vertex)
-        return self._others(to_host(self._rows[int(self._row_of(v))]), v)
+        return self._others(_here(self._rows[int(self._row_of(v))]), v)
 
     def ancestors(self, vertex: Any) -> Any:
         """Return the other vertices that reach a vertex.
@@ -211,7 +211,7 @@ class Reachability(Named):
         array([0, 1])
         """
         v = self.index(vertex)
-        return self._others(to_host(self._rows[:, v])[self._row_of(np.arange(self.n))], v)
+        return self._others(_here(self._rows[:, v])[self._row_of(np.arange(self.n))], v)
 
     def descendant_counts(self) -> np.ndarray:
         """Count the other vertices that each vertex reaches.
@@ -226,7 +226,7 @@ class Reachability(Named):
         >>> sr.reach([(0, 1), (1, 2)]).descendant_counts()
         array([2, 1, 0])
         """
-        return to_host(self._rows.row_degrees())[self._row_of(np.arange(self.n))] - 1
+        return _here(self._rows.row_degrees())[self._row_of(np.arange(self.n))] - 1
 
     def ancestor_counts(self) -> np.ndarray:
         """Count the other vertices that reach each vertex.
@@ -242,7 +242,7 @@ class Reachability(Named):
         array([0, 1, 2])
         """
         if self._found is None:
-            return to_host(self._rows.column_degrees()) - 1
+            return _here(self._rows.column_degrees()) - 1
         sizes, counts = np.bincount(self._found.label), np.zeros(self.n, np.int64)
         for k in range(int(sizes.max(initial=0)).bit_length()):  # a row counts once per vertex of its component
             counts += self._rows[np.flatnonzero(sizes >> k & 1)].column_degrees() << k
@@ -373,6 +373,11 @@ def check_square(matrix: Any) -> None:
     """Refuse a matrix that is not square."""
     if matrix.shape[0] != matrix.shape[1]:
         raise GraphError(f"a graph's matrix must be square, but this one has shape {matrix.shape}")
+
+
+def _here(array: Any) -> Any:
+    """A small array on the host."""
+    return array.get() if is_on_gpu(array) else array
 
 
 def first_of_component(closure: PackedMatrix) -> np.ndarray:
