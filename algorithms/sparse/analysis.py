@@ -11,7 +11,7 @@ import numpy as np
 from semiring.kernels.cpu.compile.plain import compiled
 
 from . import pattern, symbolic
-from .ordering import Spread, order, spread
+from .ordering import Order, Spread, order, spread
 from .pattern import Index, inverse
 from .supernodes import LEAF, boundaries, supernodes
 
@@ -202,10 +202,12 @@ def analyse(
     ([3], [0])
     """
     start, neighbours = pattern.symmetric(indptr, indices)
-    first_order, method = order(start, neighbours, method) if isinstance(method, str) else (method, "given")
-    ordered = pattern.renumbered(start, neighbours, first_order, inverse(first_order))
-    tree = symbolic.elimination_tree(*ordered)
-    count = symbolic.column_counts(*ordered, tree)
+    found = order(start, neighbours, method) if isinstance(method, str) else Order(method, "given")
+    first_order, method, tree, count = found
+    if tree is None or count is None:
+        ordered = pattern.renumbered(start, neighbours, first_order, inverse(first_order))
+        tree = symbolic.elimination_tree(*ordered)
+        count = symbolic.column_counts(*ordered, tree)
     visit = symbolic.postorder(tree)
     moved = inverse(visit)
     tree = np.where(tree >= 0, moved[tree], -1)[visit]

@@ -28,7 +28,20 @@ APART = 20_000  # vertices from which on two orders are looked for by a thread e
 SMALL = 64  # vertices that are ordered by minimum degree: their neighbours fit one word
 
 
-def order(start: Index, neighbours: Index, method: str = "auto") -> tuple[Index, str]:
+class Order(NamedTuple):
+    """An order of elimination: the k-th entry of `order` is the vertex to eliminate as the k-th.
+
+    `method` found it. Where two orders were compared, `tree` and `count` are its `elimination_tree` and
+    `column_counts`.
+    """
+
+    order: Index
+    method: str
+    tree: Index | None = None
+    count: Index | None = None
+
+
+def order(start: Index, neighbours: Index, method: str = "auto") -> Order:
     """An order in which to eliminate the vertices, and what found it.
 
     Parameters
@@ -39,61 +52,57 @@ def order(start: Index, neighbours: Index, method: str = "auto") -> tuple[Index,
         ``"auto"`` is approximate minimum degree or dissection by level sets, whichever makes elimination cheaper; the
         first alone where the graph is small, or has a level that no separator could be thinner than.
 
-    Returns
-    -------
-    order : int64 array
-        The k-th entry is the vertex to eliminate as the k-th.
-    method : str
-
     Examples
     --------
     A star of four: its centre, vertex 0, waits until one leaf is left.
 
     >>> start, neighbours = np.array([0, 3, 4, 5, 6]), np.array([1, 2, 3, 0, 0, 0])
-    >>> order(start, neighbours, "levels")[0].tolist()
+    >>> order(start, neighbours, "levels").order.tolist()
     [1, 2, 0, 3]
     """
     if method == "natural":
-        return np.arange(len(start) - 1), method
+        return Order(np.arange(len(start) - 1), method)
     # Vertices without neighbours come first; METIS cannot do without edges.
     degree = np.diff(start)
     alone, joined = np.flatnonzero(degree == 0), np.flatnonzero(degree)
     if not len(joined):
-        return alone, "natural" if method == "auto" else method
+        return Order(alone, "natural" if method == "auto" else method)
     if len(alone):
         place = np.full(len(degree), -1)
         place[joined] = np.arange(len(joined))
         start, neighbours = renumbered(start, neighbours, joined, place)
-    if method == "auto":
-        method, best = _better_one(start, neighbours)
-    else:
-        best = WAYS[method](start, neighbours)
-    return np.concatenate([alone, joined[best]]), method
+    found = _better_one(start, neighbours) if method == "auto" else Order(WAYS[method](start, neighbours), method)
+    whole = np.concatenate([alone, joined[found.order]])
+    if found.tree is None:
+        return Order(whole, found.method)
+    tree = np.where(found.tree < 0, -1, found.tree + len(alone))
+    return Order(whole, found.method, np.concatenate([np.full(len(alone), -1), tree]),
+                 np.concatenate([np.zeros_like(alone), found.count]))
 
 
-def _better_one(start: Index, neighbours: Index) -> tuple[str, Index]:
-    """The order that makes elimination cheaper, and its name; of large graphs both are looked for at the same time.
+def _better_one(start: Index, neighbours: Index) -> Order:
+    """The order that makes elimination cheaper; of large graphs both are looked for at the same time.
 
     Dissection is given up as soon as its separators alone take more terms than minimum degree, or where it has no
     chance. So the order does not depend on which of the two is faster.
     """
     limit = np.array([np.inf])
 
-    def by_degree() -> tuple[float, Index]:
-        order = minimum_degree(start, neighbours)
-        limit[0] = terms = _terms(start, neighbours, order)
-        return terms, order
+    def by_degree() -> tuple[float, Order]:
+        found = _compared("amd", start, neighbours, minimum_degree(start, neighbours))
+        limit[0] = found[0]
+        return found
 
-    def by_levels() -> tuple[float, Index]:
+    def by_levels() -> tuple[float, Order]:
         order = _dissection(start, neighbours, limit)
-        return (_terms(start, neighbours, order) if len(order) else np.inf), order
+        return _compared("levels", start, neighbours, order) if len(order) else (np.inf, Order(order, "levels"))
 
     def is_wide() -> bool:
         return spread(start, neighbours).widest > NARROW * (len(start) - 1)
 
     if len(start) < APART or thread_count() < 2:
         if len(start) <= FEW_VERTICES or is_wide():
-            return "amd", minimum_degree(start, neighbours)
+            return Order(minimum_degree(start, neighbours), "amd")
         degree, levels = by_degree(), by_levels()
     else:
         with ThreadPoolExecutor(2) as threads:
@@ -103,15 +112,16 @@ def _better_one(start: Index, neighbours: Index) -> tuple[str, Index]:
                 limit[0] = -np.inf
             degree, levels = (way.result() for way in ways)
         if wide:
-            return "amd", degree[1]
-    return ("levels", levels[1]) if levels[0] < degree[0] else ("amd", degree[1])
+            return degree[1]
+    return levels[1] if levels[0] < degree[0] else degree[1]
 
 
-def _terms(start: Index, neighbours: Index, order: Index) -> float:
-    """Terms that eliminating one vertex after the other takes."""
+def _compared(method: str, start: Index, neighbours: Index, order: Index) -> tuple[float, Order]:
+    """Terms that eliminating one vertex after the other takes, and the order with what they follow from."""
     ordered = renumbered(start, neighbours, order, inverse(order))
-    count = column_counts(*ordered, elimination_tree(*ordered))
-    return float(np.square(count, dtype=float).sum())
+    tree = elimination_tree(*ordered)
+    count = column_counts(*ordered, tree)
+    return float(np.square(count, dtype=float).sum()), Order(order, method, tree, count)
 
 
 def may_need(start: Index, neighbours: Index, terms: float) -> bool:
@@ -128,7 +138,7 @@ def may_need(start: Index, neighbours: Index, terms: float) -> bool:
     (True, False)
     """
     found = minimum_degree(start, neighbours, int(np.cbrt(3 * terms)) + 1)
-    return len(found) == len(start) - 1 and _terms(start, neighbours, found) <= terms
+    return len(found) == len(start) - 1 and _compared("amd", start, neighbours, found)[0] <= terms
 
 
 def _metis(start: Index, neighbours: Index) -> Index:

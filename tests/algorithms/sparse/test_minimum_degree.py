@@ -10,7 +10,7 @@ from sparse_patterns import patterns, rows, touched
 
 from semiring.algorithms.sparse import minimum_degree as module
 from semiring.algorithms.sparse.minimum_degree import minimum_degree
-from semiring.algorithms.sparse.ordering import _terms
+from semiring.algorithms.sparse.ordering import _compared
 from semiring.algorithms.sparse.pattern import symmetric
 
 Edges = list[tuple[int, int]]
@@ -90,7 +90,7 @@ def terms_of(pattern: tuple[np.ndarray, np.ndarray], pieces: int) -> float:
     """Terms of elimination if graphs of so many pieces are cut."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PIECES", pieces)
-        return _terms(*pattern, minimum_degree(*pattern))
+        return _compared("", *pattern, minimum_degree(*pattern))[0]
 
 
 @settings(max_examples=100)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from sparse_patterns import patterns, rows, touched
 
-from semiring.algorithms.sparse import ordering, pattern
+from semiring.algorithms.sparse import ordering, pattern, symbolic
 
 ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
 
@@ -20,7 +20,7 @@ ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not
 @given(given_pattern=patterns(150))
 def test_every_vertex_has_one_place(method: str, given_pattern: tuple) -> None:
     n, edges = given_pattern
-    order, name = ordering.order(*pattern.symmetric(*rows(n, edges)), method)
+    order, name, *_ = ordering.order(*pattern.symmetric(*rows(n, edges)), method)
     assert sorted(order.tolist()) == list(range(n)) and name == method
 
 
@@ -28,8 +28,25 @@ def test_every_vertex_has_one_place(method: str, given_pattern: tuple) -> None:
 @given(given_pattern=patterns(12))
 def test_what_found_an_order_has_a_name(given_pattern: tuple) -> None:
     n, edges = given_pattern
-    order, name = ordering.order(*pattern.symmetric(*rows(n, edges)))
+    order, name, *_ = ordering.order(*pattern.symmetric(*rows(n, edges)))
     assert sorted(order.tolist()) == list(range(n)) and name in ("amd", "levels", "natural")
+
+
+@settings(max_examples=60)
+@given(given_pattern=patterns(150))
+def test_the_tree_and_the_counts_are_those_of_the_order(given_pattern: tuple) -> None:
+    n, edges = given_pattern
+    given = pattern.symmetric(*rows(n, edges))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ordering, "FEW_VERTICES", 0)
+        patch.setattr(ordering, "NARROW", 1.0)
+        order, _, tree, count = ordering.order(*given)
+    if tree is None:
+        assert not edges or all(u == v for u, v in edges)
+        return
+    ordered = pattern.renumbered(*given, order, pattern.inverse(order))
+    assert (tree == symbolic.elimination_tree(*ordered)).all()
+    assert (count == symbolic.column_counts(*ordered, tree)).all()
 
 
 def grid(side: int) -> tuple[int, list]:
@@ -42,7 +59,7 @@ def test_a_grid_fills_as_dissection_should(method: str) -> None:
     n, edges = grid(30)
 
     def fill(name: str) -> int:
-        order, _ = ordering.order(*pattern.symmetric(*rows(n, edges)), name)
+        order, *_ = ordering.order(*pattern.symmetric(*rows(n, edges)), name)
         return sum(map(len, touched(n, edges, order)))
 
     # n log n with a small factor; in the order of the rows it is n^1.5.
@@ -54,7 +71,7 @@ def test_a_tree_does_not_fill(method: str) -> None:
     rng = np.random.default_rng(0)
     n = 60
     edges = [(int(rng.integers(0, v)), v) for v in range(1, n)]
-    order, _ = ordering.order(*pattern.symmetric(*rows(n, edges)), method)
+    order, *_ = ordering.order(*pattern.symmetric(*rows(n, edges)), method)
     assert sum(map(len, touched(n, edges, order))) <= (n - 1 if method == "levels" else 2 * n)
 
 
@@ -66,9 +83,9 @@ def test_auto_takes_the_cheaper_order_of_both(monkeypatch: pytest.MonkeyPatch) -
     names = {}
     for name, shape in (("mesh", mesh), ("random", random), ("small", grid(12))):
         found = pattern.symmetric(*rows(*shape))
-        order, names[name] = ordering.order(*found)
+        order, names[name], *_ = ordering.order(*found)
         assert order.tolist() == ordering.order(*found, names[name])[0].tolist()
-        terms = {way: ordering._terms(*found, ordering.order(*found, way)[0]) for way in ("amd", "levels")}
+        terms = {way: ordering._compared("", *found, ordering.order(*found, way)[0])[0] for way in ("amd", "levels")}
         assert name == "small" or terms[names[name]] == min(terms.values())
     assert names["random"] == names["small"] == "amd"
 
@@ -131,7 +148,7 @@ def test_separators_alone_take_no_more_terms_than_all(given_pattern: tuple) -> N
     """So dissection that is given up would have lost: with its own terms as the limit it is finished."""
     pattern_ = pattern.symmetric(*rows(*given_pattern))
     found = ordering._dissection(*pattern_)
-    terms = ordering._terms(*pattern_, found)
+    terms = ordering._compared("", *pattern_, found)[0]
     assert (ordering._dissection(*pattern_, np.array([terms + 1])) == found).all()
 
 
