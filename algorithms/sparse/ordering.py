@@ -10,6 +10,7 @@ A. George, Nested dissection of a regular finite element mesh (1973); G. Karypis
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -156,7 +157,7 @@ def _dissection(start: Index, neighbours: Index, limit: np.ndarray | None = None
     return inverse(place) if len(place) == len(start) - 1 else place
 
 
-WAYS = {"amd": minimum_degree, "levels": _dissection, "metis": _metis}
+WAYS: dict[str, Callable[..., Index]] = {"amd": minimum_degree, "levels": _dissection, "metis": _metis}
 
 
 @takes(25)

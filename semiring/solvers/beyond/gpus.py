@@ -188,7 +188,8 @@ class SeveralGpus(Home):
         from semiring.kernels.cuda.dense.rows import into_storage, taken
 
         source, deal, n, dtype = self.given.array, self.deal, self.n, self.given.dtype
-        self.rows = rows = [None] * deal.workers
+        self.rows: list[Any] = [None] * deal.workers
+        rows = self.rows
 
         def bring(w: int) -> Facts:
             rows[w] = taken(source, self.spans[w], deal.rows(w), deal.n)
