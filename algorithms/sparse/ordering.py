@@ -32,14 +32,14 @@ SMALL = 64  # vertices that are ordered by minimum degree: their neighbours fit 
 class Order(NamedTuple):
     """An order of elimination: the k-th entry of `order` is the vertex to eliminate as the k-th.
 
-    `method` found it. Where two orders were compared, `tree` and `count` are its `elimination_tree` and
+    `method` found it. Where two orders were compared, `tree` and `counts` are its `elimination_tree` and
     `column_counts`.
     """
 
     order: Index
     method: str
     tree: Index | None = None
-    count: Index | None = None
+    counts: Index | None = None
 
 
 def order(start: Index, neighbours: Index, method: str = "auto") -> Order:
@@ -78,7 +78,7 @@ def order(start: Index, neighbours: Index, method: str = "auto") -> Order:
         return Order(whole, found.method)
     tree = np.where(found.tree < 0, -1, found.tree + len(alone))
     return Order(whole, found.method, np.concatenate([np.full(len(alone), -1), tree]),
-                 np.concatenate([np.zeros_like(alone), found.count]))
+                 np.concatenate([np.zeros_like(alone), found.counts]))
 
 
 def _better_one(start: Index, neighbours: Index) -> Order:
