@@ -118,6 +118,8 @@ def sums_numbers(low: Lowering) -> bool:
 
 PURPOSES = {
     "blocks": Purpose("dense.engine", dense.seconds, 2, "products", lambda low: False),
+    "small products": Purpose("dense.small:PRODUCTS", dense.seconds, 2, "products", lambda low: False),
+    "small closures": Purpose("dense.small:CLOSURES", dense.seconds, 3, "products", lambda low: False),
     "rows": Purpose("sparse.product:SparseKernel", rows.seconds, 1, "products", lambda low: True),
     "substitution": Purpose("sparse.substitution:SubstitutionKernel", rows.seconds, 1, "products", closes),
     "fronts": Purpose("sparse.fronts", fronts.seconds, 5, "factors", closes),

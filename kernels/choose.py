@@ -16,7 +16,7 @@ from .lowering.boolean import is_boolean
 from .lowering.comparing import only_compares, ordered_integers, rounded_to, single_for_half
 from .lowering.general import general, is_reserved
 from .lowering.objects import python_integers, python_objects
-from .lowering.sums import tropical_integers
+from .lowering.sums import tropical_integers, widest
 
 
 def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place: bool, packed: bool = True) -> Lowering:
@@ -49,6 +49,18 @@ def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place:
     if dtype.kind in "iu" and is_reserved(S, dtype, facts):
         return python_integers(S, dtype, f"a number stands beside the limit of {dtype.name}, where overflow is seen")
     return _without_facts(S, dtype)
+
+
+@lru_cache(1024)
+def by_element(S: Semiring, dtype: np.dtype) -> Lowering | None:
+    """The form for elements that its `by_element` does not call strange, whatever the facts; None where there is none.
+
+    A ⊗-product in the answer has `sums.SHORT` factors at most.
+    """
+    if S.traced is None or S.has_multiples or (dtype.kind in "iu" and S.sums_cycles):
+        return None
+    low = widest(S, dtype) if dtype.kind in "iu" and S.is_tropical else _without_facts(S, dtype)
+    return low if low.by_element else None
 
 
 @lru_cache(1024)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypedDict, TypeVar, U
 
 import numpy as np
 
+from . import small
 from .algebra.semiring import Semiring
 from .errors import SemiringError
 from .operands.operand import Operand
@@ -29,6 +30,9 @@ Out = TypeVar("Out", bound="np.ndarray")
 P = ParamSpec("P")
 R = TypeVar("R")
 
+SHORT_WAYS: dict[str, Callable[[tuple[Any, ...], dict[str, Any]], Any]] = {
+    "matmul": small.product, "closure": small.closure,
+}
 BUILDERS: dict[str, Callable[..., Task | SpreadTask]] = {}  # of tasks, by the verb's name
 
 
@@ -38,6 +42,14 @@ def verb(build: Callable[P, R]) -> Callable[P, R]:
     The function is annotated with the type of the answer, for its callers.
     """
     BUILDERS[build.__name__] = build  # type: ignore[assignment]
+    if (short := SHORT_WAYS.get(build.__name__)) is not None:
+
+        @wraps(build)
+        def of_small_ones(*operands: P.args, **options: P.kwargs) -> R:
+            answer: Any = short(operands, options) if operands and type(operands[0]) is np.ndarray else None
+            return build(*operands, **options).answer() if answer is None else answer  # type: ignore[attr-defined]
+
+        return of_small_ones
 
     @wraps(build)
     def computed(*operands: P.args, **options: P.kwargs) -> R:

@@ -19,12 +19,14 @@ from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.beside import begin
 from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.cpu.dense.scan import SCANNED, scan
+from semiring.kernels.cpu.dense.small import closes, fits, ufunc
 from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 from semiring.kernels.cpu.sparse.structure import goes_both_ways, product_structure, state_of, transposed
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
 
+from .small import form
 from .solvers.paths.search import form_of
 from .solvers.sparse.analysis import lowering_of
 from .solvers.sparse.analysis import steps as elimination_steps
@@ -100,8 +102,18 @@ def _steps_for(S: Semiring, dtype: np.dtype, sparse: bool) -> Iterator[Step]:
         if low.kind == "numba" and (tree := PURPOSES["spanning tree"]).fits(low):
             code_of(low, "spanning tree").repays(0.0)
             yield from (function.make for function in tree.code(low))
+    yield from _small_steps(S, dtype)
     if sparse and dense.kind != "objects":
         yield from _sparse_steps(S, dtype)
+
+
+def _small_steps(S: Semiring, dtype: np.dtype) -> Iterator[Step]:
+    """The steps of small calls."""
+    low = form(S, dtype)
+    if low is not None and fits(low):
+        for verb in ("product", "closure") if closes(low) else ("product",):
+            code_of(low, f"small {verb}s").repays(0.0)
+            yield partial(ufunc, low, verb)
 
 
 def _encoded(low: Lowering) -> Any:

@@ -51,8 +51,9 @@ files
 scale
 operands
 solvers
-results warming
-matrices
+results
+small
+warming matrices
 equations walks
 api
 gradients

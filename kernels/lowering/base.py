@@ -29,6 +29,30 @@ class Test(NamedTuple):
     mul: Traced
 
 
+class ByElement(NamedTuple):
+    """How one element of the data enters storage and leaves it, as Python that Numba compiles, of `{0}`.
+
+    Attributes
+    ----------
+    enter, leave : str
+    strange : str
+        Whether the form may be wrong for an element of the data.
+    leaves : str
+        Whether the data's dtype cannot hold an element of a result.
+    bits : bool
+        Whether `enter` takes, and `leave` gives, the bits of an element as an integer.
+    """
+
+    enter: str = "{0}"
+    leave: str = "{0}"
+    strange: str = "False"
+    leaves: str = "False"
+    bits: bool = False
+
+
+AS_IT_IS = ByElement()
+
+
 @dataclass(frozen=True, eq=False)  # made once for each condition, and kept: one object is one lowering
 class Lowering:
     """An algebra on storage of its own; `recode` holds the functions behind `encode` and `decode`."""
@@ -56,6 +80,7 @@ class Lowering:
     recode: tuple[Callable[[np.ndarray, bool], Any], Callable[[Any], np.ndarray]] | None = None
     clean: Callable[[np.ndarray], None] | None = None  # writes zero wherever storage has something that reads as zero
     flipped: int = 0  # the bits of negative numbers that storage has flipped, if this is all that `encode` does
+    by_element: ByElement | None = AS_IT_IS  # `recode` for compiled code; None where only whole arrays are converted
     compiled: bool = True  # else NumPy runs the expressions as they stand
 
     @cached_property

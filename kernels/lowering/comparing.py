@@ -11,9 +11,10 @@ import numpy as np
 from semiring.algebra.constants import nearest_constant
 from semiring.algebra.expression import Traced, constant, postorder, rounded, substitute
 
-from .base import AnyLowering, Lowering
+from .base import AnyLowering, ByElement, Lowering
 from .parts import converted, each_part, like
 
+FLIPPED = "select({{0}} < 0, {0}({{0}} ^ {1}), {{0}})"  # the lower bits of negative integers, as compiled code has it
 NEGATIVE_SHARE = 1 / 8  # of all elements, below which the negative ones alone are changed
 
 
@@ -27,7 +28,7 @@ def single_for_half(single: Lowering, dtype: np.dtype) -> Lowering:
     return replace(
         single, name=f"{single.name}, single precision", dtype=dtype,
         reason=f"the CPU has no half-precision arithmetic; {single.reason}",
-        recode=(encode, decode), flipped=0,
+        recode=(encode, decode), flipped=0, by_element=None,
     )
 
 
@@ -90,6 +91,7 @@ def ordered_integers(plain: Lowering) -> Lowering:
     def code(value: Any) -> int:
         return encode(np.array([value], plain.dtype), True)[0].item()
 
+    flipped = FLIPPED.format(integer.name, low_bits)
     outputs = (*plain.add.outputs, *plain.mul.outputs, *plain.star.outputs)
     coded = {e: constant(code(e.value)) for e in postorder(outputs) if e.op == "constant"}
 
@@ -101,5 +103,5 @@ def ordered_integers(plain: Lowering) -> Lowering:
         storage=integer, add=recode(plain.add), mul=recode(plain.mul), scale=recode(plain.scale),
         star=recode(plain.star),
         zero=(integer.type(code(plain.zero[0])),), one=(integer.type(code(plain.one[0])),),
-        recode=(encode, decode), flipped=int(low_bits),
+        recode=(encode, decode), flipped=int(low_bits), by_element=ByElement(flipped, flipped, bits=True),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -17,7 +18,7 @@ from semiring.algebra.proofs import EVERYTHING, is_absorbed, is_dropped, is_dual
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.facts import Facts
 
-from .base import Lowering
+from .base import ByElement, Lowering
 from .cheaper import cheaper
 from .logsum import log_sum
 from .parts import each_part, like
@@ -191,9 +192,27 @@ def _widened(wide: Lowering, dtype: np.dtype) -> Lowering:
 
     return replace(
         wide, name=f"{wide.name}, widened", dtype=dtype, blas=False, fused_sum=False,
-        recode=(encode, decode),
+        recode=(encode, decode), by_element=_by_element(dtype, storage, known),
         reason=f"{dtype} is too narrow for its constants or laws, so it is computed in {storage}",
     )
+
+
+def _by_element(dtype: np.dtype, storage: np.dtype, known: Sequence[tuple[Any, Any]]) -> ByElement | None:
+    """The conversions of `_widened` for compiled code."""
+    if dtype.names or dtype.kind == "c" or dtype == np.float16:
+        return None
+    enter, leave = f"{storage.name}({{0}})", f"{dtype.name}({{0}})"
+    for given, meant in known:
+        if given != meant:
+            given, meant = f"{dtype.name}({given.item()!r})", f"{storage.name}({meant.item()!r})"
+            enter = f"select({{0}} == {given}, {meant}, {enter})"
+            leave = f"select({{0}} == {meant}, {given}, {leave})"
+    if dtype.kind == "f":
+        return ByElement(enter, leave)
+    limits = np.iinfo(dtype)
+    special = [f"({{0}} != {storage.name}({meant.item()!r}))" for given, meant in known if given != meant]
+    outside = f"(({{0}} < {limits.min}) | ({{0}} > {limits.max}))"
+    return ByElement(enter, leave, leaves=" & ".join([*special, outside]))
 
 
 def _with_room(wide: np.dtype, dtype: np.dtype) -> np.dtype:
@@ -234,6 +253,28 @@ class _Component:
         special = (*self.reserved, *(wide for _, wide in self.infinities))
         low = max((x + 1 for x in special if x < 0), default=int(limits.min))
         return low, min((x - 1 for x in special if x > 0), default=int(limits.max))
+
+    def by_element(self, S: Semiring) -> ByElement:
+        """The conversions for compiled code, which leaves all that is near a limit to whole arrays."""
+        given, stored = self.given.name, self.stored.name
+        enter, leave, leaves = f"{stored}({{0}})", f"{given}({{0}})", "False"
+        for limit, meant in self.infinities:
+            enter = f"select({{0}} == {given}({limit}), {stored}({meant}), {enter})"
+            leave = f"select({{0}} == {stored}({meant}), {given}({limit}), {leave})"
+        found = _without_room(S, self.given) if self.ends else None
+        limits, strange = np.iinfo(self.given), "False"
+        if found is not None and not found[0].infinite:
+            strange = f"({{0}} == {given}({limits.max}))" + f" | ({{0}} == {given}({limits.min}))" * found[0].negative
+        elif found is not None:
+            near = [n for n in (found[1], -found[1], -found[1] - 1) if limits.min <= n <= limits.max]
+            strange = " | ".join(f"({{0}} == {given}({n}))" for n in near)
+        if self.ends and self.given == self.stored:
+            leaves = " | ".join(f"({{0}} == {stored}({n}))" for n in self.reserved)
+        elif self.ends:
+            low, high = self.ends.finite(self.given)
+            inside = [f"({{0}} == {stored}({meant}))" for _, meant in self.infinities]
+            leaves = f"not ({' | '.join([f'(({{0}} >= {low}) & ({{0}} <= {high}))', *inside])})"
+        return ByElement(enter, leave, strange, leaves)
 
     def of(self, array: np.ndarray) -> np.ndarray:
         """This component of an array."""
@@ -312,7 +353,7 @@ def _refusing(plain: Lowering, dtype: np.dtype, near: tuple[Ends | None, ...]) -
     reason = f"integers that leave {dtype} are kept apart from ∞, its limit, and refused"
     return replace(
         plain, name=f"{plain.name}, {'with a look for overflow' if storage == dtype else f'in {storage}'}", dtype=dtype,
-        recode=(encode, decode), reason=reason,
+        recode=(encode, decode), reason=reason, by_element=None if dtype.names else components[0].by_element(S),
     )
 
 

@@ -13,10 +13,12 @@ from semiring.algebra.overflow import may_leave, refuse
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.facts import Facts
 
-from .base import Lowering
+from .base import ByElement, Lowering
 from .general import general
 from .objects import python_integers
 from .parts import each_part, like
+
+SHORT = 64  # factors of a ⊗-product, at most, in what is computed element by element
 
 
 def tropical_integers(S: Semiring, dtype: np.dtype, facts: Facts, length: int, in_place: bool) -> Lowering:
@@ -100,7 +102,40 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
         plain, name=f"{storage.name} sums", storage=storage, mul=raw, scale=raw,
         reason=f"no sum can reach half of {middle}, so infinity lies there and needs no test",
         zero=(infinity,), one=(storage.type(0),), recode=(encode, decode),
-        clean=lambda b: each_part(cleaned, b),
+        clean=lambda b: each_part(cleaned, b), by_element=_by_element(S, dtype, storage, least, most),
+    )
+
+
+def widest(S: Semiring, dtype: np.dtype) -> Lowering:
+    """The form in 64-bit storage, for elements that its `by_element` does not call strange, and closures of `SHORT`."""
+    return _sums(S, dtype, np.dtype("i8"))
+
+
+def suited(S: Semiring, dtype: np.dtype) -> tuple[int, int, int]:
+    """The least and the largest finite number for `widest`, and the number that stands for zero."""
+    limits, size = np.iinfo(dtype), int(np.iinfo("i8").max) // 4 // SHORT
+    low, high = int(limits.min), int(limits.max)
+    above = S.zero == np.inf
+    if above or dtype.kind == "i":
+        high -= 1
+    if not above or dtype.kind == "i":
+        low += 1
+    return max(low, -size), min(high, size), int(limits.max if above else limits.min)
+
+
+def _by_element(S: Semiring, dtype: np.dtype, storage: np.dtype, least: int, most: int) -> ByElement:
+    """The conversions of `_sums` for compiled code."""
+    given, stored, middle = dtype.name, storage.name, np.iinfo(storage).max // 2
+    sign, half = 1 if S.zero == np.inf else -1, middle // 2
+    low, high, absent = suited(S, dtype)
+    is_absent = f"({{0}} == {given}({absent}))"
+    far = f"({{0}} {'>' if sign > 0 else '<'} {sign * half})"
+    beyond = [f"({{0}} > {most})"] * (most < half) + [f"({{0}} < {least})"] * (least > -half)
+    return ByElement(
+        f"select({is_absent}, {stored}({sign * middle}), {stored}({{0}}))",
+        f"select({far}, {given}({absent}), {given}({{0}}))",
+        f"(not {is_absent}) & (({{0}} < {given}({low})) | ({{0}} > {given}({high})))",
+        f"(not {far}) & ({' | '.join(beyond)})" if beyond else "False",
     )
 
 

@@ -103,6 +103,14 @@ def address_of(dispatcher: Any) -> int:
     return address
 
 
+def called_from_c(dispatcher: Any) -> int:
+    """The address of a function with one signature, and with a wrapper for C, as C calls it; it stays valid."""
+    _compile_declared(dispatcher)
+    (compiled,) = dispatcher.overloads.values()
+    address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
+    return address
+
+
 def from_python(address: int, count: int) -> Callable[..., int]:
     """The function at an address (see `address_of`) for Python, which it lets run on: `count` integers in, one out.
 

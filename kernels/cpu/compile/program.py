@@ -164,7 +164,8 @@ from numba.np.numpy_support import from_dtype
 from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.raw import (
     ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, bits_of_bytes, call, combine_block, fetch, first_component,
-    floor, fma, fold, load, load_block, put, select, stay_apart, store, take, trailing_zeros, wide_vectors
+    clear_exceptions, floor, fma, fold, load, load_block, put, room, select, stay_apart, store, take, trailing_zeros,
+    wide_vectors
 )
 
 '''
@@ -188,6 +189,13 @@ def operation(function):
 
 '''
 
+SMALL = '''\
+def loop(function):
+    return njit([void(*[int64] * 4)], no_cpython_wrapper=True, cache=True, error_model="numpy", _nrt=False)(function)
+
+
+'''
+
 
 def source(program: Program, template: Path) -> str:
     """Text of the module of an algebra: header, prelude, and a template unrolled."""
@@ -201,6 +209,21 @@ def shared_source(components: tuple[np.dtype, ...], template: Path, text: str) -
     return _header(components, template) + text
 
 
+def small_source(
+    components: tuple[np.dtype, ...], given: tuple[np.dtype, ...], bits: bool, template: Path,
+    constants: dict[str, Any], text: str,
+) -> str:
+    """Text of the module of small calls (../dense/small.py): a header, `text`, and a template.
+
+    `given` are the parts of an element of the data, and `bits` says that the bits of these are what enters storage.
+    """
+    classes = _classes(given)
+    raw = _classes(components) if bits else classes
+    size = constants["ITEM"] // len(given)
+    more = constants | {"GIVEN": _element(classes), "BITS": _element(raw), "FLAG": f"np.int{8 * size}"}
+    return f"{_header(components, template, **more)}{SMALL}{text}{text_of(template)}"
+
+
 def text_of(template: Path, program: Program | None = None) -> str:
     """What a template holds below the lines that stand for its header; unrolled for a program."""
     text = template.read_text(encoding="utf-8").split("# Template\n", 1)[1]
@@ -212,7 +235,7 @@ def text_of(template: Path, program: Program | None = None) -> str:
 
 def _header(components: tuple[np.dtype, ...], template: Path, **more: Any) -> str:
     classes, sizes = _classes(components), geometry(components)
-    constants = {
+    constants: dict[str, Any] = {
         "ELEMENT": _element(classes),
         "FIRST": classes[0],
         "SIZE": sizes.size,

@@ -367,6 +367,35 @@ def call(typing: Any, address: Any, arguments: Any) -> Any:
     return number(types.int64, arguments), generate
 
 
+@intrinsic(prefer_literal=True)
+def room(typing: Any, size: Any) -> Any:
+    """The address of so many bytes, a literal, on the stack of the function that calls this; a multiple of 64."""
+    count = _literal(size) + 63
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        with builder.goto_entry_block():  # `cgutils.alloca_once` would fill it with zeros, one by one
+            memory = builder.alloca(ir.ArrayType(ir.IntType(8), count))
+        number = ir.IntType(64)
+        up = builder.add(builder.ptrtoint(memory, number), ir.Constant(number, 63))
+        return builder.and_(up, ir.Constant(number, -64))
+
+    return types.int64(size), generate
+
+
+@intrinsic
+def clear_exceptions(typing: Any) -> Any:
+    """Forget what floats raised, which NumPy would warn of after a loop of a ufunc."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        number = ir.IntType(32)
+        function = ir.FunctionType(number, [number])
+        clear = cgutils.get_or_insert_function(builder.module, function, "feclearexcept")
+        builder.call(clear, [ir.Constant(number, 0x1F)])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
 @intrinsic
 def wide_vectors(typing: Any) -> Any:
     """Let the function that calls this use whole registers of 512 bits, of which LLVM takes halves on many processors.

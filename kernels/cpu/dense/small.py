@@ -1,0 +1,151 @@
+"""Ufuncs for small products and closures, which test what they read while they compute.
+
+A call of the general way takes as long as a thousand multiply-adds before anything is multiplied. So small arrays go
+into compiled code at once: NumPy's own machinery for ufuncs reads shapes, stacks and strides, and makes the array of
+the answer. The loops behind it (small_template.py) refuse nothing. Where anything is not usual, be it NaN, an entry
+outside the carrier, a number that leaves the dtype, an improving cycle or a pivot without a star, their last operand
+says so, and the general way finds out what it is.
+"""
+
+from __future__ import annotations
+
+import functools
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semiring.algebra.complexes import split_complex
+from semiring.algebra.expression import Expression, apply, constant, operand, substitute
+from semiring.kernels.cpu.compile import cache
+from semiring.kernels.cpu.compile.program import geometry, program, round_up, small_source, text_of
+from semiring.kernels.cpu.compile.rules import function
+from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.boolean import is_boolean
+
+from .operations import operations
+from .walk import TEMPLATE as BLOCKS
+
+TEMPLATE = Path(__file__).with_name("small_template.py")
+TILE = 64  # rows and columns that are computed at once, and the largest matrix that is closed
+
+
+def fits(low: Lowering) -> bool:
+    """Whether a lowering has such ufuncs: its elements are numbers, converted one by one."""
+    plain = low.kind == "numba" and low.by_element is not None and low.log_sum is None
+    return plain and not low.dtype.names and low.dtype.char not in "eO"
+
+
+class Small(NamedTuple):
+    """A verb, as a purpose of compiled code."""
+
+    verb: str
+    signature: str
+    inputs: int
+    operations: tuple[str, ...]  # of the algebra
+
+    def code(self, low: Lowering) -> list[cache.Function]:
+        """What is compiled for a lowering."""
+        own = cache.Function(*_text(low, self.verb), f"small_{self.verb}")
+        return [own, *operations(program(low)).code(*self.operations)]
+
+
+PRODUCTS = Small("product", "(m?,k),(k,n?)->(m?,n?),()", 2, ("multiply",))
+CLOSURES = Small("closure", "(n,n)->(n,n),()", 1, ("multiply", "close_pivots"))
+VERBS = {"product": PRODUCTS, "closure": CLOSURES}
+
+
+def closes(low: Lowering) -> bool:
+    """Whether the algebra of a lowering has closures."""
+    return not low.algebra.product_only
+
+
+@functools.lru_cache(256)
+def ufunc(low: Lowering, verb: str) -> np.ufunc:
+    """The ufunc of a verb, "product" or "closure": its last result is True where the general way is to be asked."""
+    # Numba compiles ufuncs of signatures with "?" nowhere else.
+    internal: Any = import_module("numba.np.ufunc._internal")
+
+    from semiring.kernels.cpu.compile.jit import called_from_c
+
+    about, by = VERBS[verb], operations(program(low))
+    addresses = np.array([by.multiply, by.close_pivots if about is CLOSURES else 0, by.constants])
+    loop = called_from_c(getattr(cache.load(*_text(low, verb)), f"small_{verb}"))
+    types = [*[low.dtype.num] * (about.inputs + 1), np.dtype(bool).num]
+    made: np.ufunc = internal.fromfunc(
+        f"small_{verb}", None, [loop], [types], about.inputs, 2, [addresses.ctypes.data], [(addresses, by)], -1,
+        about.signature, (),
+    )
+    return made
+
+
+def _text(low: Lowering, verb: str) -> tuple[str, str]:
+    """Name and text of the module; that of products is the same for all algebras whose elements enter alike."""
+    given = _parts(low.dtype)
+    ways = low.by_element
+    assert ways
+    texts = [
+        f"@inline\ndef enter(x):\n    return as_element(ELEMENT, {ways.enter.format('x')})\n",
+        f"@inline\ndef leave(x):\n    return as_element(BITS, {ways.leave.format('x')})\n",
+        f"@inline\ndef is_unsuited(x):\n    return {ways.strange.format('x')}\n",
+        f"@inline\ndef is_left(x):\n    return {ways.leaves.format('x')}\n",
+        function("is_element", "x", [_carrier(low)], given, [np.dtype(bool)]),
+        function("is_lost", "x", [_lost(low)], low.components, [np.dtype(bool)]),
+        "@inline\ndef strange(x):\n    return is_unsuited(x) | (not is_element(x))\n",
+        "@inline\ndef leaves(x):\n    return is_left(x) | is_lost(x)\n",
+    ]
+    if verb == "closure":
+        texts.append(function("improves", "x", [_improves(low)], low.components, [np.dtype(bool)]))
+    size = sum(part.itemsize for part in low.components)
+    sizes = geometry(low.components)
+    tile = TILE if size <= 8 else TILE // 2
+    rows, width = round_up(tile, sizes.rows), round_up(tile, sizes.lanes)
+    most = sizes.product_bytes(rows, width) + 64 * size
+    constants = {"TILE": tile, "ROOM": max(most, sizes.close_bytes(tile)), "ITEM": low.dtype.itemsize}
+    text = small_source(low.components, given, ways.bits, TEMPLATE, constants, "\n\n".join(texts) + text_of(BLOCKS))
+    return f"small_{low.dtype.name}_{blake2b(text.encode(), digest_size=4).hexdigest()}", text
+
+
+def _parts(dtype: np.dtype) -> tuple[np.dtype, ...]:
+    """The real and imaginary part of a complex number; else itself."""
+    return (np.dtype(f"f{dtype.itemsize // 2}"),) * 2 if dtype.kind == "c" else (dtype,)
+
+
+def _any(conditions: list[Expression]) -> Expression:
+    return functools.reduce(lambda x, y: apply("logical_or", x, y), conditions)
+
+
+def _carrier(low: Lowering) -> Expression:
+    """Whether a number is an element, and not NaN; −0 where the general way takes zeros and ones as bits is strange."""
+    dtype = low.dtype
+    inside = low.algebra.carrier_in(dtype)
+    if dtype.kind == "c":
+        (inside,) = split_complex([inside])
+    if dtype.kind not in "fc":
+        return inside
+    parts = [operand(0, c) for c in range(len(_parts(dtype)))]
+    wrong = [apply("isnan", part) for part in parts]
+    if dtype.kind == "f" and is_boolean(low.algebra, dtype):
+        wrong.append(apply("logical_and", apply("equal", parts[0], constant(0)), apply("signbit", parts[0])))
+    return apply("logical_and", inside, apply("logical_not", _any(wrong)))
+
+
+def _lost(low: Lowering) -> Expression:
+    """Whether an element of a result in storage has no value, because infinities met."""
+    if low.drops_nan or low.dtype.kind not in "fc":
+        return constant(False)
+    return _any([apply("isnan", operand(0, c)) for c in range(len(low.components))])
+
+
+def _improves(low: Lowering) -> Expression:
+    """Whether 1 ⊕ a ≠ 1, where that shows an improving cycle."""
+    S = low.algebra
+    if not S.may_diverge:
+        return constant(False)
+    one = [constant(part.item()) for part in map(np.asarray, low.one)]
+    first = {operand(0, c): e for c, e in enumerate(one)}
+    second = {operand(1, c): operand(0, c) for c in range(len(one))}
+    total = substitute(low.add.outputs, first | second)
+    return _any([apply("not_equal", x, e) for x, e in zip(total, one, strict=True)])

@@ -1,0 +1,69 @@
+"""Small products and closures by NumPy: right, or declined."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.kernels.choose import by_element
+from semiring.kernels.lowering.general import general
+from semiring.kernels.numpy.small import SmallArrays, fits
+
+F8 = np.dtype("f8")
+MIN_PLUS = SmallArrays(general(sr.min_plus, F8))
+
+
+@pytest.mark.parametrize(("a", "b"), [((3, 4), (4, 5)), ((4,), (4, 5)), ((3, 4), (4,)), ((4,), (4,)), ((1, 1), (1, 1))])
+def test_products(a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    A, B = rng.random(a), rng.random(b)
+    wanted = sr.matmul(A, B, sr.min_plus, device="cpu")
+    found = MIN_PLUS.product(A, B)
+    assert type(found) is type(wanted) and np.array_equal(found, wanted)
+
+
+def test_what_is_declined() -> None:
+    A = np.ones((3, 3))
+    for B in (np.ones((1, 3)), np.ones((2, 3, 3)), np.array([[np.nan] * 3] * 3)):
+        assert MIN_PLUS.product(A, B) is None
+    assert MIN_PLUS.product(np.full((1, 1), np.inf), np.full((1, 1), -np.inf)) is None
+    assert MIN_PLUS.closure(-A) is None and MIN_PLUS.closure(A[:2]) is None and MIN_PLUS.closure(A[None]) is None
+    assert MIN_PLUS.product(np.ones((300, 300)), np.ones((300, 300))) is None  # whose terms would take much memory
+
+
+def test_closures() -> None:
+    A = np.random.default_rng(0).integers(1, 9, (7, 7)).astype(float)
+    assert np.array_equal(MIN_PLUS.closure(A), sr.closure(A, sr.min_plus, device="cpu"))
+
+
+def test_integers() -> None:
+    low = by_element(sr.min_plus, np.dtype("i1"))
+    assert low is not None and fits(low)
+    arrays, most = SmallArrays(low), 127
+    A = np.array([[1, most], [2, 60]], "i1")
+    assert arrays.product(A, A).tolist() == [[2, most], [3, 120]]
+    assert arrays.product(A, np.array([most, most], "i1")).tolist() == [most, most]
+    assert arrays.product(A[0], A[1]) == 3
+    A[1, 0] = -128  # the other limit
+    assert arrays.product(A, A) is None
+    assert arrays.product(np.full((2, 2), 100, "i1"), np.full((2, 2), 100, "i1")) is None  # 200
+
+
+def test_sums_of_products_come_of_finite_numbers() -> None:
+    arrays, A = SmallArrays(general(sr.plus_times, F8)), np.eye(2)
+    assert arrays.product(A, A).tolist() == A.tolist()
+    A[0, 1] = np.inf
+    assert arrays.product(A, A) is None
+
+
+def test_carriers_are_tested() -> None:
+    arrays = SmallArrays(general(sr.viterbi, F8))
+    assert arrays.product(np.full((1, 1), 0.5), np.ones((1, 1))) == 0.5
+    assert arrays.product(np.full((1, 1), 0.5), np.full((1, 1), 2.0)) is None
+    assert arrays.closure(np.full((1, 1), 2.0)) is None
+
+
+@pytest.mark.parametrize(("S", "dtype"), [(sr.log, "f8"), (sr.counting, "i8"), (sr.boolean, "i1"), (sr.min_plus, "f2")])
+def test_what_numpy_has_no_function_for(S: sr.Semiring, dtype: str) -> None:
+    assert not fits(general(S, np.dtype(dtype)))

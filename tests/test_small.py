@@ -1,0 +1,223 @@
+"""Small calls: the short way gives what the general way gives, bit for bit, and each of its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from engines import slow_but
+
+import semiring as sr
+from semiring import small
+
+INT_DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+CASES = [(S, dtype) for S in sr.catalogue.values() for dtype in ("?", *INT_DTYPES, "f4", "f8", "c8", "c16")
+         if small.form(S, np.dtype(dtype)) is not None]
+IDS = [f"{S.name}, {dtype}" for S, dtype in CASES]
+FAST = [i for i, name in enumerate(IDS) if name in (
+    "min-plus, f8", "min-plus, i4", "max-min, f4", "plus-times, c16", "viterbi, f8", "counting, u1", "min-plus, u8")]
+
+
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test begins without ufuncs, and a call says by itself whether it compiles."""
+    monkeypatch.setattr(small, "PRODUCTS", {})
+    monkeypatch.setattr(small, "CLOSURES", {})
+
+
+def generally(verb: Callable[..., Any], *operands: Any) -> Any:
+    """The same by the general way, which options ask for."""
+    return verb(*operands, device="cpu")
+
+
+def outcome(function: Callable[..., Any], *operands: Any) -> Any:
+    try:
+        return function(*operands)
+    except sr.SemiringError as e:
+        return type(e), str(e)
+
+
+def is_same(x: Any, y: Any, *, exact: bool) -> bool:
+    if isinstance(x, tuple) or isinstance(y, tuple):
+        return type(x) is type(y) and x == y
+    if (type(x), x.dtype, x.shape) != (type(y), y.dtype, y.shape):
+        return False
+    if exact or x.dtype.kind not in "fc":
+        return bool(x.tobytes() == y.tobytes())
+    eps = float(np.finfo(x.dtype).eps)
+    return bool(np.allclose(x, y, rtol=200 * eps, atol=200 * eps * np.abs(y[np.isfinite(y)]).max(initial=0.0)))
+
+
+def unusual(dtype: np.dtype) -> np.ndarray:
+    """Numbers that a small call may not know how to take."""
+    if dtype.kind in "fc":
+        return np.array([np.nan, np.inf, -np.inf, -0.0, -3.0, 1e30, 0.5, 1.0]).astype(dtype)
+    if dtype.kind == "b":
+        return np.array([False, True])
+    limits = np.iinfo(dtype)
+    return np.array([limits.min, limits.min + 1, limits.min + 2, limits.max, limits.max - 1, limits.max // 2, 0], dtype)
+
+
+def matrices(S: Any, dtype: np.dtype, rng: np.random.Generator) -> Iterator[Callable[..., np.ndarray]]:
+    """Functions that make arrays of a shape, of any layout: of a few elements, of all, of what is unusual."""
+    known = S.elements_in(dtype)
+    zero = np.full(2, S.zero_in(dtype), dtype)
+    good = np.concatenate([known.notable, known.random, zero]).astype(dtype)
+    while True:
+        pool = good if rng.random() < 0.5 else rng.choice(good, 4)
+        strange = rng.random() < 0.3
+
+        def make(*shape: int, pool: np.ndarray = pool, strange: bool = strange) -> np.ndarray:
+            A: np.ndarray = rng.choice(pool, shape)
+            if strange and A.size and rng.random() < 0.5:
+                A[tuple(rng.integers(0, length) for length in shape)] = rng.choice(unusual(dtype))
+            layout = rng.integers(5)
+            if layout == 0 and A.ndim > 1:
+                A = np.ascontiguousarray(A.swapaxes(-1, -2)).swapaxes(-1, -2)
+            elif layout == 1:
+                A = np.repeat(A, 2, axis=-1)[..., ::2]
+            elif layout == 2:
+                A = A[..., ::-1].copy()[..., ::-1]
+            elif layout == 3:
+                A.setflags(write=False)
+            return A
+
+        yield make
+
+
+def compare(S: Any, dtype: np.dtype, rounds: int, *, exact: bool) -> int:
+    """How many calls of random shapes went the short way; all that differs from the general way is an error."""
+    rng = np.random.default_rng(rounds)
+    taken = 0
+    for make, _ in zip(matrices(S, dtype, rng), range(rounds), strict=False):
+        m, k, n = rng.integers(0, 34 if rng.random() < 0.7 else 5, 3)
+        leading, other = ((), (2,), (3, 1))[rng.integers(3)], ((), (2,), (1, 2))[rng.integers(3)]
+        A = make(*leading, m, k) if rng.random() < 0.8 else make(k)
+        B = make(*other, k + (rng.random() < 0.05), n) if rng.random() < 0.8 else make(k)
+        found, wanted = outcome(sr.matmul, A, B, S), outcome(generally, sr.matmul, A, B, S)
+        assert is_same(found, wanted, exact=exact), (A, B, found, wanted)
+        taken += small.product((A, B, S), {}) is not None
+        if not S.product_only:
+            D = make(*leading, m, m)
+            found, wanted = outcome(sr.closure, D, S), outcome(generally, sr.closure, D, S)
+            assert is_same(found, wanted, exact=exact), (D, found, wanted)
+            taken += small.closure((D, S), {}) is not None
+    return taken
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(("S", "dtype"), slow_but(CASES, *FAST), ids=IDS)
+def test_compiled_answers_and_errors_are_those_of_the_general_way(S: Any, dtype: str) -> None:
+    """Engines share ⊕ and ⊗, so that what rounds does so alike; BLAS and powers add in an order of their own."""
+    low = small.form(S, np.dtype(dtype))
+    assert low is not None
+    taken = compare(S, np.dtype(dtype), 40, exact=not low.by_library)
+    assert taken > 5 or not small.small.fits(low)
+
+
+@pytest.mark.usefixtures("by_numpy")
+@pytest.mark.parametrize(("S", "dtype"), CASES, ids=IDS)
+def test_answers_and_errors_of_numpy_are_those_of_the_general_way(S: Any, dtype: str) -> None:
+    low = small.form(S, np.dtype(dtype))
+    assert low is not None
+    exact = np.dtype(dtype).kind in "iub" or S in (sr.max_min, sr.min_max)
+    compare(S, np.dtype(dtype), 12, exact=exact and np.dtype(dtype).kind != "f")
+
+
+@pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])
+def test_what_is_refused_is_refused_in_the_same_words(engine: str, request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue(engine)
+    A, nan, half = np.eye(3), np.eye(3), np.full((3, 3), 0.5)
+    nan[1, 2] = np.nan
+    bytes_, far = np.full((3, 3), 100, "i1"), np.full((3, 3), 2**62)
+    for verb, operands in [
+        (sr.matmul, (nan, A, sr.min_plus)), (sr.matmul, (A, nan, sr.min_plus)), (sr.matmul, (A[:, :2], A, sr.min_plus)),
+        (sr.matmul, (2 * A, A, sr.viterbi)), (sr.matmul, (half, half, sr.boolean)), (sr.matmul, (A, A.astype("f4"),
+        sr.min_plus)), (sr.matmul, (bytes_, bytes_, sr.min_plus)), (sr.matmul, (far, far, sr.min_plus)),
+        (sr.matmul, (bytes_, bytes_, sr.counting)), (sr.matmul, (np.float64(1.0), A, sr.min_plus)),
+        (sr.matmul, (np.array(1.0), A, sr.min_plus)), (sr.matmul, (np.full((2, 2), np.inf), np.eye(2), sr.plus_times)),
+        (sr.matmul, (np.full((2, 2), 1e200), np.full((2, 2), -1e200), sr.plus_times)),
+        (sr.matmul, (A, A, "nothing")), (sr.matmul, (A, A)), (sr.matmul, (A, A, [1])), (sr.closure, (A,)),
+        (sr.closure, (nan, sr.min_plus)), (sr.closure, (-A, sr.min_plus)), (sr.closure, (2 * A, sr.max_times)),
+        (sr.closure, (A[:2], sr.min_plus)), (sr.closure, (A[0], sr.min_plus)), (sr.closure, (A, sr.plus_times)),
+        (sr.closure, (np.stack([A, -A]), sr.min_plus)), (sr.closure, (A, sr.plus_min)),
+        (sr.closure, (-bytes_, sr.min_plus)), (sr.closure, (np.full((3, 3), 5, "i8"), sr.counting)),
+    ]:
+        found, wanted = outcome(verb, *operands), outcome(generally, verb, *operands)
+        assert is_same(found, wanted, exact=False), (verb, operands, found, wanted)
+
+
+@pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])
+def test_only_plain_arrays_go_the_short_way(engine: str, request: pytest.FixtureRequest) -> None:
+    """All others are answered as before: other types, byte orders, dtypes, options, and what is large or empty."""
+    request.getfixturevalue(engine)
+    A = np.arange(9.0).reshape(3, 3)
+    masked = np.ma.masked_array(A, mask=np.eye(3, dtype=bool))
+    named = sr.Matrix(A, sr.min_plus, names=list("abc"))
+    for operands in [
+        (np.asmatrix(A), A), (masked, A), (A, masked), (A.tolist(), A), (named, named), (A.astype(">f8"), A),
+        (A.astype(object), A.astype(object)), (A.astype("f2"), A.astype("f2")), (A[:0], A), (A, A[:, :0]),
+        (np.zeros((65, 65)), np.zeros((65, 65))),
+    ]:
+        assert type(operands[0]) is not np.ndarray or small.product((*operands, sr.min_plus), {}) is None
+        found, wanted = sr.matmul(*operands, sr.min_plus), generally(sr.matmul, *operands, sr.min_plus)
+        assert type(found) is type(wanted) and np.array_equal(found, wanted)
+    for options in ({"device": "cpu"}, {"check": False}, {"accumulate": A}, {"argmax": True}):
+        assert small.product((A, A, sr.min_plus), options) is None
+    for options in ({"reflexive": False}, {"overwrite": True}, {"on_divergence": "mask"}):
+        assert small.closure((A, sr.min_plus), options) is None
+    assert np.array_equal(sr.matmul(A, A, S=sr.min_plus), sr.matmul(A, A, sr.min_plus))
+
+
+@pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])
+def test_out_is_written_once_the_answer_is_known(engine: str, request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue(engine)
+    A = np.arange(16.0).reshape(4, 4)
+    product = sr.matmul(A, A, sr.min_plus)
+    out = np.empty((4, 4))
+    assert sr.matmul(A, A, sr.min_plus, out=out) is out and np.array_equal(out, product)
+    turned = np.empty((4, 4), order="F")
+    assert sr.matmul(A, A, sr.min_plus, out=turned) is turned and np.array_equal(turned, product)
+    other = np.empty((4, 4), ">f8")
+    assert sr.matmul(A, A, sr.min_plus, out=other) is other and np.array_equal(other, product)
+    same = A.copy()
+    assert sr.matmul(same, same.T, sr.min_plus, out=same) is same
+    assert np.array_equal(same, sr.matmul(A, A.T, sr.min_plus))
+    assert sr.matmul(A, A, sr.min_plus, out=None) is not None
+    fixed = np.empty((4, 4))
+    fixed.setflags(write=False)
+    for wrong in (fixed, np.empty((4, 3)), np.empty((1, 4, 4)), np.empty((4, 4), "f4"), [[0.0]]):
+        with pytest.raises(sr.SemiringError, match="out must be a writable"):
+            sr.matmul(A, A, sr.min_plus, out=wrong)
+    A[1, 1] = np.nan
+    kept = out.copy()
+    with pytest.raises(sr.SemiringError, match="NaN"):
+        sr.matmul(A, A, sr.min_plus, out=out)
+    assert np.array_equal(out, kept)
+
+
+def test_compiling_is_bought_when_it_repays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """NumPy computes, and its time is the rent; once that is the price the ufunc is made."""
+    monkeypatch.setenv("SEMIRING_COMPILE", "auto")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    A = np.eye(3)
+    S = sr.Semiring("rented", add=np.minimum, mul=lambda a, b: a + b + 0.125, zero=np.inf, product_only=True)
+    sr.matmul(A, A, S)
+    (before,) = small.PRODUCTS.values()
+    assert isinstance(before, small.Before) and before._code.spent > 0
+    monkeypatch.setattr(before._code, "spent", 1e9)
+    for _ in range(small.ASKED):
+        sr.matmul(A, A, S)
+    assert isinstance(small.PRODUCTS[S, A.dtype], np.ufunc)
+
+
+@pytest.mark.usefixtures("machine_code")
+def test_no_warning_is_given(recwarn: pytest.WarningsRecorder) -> None:
+    far = np.array([[np.inf, -np.inf], [1e308, -1e308]])
+    sr.matmul(far, far, sr.max_min)
+    assert outcome(sr.matmul, far, far, sr.min_plus) is not None
+    outcome(sr.matmul, np.full((2, 2), 1e308), np.full((2, 2), -1e308), sr.plus_times)
+    assert not recwarn.list
