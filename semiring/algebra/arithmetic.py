@@ -121,6 +121,8 @@ class Arithmetic:
 
     def contains(self, x: Any) -> Any:
         """Test which x are elements: in the carrier, and not NaN."""
+        if self.dtype.kind == "O" and self._takes_all(np.asarray(x)):
+            return np.ones(np.shape(x), bool)
         return self._predicate("carrier", x) & ~laws.is_nan(np.asarray(x))
 
     def _call(self, op: str, *arrays: Any) -> Any:
@@ -212,6 +214,15 @@ class Arithmetic:
                 raise SemiringError(f"{self.semiring.name}: a result leaves {dtype}; use a wider dtype")
         with np.errstate(over="ignore"):
             return np.asarray(result).astype(dtype)
+
+    def _takes_all(self, x: np.ndarray) -> bool:
+        """Whether no carrier tests such objects: there is none, or it asks for finite numbers, which these are."""
+        S = self.semiring
+        if S.traced is None:
+            return S._callables["carrier"] is None and not laws.is_nan(x).any()
+        carrier = S.traced.carrier
+        return (carrier.op in ("constant", "isfinite") and all(e.op == "input" for e in carrier.args)
+                and laws.kinds_of(x) <= laws.EXACT and (carrier.op != "constant" or bool(carrier.value)))
 
     def _predicate(self, which: str, x: Any) -> np.ndarray:
         if self.dtype.kind == "O":

@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -453,9 +454,23 @@ def is_nan(x: np.ndarray) -> np.ndarray:
     if x.dtype.names:
         return np.logical_or.reduce([is_nan(x[f]) for f in x.dtype.names])
     if x.dtype.kind == "O":
+        if not any(issubclass(kind, (float, np.floating)) for kind in kinds_of(x)):
+            return np.zeros(x.shape, bool)
         with np.errstate(invalid="ignore"):
             return np.asarray(np.frompyfunc(lambda e: isinstance(e, (float, np.floating)) and e != e, 1, 1)(x), bool)
     return np.isnan(x) if x.dtype.kind in "fc" else np.zeros(x.shape, bool)
+
+
+EXACT = {int, bool, Fraction}  # types of numbers that are finite and never rounded
+
+
+def kinds_of(x: np.ndarray) -> set[type]:
+    """The types of Python objects in an array.
+
+    >>> kinds_of(np.array([1, "a", 2], object)) == {int, str}
+    True
+    """
+    return set(map(type, x.ravel().tolist()))
 
 
 def choose(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:

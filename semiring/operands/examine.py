@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring.algebra.laws import full, is_nan, show
+from semiring.algebra.laws import full, is_nan, kinds_of, show
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
@@ -20,6 +20,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.parts import chunks
 
 Place = tuple[int, int]
+STRANGERS = (type(None), str, bytes, list, tuple, dict, set, frozenset, np.ndarray)  # which are no numbers
 
 
 class Known(NamedTuple):
@@ -169,8 +170,10 @@ def _moved(at: np.ndarray, first: Place) -> tuple[int, ...]:
 
 def _refuse_strangers(S: Semiring, what: str, array: np.ndarray) -> None:
     """Refuse Python objects that are not numbers."""
+    if not any(issubclass(kind, STRANGERS) for kind in kinds_of(array)):
+        return
     for at, value in np.ndenumerate(array):
-        if value is None or isinstance(value, (str, bytes, list, tuple, dict, set, frozenset, np.ndarray)):
+        if isinstance(value, STRANGERS):
             _refuse(what, clip_repr(value), at, f"{S.name} computes with numbers; mark an absent edge with the "
                     f"algebra's zero, {show(S.zero)}")
 

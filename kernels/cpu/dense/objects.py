@@ -1,15 +1,88 @@
-"""The engine for Python objects: plain loops, for teaching and for elements that no machine type holds."""
+"""The engine for Python objects: loops over lists, for teaching and for elements that no machine type holds.
+
+Elements lie in lists while they are combined: to read or write an entry of a NumPy array takes as long as a cheap ⊕.
+Terms with a zero are left out, so that most ⊗ need not test for it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from semiring.algebra.laws import full
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import ArrayBlocks
+
+NARROW = 4  # columns below which entries are computed one by one
+
+
+class Line(NamedTuple):
+    """A row of elements; `others` has the places of those that are not zero, if some are."""
+
+    elements: list[Any]
+    others: list[int] | None
+
+
+class Scalar(NamedTuple):
+    """The operations on two objects; `times` is ⊗ of elements other than zero, if ⊗ with zero is zero (`skips`)."""
+
+    add: Callable[[Any, Any], Any]
+    times: Callable[[Any, Any], Any]
+    star: Callable[[Any], Any]
+    defined: Callable[[Any], Any]
+    zero: Any
+    compares: bool  # whether an element may equal zero without being the same object
+    skips: bool
+
+    def is_zero(self, x: Any) -> bool:
+        """Whether terms with x are left out."""
+        return self.skips and (x is self.zero or (self.compares and bool(x == self.zero)))
+
+    def line(self, elements: list[Any]) -> Line:
+        """A row of the second operand of a product."""
+        zero, compares = self.zero, self.compares
+        if not self.skips:
+            return Line(elements, None)
+        others = [j for j, x in enumerate(elements) if not (x is zero or (compares and x == zero))]
+        few = len(others) < len(elements) / (1 if compares else 2)  # a declared ⊗ with zero takes less than an index
+        return Line(elements, others if few else None)
+
+    def scaled(self, s: Any, elements: list[Any]) -> list[Any]:
+        """s ⊗ x for each x."""
+        if self.is_zero(s):
+            return [self.zero] * len(elements)
+        times, is_zero = self.times, self.is_zero
+        return [self.zero if is_zero(x) else times(s, x) for x in elements]
+
+    def total(self, c: Any, left: list[Any], right: list[Any]) -> Any:
+        """c ⊕ the ⊕ of left ⊗ right; None is zero."""
+        add, times, zero, skips, compares = self.add, self.times, self.zero, self.skips, self.compares
+        c = zero if c is None else c
+        for a, b in zip(left, right, strict=True):
+            if skips and (a is zero or b is zero or (compares and (a == zero or b == zero))):
+                continue
+            c = times(a, b) if c is zero else add(c, times(a, b))
+        return c
+
+    def joined(self, row: list[Any] | None, a: Any, line: Line) -> list[Any] | None:
+        """row ⊕ a ⊗ line, perhaps in place; None is a row of zeros."""
+        if self.is_zero(a):
+            return row
+        add, times, zero = self.add, self.times, self.zero
+        elements, others = line
+        if others is None:
+            if row is None:
+                return [times(a, b) for b in elements]
+            return [add(c, times(a, b)) for c, b in zip(row, elements, strict=True)]
+        row = [zero] * len(elements) if row is None else row
+        for j in others:
+            c, t = row[j], times(a, elements[j])
+            row[j] = t if c is zero else add(c, t)
+        return row
 
 
 class ObjectKernel(ArrayBlocks):
@@ -25,8 +98,11 @@ class ObjectKernel(ArrayBlocks):
         self.dtype = np.dtype(object)
 
     @cached_property
-    def _scalar(self) -> dict[str, Any]:
-        return self._S.scalar
+    def _scalar(self) -> Scalar:
+        S, known = self._S.semiring, self._S.scalar
+        traced = S.traced is not None
+        return Scalar(known["add"], known["raw_mul" if traced else "mul"], known["star"], known["defined"],
+                      self._S.zero, traced, traced or S.absorbs)
 
     def add(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """x ⊕ y, element by element."""
@@ -37,33 +113,40 @@ class ObjectKernel(ArrayBlocks):
         return full(np.empty(shape, object), self._S.zero)
 
     def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
-        add, mul, zero, absorbs = self._scalar["add"], self._scalar["mul"], self._S.zero, self._S.semiring.absorbs
-        for place in np.ndindex(C.shape) if not accumulate else ():
-            C[place] = zero
+        on = self._scalar
         for c, a, b in zip(C, A, B, strict=True):
-            for i, k in np.ndindex(a.shape):
-                if a[i, k] is not zero or not absorbs:
-                    for j in range(b.shape[1]):
-                        c[i, j] = add(c[i, j], mul(a[i, k], b[k, j]))
+            if c.shape[1] < NARROW:
+                columns, old = b.T.tolist(), c.tolist() if accumulate else [[None] * c.shape[1]] * len(c)
+                _write(c, [[on.total(x, left, y) for x, y in zip(row, columns, strict=True)]
+                           for row, left in zip(old, a.tolist(), strict=True)])
+                continue
+            lines = [on.line(row) for row in b.tolist()]
+            rows: list[Any] = c.tolist() if accumulate else [None] * len(c)
+            for i, left in enumerate(a.tolist()):
+                row = rows[i]
+                for x, line in zip(left, lines, strict=True):
+                    row = on.joined(row, x, line)
+                rows[i] = [on.zero] * c.shape[1] if row is None else row
+            _write(c, rows)
 
     def close(self, D: np.ndarray) -> int:
         """D ← D*; −1, or the first pivot without a star."""
-        add, mul, star = (self._scalar[k] for k in ("add", "mul", "star"))
-        n = D.shape[0]
-        for k in range(n):
-            if not self._scalar["defined"](D[k, k]):
-                return k
-            s = star(D[k, k])
-            others = [i for i in range(n) if i != k]
-            for j in others:
-                D[k, j] = mul(s, D[k, j])
-            for i in others:
-                for j in others:
-                    D[i, j] = add(D[i, j], mul(D[i, k], D[k, j]))
-            for i in others:
-                D[i, k] = mul(D[i, k], s)
-            D[k, k] = s
-        return -1
+        on, rows = self._scalar, D.tolist()
+        undefined = -1
+        for k, pivot in enumerate(rows):
+            if not on.defined(pivot[k]):
+                undefined = k
+                break
+            s = on.star(pivot[k])
+            rows[k] = on.scaled(s, pivot)
+            rows[k][k] = s
+            line = on.line(rows[k])
+            for i, row in enumerate(rows):
+                if i != k:
+                    a, row[k] = row[k], on.zero  # where a ⊗ s is then added
+                    rows[i] = on.joined(row, a, line)
+        _write(D, rows)
+        return undefined
 
     def close_stack(self, D: np.ndarray) -> np.ndarray:
         """D[s] ← D[s]* for every s; −1, or the first pivot without a star, for each."""
@@ -81,3 +164,8 @@ class ObjectKernel(ArrayBlocks):
     def equal(self, A: np.ndarray, B: np.ndarray) -> bool:
         """Whether all elements are equal."""
         return bool(all(x == y for x, y in zip(A.flat, B.flat, strict=True)))
+
+
+def _write(target: np.ndarray, rows: list[list[Any]]) -> None:
+    """Write elements as they are, even if they are sequences."""
+    target[...] = np.fromiter(chain.from_iterable(rows), object, target.size).reshape(target.shape)

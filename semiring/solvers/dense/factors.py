@@ -124,7 +124,8 @@ class Factors(Factored):
         self._decomposition, progress = self._by_library(options.progress), options.progress
         low = plan.lowering
         if rings.cancels(low):
-            self._eliminate(progress, lambda: rings.solves_columns(as_dense(given), low, self._substitute))
+            self._eliminate(progress, lambda: rings.solves_columns(
+                as_dense(given), low, self._factors, self._substitute))
         elif low.on_gpu and (low.inverts or low.dual) and options.check:
             self._eliminate(progress, lambda: fields.is_trusted(
                 as_dense(given).stored(self.plan.lowering, False), self.plan.lowering, self._substitute))

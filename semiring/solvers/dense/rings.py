@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.expression import postorder
+from semiring.algebra.laws import EXACT, kinds_of
 from semiring.algebra.proofs import is_field
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
@@ -80,6 +81,19 @@ def solves(S: Semiring, A: Any, X: np.ndarray, V: np.ndarray) -> bool:
         return all(_close(X[name], found[name]) for name in names) if names else _close(X, np.asarray(found))
 
 
+def is_exact(*arrays: np.ndarray) -> bool:
+    """Return whether there are only integers and fractions of Python: then nothing was rounded on the way.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> exact, rounded = np.array([Fraction(1, 3), 2], object), np.array([Fraction(1, 3), 0.5], object)
+    >>> is_exact(exact), is_exact(exact, rounded)
+    (True, False)
+    """
+    return all(x.dtype.kind == "O" and kinds_of(x) <= EXACT for x in arrays)
+
+
 def _close(x: np.ndarray, y: np.ndarray) -> bool:
     if x.dtype.kind == "O":  # Python's own: fractions are exact
         pairs = zip(x.flat, y.flat, strict=True)
@@ -91,8 +105,10 @@ def _close(x: np.ndarray, y: np.ndarray) -> bool:
     return bool(((x == y) | (abs(x - y) <= np.sqrt(np.finfo(x.dtype).eps) * scale)).all())
 
 
-def solves_columns(given: Dense, low: Lowering, apply: Callable[[np.ndarray], Any]) -> bool:
+def solves_columns(given: Dense, low: Lowering, factors: np.ndarray, apply: Callable[[np.ndarray], Any]) -> bool:
     """Return whether factors, which make A* X of X in storage, are right for columns of A; for all if they are few."""
+    if is_exact(given.array, factors):
+        return True
     V = given.array if given.shape[-1] <= CHECKED_ORDER else given.array[:, :CHECKED_COLUMNS]
     X = low.encode(V, True)
     apply(X)
@@ -102,6 +118,8 @@ def solves_columns(given: Dense, low: Lowering, apply: Callable[[np.ndarray], An
 def is_right(given: Dense, X: np.ndarray) -> bool:
     """Return whether X is A*: all of it solves, or some columns of a large matrix."""
     S, n = given.S, len(X)
+    if is_exact(given.array, X):
+        return True
     if n <= CHECKED_ORDER:
         return solves(S, given, X, S.eye(n, X.dtype))
     if not np.all(S.over(X.dtype).contains(X)):

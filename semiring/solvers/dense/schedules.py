@@ -57,6 +57,7 @@ ON_ENTRIES = {SPARSE: "eliminates on the structure", SEARCH: "follows the edges"
 ALIASES = {"fw": "floyd-warshall", "kleene": "r-kleene", "lu": "elimination"}
 WITHOUT_BLOCKS = ("floyd-warshall", "squaring")
 BLOCKED_TILE = 256  # rows of a pivot block: products with fewer steps of k are slower
+PIVOTS = 4  # rows of a pivot block of Python objects
 STACKED_ORDER = 128  # up to which the matrices of a stack are closed in one call; on a GPU up to its tile
 LEAST_TRAVERSED = 200  # vertices from which on a matrix is looked at whether a traversal closes it
 TRAVERSED = frozenset({"reflexive", "overwrite", "device", "check", "progress"})  # the options of traversals
@@ -118,6 +119,8 @@ def choose_method(
             reasons["tile"] = f"this method takes the matrix whole, and not in blocks of {tile} rows as others would"
     if method == "floyd-warshall":
         return method, n, reasons
+    if low.kind == "objects" and method == "elimination" and tile is None:
+        return method, PIVOTS, reasons  # a large block would be closed, which takes three times the work
     by_library = low.by_library and not low.on_gpu  # whose products are as fast with few steps of k
     tile = tile or (kernel.tile if method == "r-kleene" or by_library else max(kernel.tile, BLOCKED_TILE))
     if kernel.align > 16 and tile % kernel.align:
