@@ -20,7 +20,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.parts import chunks
 
 Place = tuple[int, int]
-STRANGERS = (type(None), str, bytes, list, tuple, dict, set, frozenset, np.ndarray)  # which are no numbers
+STRANGERS = (type(None), str, bytes, list, tuple, dict, set, frozenset, np.ndarray)  # that are not numbers
 
 
 class Known(NamedTuple):

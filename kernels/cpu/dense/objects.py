@@ -7,8 +7,8 @@ Terms with a zero are left out, so that most ⊗ need not test for it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
-from itertools import chain
+from functools import cached_property, reduce
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,10 +60,13 @@ class Scalar(NamedTuple):
 
     def total(self, c: Any, left: list[Any], right: list[Any]) -> Any:
         """c ⊕ the ⊕ of left ⊗ right; None is zero."""
-        add, times, zero, skips, compares = self.add, self.times, self.zero, self.skips, self.compares
+        add, times, zero = self.add, self.times, self.zero
         c = zero if c is None else c
+        if not self.skips:
+            return reduce(add, map(times, left, right), c)
+        compares = self.compares
         for a, b in zip(left, right, strict=True):
-            if skips and (a is zero or b is zero or (compares and (a == zero or b == zero))):
+            if a is zero or b is zero or (compares and (a == zero or b == zero)):
                 continue
             c = times(a, b) if c is zero else add(c, times(a, b))
         return c
@@ -75,9 +78,8 @@ class Scalar(NamedTuple):
         add, times, zero = self.add, self.times, self.zero
         elements, others = line
         if others is None:
-            if row is None:
-                return [times(a, b) for b in elements]
-            return [add(c, times(a, b)) for c, b in zip(row, elements, strict=True)]
+            terms = map(times, repeat(a), elements)  # without a bytecode for each
+            return list(terms if row is None else map(add, row, terms))
         row = [zero] * len(elements) if row is None else row
         for j in others:
             c, t = row[j], times(a, elements[j])
@@ -131,8 +133,7 @@ class ObjectKernel(ArrayBlocks):
 
     def close(self, D: np.ndarray) -> int:
         """D ← D*; −1, or the first pivot without a star."""
-        on, rows = self._scalar, D.tolist()
-        undefined = -1
+        on, rows, undefined = self._scalar, D.tolist(), -1
         for k, pivot in enumerate(rows):
             if not on.defined(pivot[k]):
                 undefined = k

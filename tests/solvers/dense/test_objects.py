@@ -1,0 +1,156 @@
+"""Products, closures and equations of Python objects, against loops over lists as a user would write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.solvers.dense import rings
+
+
+def summed(pairs: list[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+    found: dict[str, int] = {}
+    for word, count in pairs:
+        found[word] = found.get(word, 0) + count
+    return frozenset(found.items())
+
+
+EVERYTHING = frozenset(range(6))
+sets = sr.Semiring(
+    "sets of six", "(subsets, ∪, ∩, ∅, all)", dtype=object, add=lambda x, y: x | y, mul=lambda x, y: x & y,
+    zero=frozenset(), one=EVERYTHING, star=lambda a: EVERYTHING, idempotent=True, commutative=True,
+    samples=[frozenset({1, 2}), frozenset({3}), frozenset({1, 5})])
+words = sr.Semiring(
+    "first words", "(words ∪ {None}, least by length, concatenation, None, empty)", dtype=object,
+    add=lambda x, y: y if x is None else x if y is None else min(x, y, key=lambda w: (len(w), w)),
+    mul=lambda x, y: None if x is None or y is None else x + y, zero=None, one=(), star=lambda a: (),
+    idempotent=True, selective=True, samples=[("a",), ("b", "a"), ("b",)])  # elements are sequences
+bags = sr.Semiring(
+    "bags", "(finite bags of words, +, concatenation, {}, {empty})", dtype=object, zero=frozenset(),
+    one=frozenset({("", 1)}), samples=[frozenset({("x", 1)}), frozenset({("y", 2), ("", 1)})],
+    add=lambda p, q: summed([*p, *q]), mul=lambda p, q: summed([(a + b, m * n) for a, m in p for b, n in q]))
+heaviest = sr.Semiring("heaviest", "(N, max, +, 0)", dtype=object, add=max, mul=lambda a, b: a + b, zero=0, one=0,
+                       product_only=True, samples=[1, 2, 5])  # 0 ⊗ a = a: nothing may be left out
+
+
+# For each algebra: an element from four numbers, the operations, zero, and one's star or None.
+KINDS: dict[str, tuple[sr.Semiring, Callable[[list[int]], Any]]] = {
+    "fractions": (sr.plus_times, lambda n: Fraction(n[0] % 5, 40 + n[1] % 7) if n[3] % 3 else Fraction(0)),
+    "shortest of whole numbers": (sr.min_plus, lambda n: n[0] % 9 if n[3] % 3 else [np.inf, float("inf")][n[2] % 2]),
+    "sets": (sets, lambda n: frozenset(x % 6 for x in n[: n[3] % 4])),
+    "words": (words, lambda n: tuple("ab"[x % 2] for x in n[: 1 + n[3] % 3]) if n[2] % 3 else None),
+    "bags": (bags, lambda n: summed([("xy"[x % 2], 1) for x in n[: n[3] % 3]])),
+    "regex": (sr.regex, lambda n: sr.letter("abc"[n[0] % 3]) if n[3] % 3 else sr.regex.zero),
+    "why": (sr.why, lambda n: frozenset({frozenset("abcd"[n[0] % 4])}) if n[3] % 3 else frozenset()),
+    "heaviest": (heaviest, lambda n: n[0] % 4),
+}
+
+
+def matrix(kind: str, seed: int, m: int, n: int, upper: bool = False) -> np.ndarray:
+    S, element = KINDS[kind]
+    found, random = np.empty((m, n), object), np.random.default_rng(seed)
+    for i in range(m):
+        for j in range(n):
+            found[i, j] = element(random.integers(0, 100, 4).tolist()) if j > i or not upper else S.zero
+    return found
+
+
+def product(S: sr.Semiring, A: list[list[Any]], B: list[list[Any]], width: int) -> list[list[Any]]:
+    T = S.over(object)
+    return [[reduce(T.scalar["add"], (T.scalar["mul"](a, B[k][j]) for k, a in enumerate(row)), S.zero)
+             for j in range(width)] for row in A]
+
+
+def closure(S: sr.Semiring, A: list[list[Any]]) -> list[list[Any]]:
+    add, mul, star = (S.over(object).scalar[name] for name in ("add", "mul", "star"))
+    D, n = [list(row) for row in A], len(A)
+    for k in range(n):
+        s = star(D[k][k])
+        new = [[add(D[i][j], mul(mul(D[i][k], s), D[k][j])) for j in range(n)] for i in range(n)]
+        for i in range(n):
+            new[i][k], new[k][i] = mul(D[i][k], s), mul(s, D[k][i])
+        new[k][k] = s
+        D = new
+    return D
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(sorted(KINDS)), st.integers(0, 2**32 - 1), st.integers(0, 7), st.integers(0, 7),
+       st.integers(0, 9))
+def test_products_are_those_of_loops(kind: str, seed: int, m: int, k: int, n: int) -> None:
+    S = KINDS[kind][0]
+    A, B = matrix(kind, seed, m, k), matrix(kind, seed + 1, k, n)
+    expected = product(S, A.tolist(), B.tolist(), n)
+    for a in (A, np.asfortranarray(A), A[::-1][::-1]):
+        found = sr.matmul(a, B, S)
+        assert found.dtype == object and found.shape == (m, n) and found.tolist() == expected
+    C = matrix(kind, seed + 2, m, n)
+    joined = [[S.over(object).scalar["add"](c, x) for c, x in zip(row, new, strict=True)]
+              for row, new in zip(C.tolist(), expected, strict=True)]
+    assert sr.matmul(A, B, S, accumulate=C).tolist() == joined
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(sorted(set(KINDS) - {"heaviest"})), st.integers(0, 2**32 - 1), st.integers(0, 13),
+       st.integers(0, 5))
+def test_closures_and_equations_are_those_of_loops(kind: str, seed: int, n: int, columns: int) -> None:
+    S = KINDS[kind][0]
+    n = min(n, 5) if kind == "regex" else n
+    A = matrix(kind, seed, n, n, upper=kind == "bags")
+    B = matrix(kind, seed + 1, n, columns)
+    star = closure(S, A.tolist())
+    assert sr.closure(A, S).tolist() == star
+    assert sr.closure(A, S, method="elimination").tolist() == star
+    solved = product(S, star, B.tolist(), columns)
+    assert sr.solve(A, B, S).tolist() == solved
+    if columns:
+        assert sr.solve(A, B[:, 0].copy(), S).tolist() == [row[0] for row in solved]
+
+
+@given(st.integers(1, 9), st.integers(0, 2**32 - 1))
+def test_fractions_are_right_without_a_check_and_floats_among_them_are_checked(n: int, seed: int) -> None:
+    called: list[int] = []
+    checked = rings.solves
+
+    def seen(*given: Any) -> bool:
+        called.append(1)
+        return checked(*given)
+
+    A, b = matrix("fractions", seed, n, n), matrix("fractions", seed + 1, n, 1)[:, 0]
+    A[0, 0] = Fraction(1, 3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rings, "solves", seen)
+        X, x = sr.closure(A, sr.plus_times), sr.solve(A, b, sr.plus_times)
+        assert not called
+        assert (np.eye(n, dtype=int).astype(object) + A @ X == X).all() and (x == b + A @ x).all()
+        A[0, 0] = 0.5
+        rounded = sr.solve(A, b, sr.plus_times)
+        assert called or all(isinstance(v, (int, Fraction)) for v in A.flat)
+    A[0, 0] = Fraction(1, 2)
+    np.testing.assert_allclose(rounded.astype(float), sr.solve(A, b, sr.plus_times).astype(float), atol=1e-12)
+
+
+def test_a_pivot_that_cancels_is_exchanged() -> None:
+    A = np.array([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(0)]], object)
+    assert sr.closure(A, sr.plus_times).tolist() == [[-1, -1], [-1, 0]]
+    assert sr.solve(A, np.array([1, 1], object), sr.plus_times).tolist() == [-2, -1]
+
+
+@pytest.mark.parametrize(("value", "words"), [
+    (float("nan"), r"A\[1, 0\] is NaN"), (np.float64("nan"), r"A\[1, 0\] is NaN"), ("3", r"A\[1, 0\] is '3'"),
+    (None, r"A\[1, 0\] is None"), (float("inf"), r"A\[1, 0\] is ∞: it is outside the carrier"),
+])
+def test_what_is_no_element_is_refused_among_exact_numbers(value: Any, words: str) -> None:
+    A = np.array([[Fraction(1, 3), 2], [0, Fraction(1, 7)]], object)
+    A[1, 0] = value
+    for call in (lambda: sr.matmul(A, A, sr.plus_times), lambda: sr.closure(A, sr.plus_times)):
+        with pytest.raises(sr.SemiringError, match=words):
+            call()
