@@ -19,6 +19,7 @@ import numpy as np
 
 from semiring.kernels.cuda.compile.launch import Function, Module, multiprocessors, total_memory
 from semiring.kernels.cuda.compile.program import program
+from semiring.kernels.cuda.compile.streams import MOST_URGENT, marked, waits_for
 from semiring.kernels.cuda.dense.engine import CudaKernel
 from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.interface import CloseFront, Report
@@ -296,16 +297,23 @@ class DeviceFronts:
             looked_at = a.place[ends] if reflexive else np.concatenate([a.place[ends], self._before(places)])
             falling = chosen(falling, a.above(looked_at))
             parts = cupy.asarray(falling.parts)
-        for begin, chunk, X in self._solved(places[together], falling, parts):
+        band = 64 if self._size <= 8 else 16
+
+        def spread(begin: int, chunk: Chunk, X: Any) -> None:
             if not reflexive:
                 self._launch("cycles", -(-chunk.width // LONGEST), 1, chunk, chunk.sources, chunk.count,
                              *at.columns, self._values, X, chunk.width)
-            band = 64 if self._size <= 8 else 16
             self._function("spread", SQUARE)(
                 -(-len(columns) // band), -(-chunk.count // band), X.data.ptr, chunk.width, columns.data.ptr,
                 len(columns), chunk.sources.data.ptr, where[begin:].data.ptr, chunk.count, out.data.ptr,
                 out.strides[0] // self._size, int(settled and reflexive),
             )
+
+        if len(places) > self._together(len(places)):
+            self._ahead(places[together], falling, parts, spread)
+            return
+        for solved in self._solved(places[together], falling, parts):
+            spread(*solved)
 
     def _before(self, places: np.ndarray) -> np.ndarray:
         """The tails of the edges into some vertices, all in the order of elimination."""
@@ -320,25 +328,66 @@ class DeviceFronts:
             some = places[begin : begin + step]
             chunk = self._chunk(some, np.clip(spans - begin, 0, len(some)))
             W, X = (m[: self.analysis.n * chunk.width] for m in memory)
-            threads = self._threads(chunk)
-            self._function("begin", threads)(
-                len(chunk.touched), chunk.width // (threads * self._lanes),
-                *_addresses(chunk.touched, self.structure.first, chunk.sources, chunk.count, W, chunk.width),
-            )
-            self._climb(chunk, W, X)
-            self._descend(chunk, X, falling, parts)
+            self._solve(chunk, W, X, falling, parts)
             yield begin, chunk, X
 
-    def _together(self, count: int) -> int:
-        """Right-hand sides of a chunk, in whole blocks of threads."""
-        fit = slab() // max(self.analysis.n * self._size, 1)
-        return self._padded(max(min(fit, count), 1))
+    def _ahead(
+        self, places: np.ndarray, falling: Pieces, parts: Any, use: Callable[[int, Chunk, Any], None]
+    ) -> None:
+        """The same for many sources: an urgent stream finds a chunk while the current one uses the one before.
 
-    def _memory(self, step: int) -> tuple[Any, Any]:
+        Solving keeps the multiprocessors busy, and writing rows keeps the memory busy.
+        """
+        step, n, urgent = self._together(len(places), 3), self.analysis.n, self._urgent
+        (W, *rooms), spans = self._memory(step, 3), np.stack(self.analysis.spans(places), axis=1)
+        used: list[Any] = [marked(), None]
+        kept = []
+        try:
+            for turn, begin in enumerate(range(0, len(places), step)):
+                some, X = places[begin : begin + step], rooms[turn % 2]
+                with urgent:
+                    if (mark := used[turn % 2]) is not None:
+                        waits_for(mark)
+                    chunk = self._chunk(some, np.clip(spans - begin, 0, len(some)))
+                    kept.append(chunk)
+                    self._solve(chunk, W, X[: n * chunk.width], falling, parts)
+                    found = marked()
+                waits_for(found)
+                use(begin, chunk, X)
+                used[turn % 2] = marked()
+        finally:  # each stream may go on with memory that the other has used
+            with urgent:
+                for mark in filter(None, used):
+                    waits_for(mark)
+                last = marked()
+            waits_for(last)
+
+    @cached_property
+    def _urgent(self) -> Any:
+        """A stream of the current device whose launches go before those of others."""
         import cupy
 
-        size = self.analysis.n * step
-        return cupy.empty(size, self.lowering.storage), cupy.empty(size, self.lowering.storage)
+        return cupy.cuda.Stream(non_blocking=True, priority=MOST_URGENT)
+
+    def _solve(self, chunk: Chunk, W: Any, X: Any, falling: Pieces, parts: Any) -> None:
+        """X ← the rows of a chunk."""
+        threads = self._threads(chunk)
+        self._function("begin", threads)(
+            len(chunk.touched), chunk.width // (threads * self._lanes),
+            *_addresses(chunk.touched, self.structure.first, chunk.sources, chunk.count, W, chunk.width),
+        )
+        self._climb(chunk, W, X)
+        self._descend(chunk, X, falling, parts)
+
+    def _together(self, count: int, buffers: int = 2) -> int:
+        """Right-hand sides of a chunk, in whole blocks of threads, where so many buffers share two slabs."""
+        fit = 2 * slab() // max(buffers * self.analysis.n * self._size, 1)
+        return self._padded(max(min(fit, count), 1))
+
+    def _memory(self, step: int, buffers: int = 2) -> list[Any]:
+        import cupy
+
+        return [cupy.empty(self.analysis.n * step, self.lowering.storage) for _ in range(buffers)]
 
     def _chunk(self, places: np.ndarray, spans: np.ndarray) -> Chunk:
         """Sources in the order of elimination, and which of them are below each supernode; copied at once."""

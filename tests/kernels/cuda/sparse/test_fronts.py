@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -124,6 +125,21 @@ def test_many_right_hand_sides_go_in_chunks(monkeypatch: pytest.MonkeyPatch) -> 
     there.columns(X)
     here.columns(B)
     assert (X == B).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_chunk_is_found_while_the_last_one_is_written(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Whatever the order in which the two streams get on, for calls that follow each other."""
+    host = played(monkeypatch, "min_plus")
+    A = graph(200, 1.3, 0, VALUES["min_plus"])
+    there, here = eliminated(host, "min_plus", A)
+    monkeypatch.setattr(fronts, "SLAB", 200 * 8 * 60)  # for three buffers, of 64 rows each
+    host.order = random.Random(seed)
+    for sources in (np.arange(200), np.arange(200)[::-2]):
+        found, expected = host.empty((len(sources), 200)), np.empty((len(sources), 200))
+        there.rows(sources, found, settled=True)
+        here.rows(sources, expected, settled=True)
+        assert (np.array(found.get()) == expected).all()
 
 
 @pytest.mark.parametrize(("total", "expected"), [(80 << 30, 4 << 30), (16 << 30, 1 << 30)])
