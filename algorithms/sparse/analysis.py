@@ -224,29 +224,18 @@ def analyse(
     )
 
 
-@compiled
-def _positions(first: Any, pointer: Any, boundary: Any, parent: Any) -> Any:
-    """The position of each boundary vertex in the parent's front; parents come after their children."""
-    m = len(parent)
-    position, place = np.empty(len(boundary), np.int64), np.empty(first[m], np.int64)
-    child, sibling = np.full(m, -1), np.full(m, -1)
-    for a in range(m):
-        if parent[a] >= 0:
-            sibling[a], child[parent[a]] = child[parent[a]], a
-    for b in range(m):
-        if child[b] < 0:
-            continue
-        begin, end = first[b], first[b + 1]
-        for v in range(begin, end):
-            place[v] = v - begin
-        for q in range(pointer[b], pointer[b + 1]):
-            place[boundary[q]] = end - begin + q - pointer[b]
-        a = child[b]
-        while a >= 0:
-            for q in range(pointer[a], pointer[a + 1]):
-                position[q] = place[boundary[q]]
-            a = sibling[a]
-    return position
+def _positions(first: Index, pointer: Index, boundary: Index, parent: Index) -> Index:
+    """The position of each boundary vertex in the parent's front."""
+    reach = np.diff(pointer)
+    own = np.repeat(np.arange(len(parent)), reach)
+    above = parent[own]
+    found = boundary - first[above]
+    beyond = np.flatnonzero(boundary >= first[above + 1])
+    # The parent's boundary has these too; all boundaries one after the other ascend by supernode and vertex.
+    b = above[beyond]
+    place = np.searchsorted(own * first[-1] + boundary, b * first[-1] + boundary[beyond])
+    found[beyond] = first[b + 1] - first[b] + place - pointer[b]
+    return found
 
 
 @compiled
