@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from .cpu.bits.choose import CODE
 from .cpu.compile.cache import Function
 from .cpu.compile.price import Code, Renting
+from .cpu.dense import lanes
 from .interface import ElementKernel, Kernel
 from .lowering.base import Lowering
 from .numpy import bits, dense, fronts, rows, spanning
@@ -95,6 +96,7 @@ class Purpose(NamedTuple):
         return getattr(found, name) if name else found
 
 
+BY_TILES = 2e-10  # seconds a term that products of small matrices take longer by tiles than by vectors
 SETTLE = 2.5e-4  # seconds in which `semiring.algorithms.labels` settles a vertex
 LABEL = 2e-8  # and looks at a label
 WINNER_STEP = 2e-5  # seconds in which NumPy takes a step of k for a strip, and keeps which terms won
@@ -120,6 +122,7 @@ PURPOSES = {
     "blocks": Purpose("dense.engine", dense.seconds, 2, "products", lambda low: False),
     "small products": Purpose("dense.small:PRODUCTS", dense.seconds, 2, "products", lambda low: False),
     "small closures": Purpose("dense.small:CLOSURES", dense.seconds, 3, "products", lambda low: False),
+    "stacks": Purpose("dense.lanes", dense.seconds, 1, "products", lanes.fits),
     "rows": Purpose("sparse.product:SparseKernel", rows.seconds, 1, "products", lambda low: True),
     "substitution": Purpose("sparse.substitution:SubstitutionKernel", rows.seconds, 1, "products", closes),
     "fronts": Purpose("sparse.fronts", fronts.seconds, 5, "factors", closes),
@@ -165,6 +168,17 @@ def affordable(lowering: Lowering, rounds: float, terms: float, purpose: str = "
 def repays(lowering: Lowering, seconds: float, purpose: str) -> bool:
     """Whether to compile code for work that takes NumPy so many seconds; never for Python objects."""
     return lowering.kind == "numba" and code_of(lowering, purpose).repays(seconds)
+
+
+def stacks_repay(lowering: Lowering, rounds: float, terms: float) -> bool:
+    """Whether products of small matrices go by vectors: that code is there, or repays for so much work."""
+    if lowering.on_gpu or not lanes.fits(lowering):
+        return False
+    code = code_of(lowering, "stacks")
+    if code.bought:
+        return True
+    by_tiles = lowering.compiled and code_of(lowering).at_hand
+    return code.pays(terms * BY_TILES if by_tiles else PURPOSES["stacks"].seconds(lowering, rounds, terms))
 
 
 def renting(lowering: Lowering, purpose: str) -> Renting:

@@ -99,9 +99,10 @@ def _steps_for(S: Semiring, dtype: np.dtype, sparse: bool) -> Iterator[Step]:
             yield partial(_multiply, low)
             if not S.product_only:
                 yield partial(_close, low)
-        if low.kind == "numba" and (tree := PURPOSES["spanning tree"]).fits(low):
-            code_of(low, "spanning tree").repays(0.0)
-            yield from (function.make for function in tree.code(low))
+        for name in ("stacks", "spanning tree"):
+            if low.kind == "numba" and (purpose := PURPOSES[name]).fits(low):
+                code_of(low, name).repays(0.0)
+                yield from (function.make for function in purpose.code(low))
     yield from _small_steps(S, dtype)
     if sparse and dense.kind != "objects":
         yield from _sparse_steps(S, dtype)

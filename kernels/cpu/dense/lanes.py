@@ -29,9 +29,12 @@ from semiring.kernels.cpu.compile.program import Program, has_fma, host_features
 from semiring.kernels.cpu.compile.rules import LANES, function, vectors
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.contraction import fuses_in_step, hides_no_infinity, operand_ranges, whole_step
+from semiring.machine.pieces import parts_worth, ranges, share
+from semiring.machine.threads import thread_count
 
 TEMPLATE = Path(__file__).with_name("lanes_template.py")
 SIDE = 64  # rows and columns of the largest matrix
+MOST_TERMS = 1 << 26  # of a call, between two of which an interrupt is heard
 
 
 def geometry(parts: tuple[np.dtype, ...]) -> tuple[int, int, bool]:
@@ -142,3 +145,42 @@ class Small:
 def small(lowering: Lowering) -> Small:
     """The functions of a lowering."""
     return Small(lowering)
+
+
+def code(lowering: Lowering) -> list[cache.Function]:
+    """What is compiled for products of stacks."""
+    return small(lowering).code("product")
+
+
+@functools.lru_cache(1024)
+def fits(lowering: Lowering) -> bool:
+    """Whether vectors are faster for a lowering: not where scalar functions take the time."""
+    return lowering.kind == "numba" and not lowering.log_sum and "v.each(" not in small(lowering).program.prelude
+
+
+def multiply_stack(
+    lowering: Lowering, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool, look: bool
+) -> bool:
+    """C[s] ← A[s] ⊗ B[s], or C[s] ⊕ A[s] ⊗ B[s]; whether all entries are elements, where `look` asks for it.
+
+    Any strides; A and B may repeat a matrix by a zero stride. C overlaps neither A nor B; it holds anything where an
+    entry is not an element. Results do not depend on the number of threads.
+    """
+    from semiring.kernels.cpu.compile.jit import from_python  # it imports Numba
+
+    product = from_python(small(lowering).product, 19)
+    (batch, m, n), k = C.shape, A.shape[2]
+    places = [X.ctypes.data for X in (A, B, C)]
+    steps = [X.strides for X in (A, B, C)]
+    strange: list[int] = []
+
+    def part(first: int, last: int) -> None:
+        if not strange:
+            sides = [x for place, step in zip(places, steps, strict=True) for x in (place + first * step[0], *step)]
+            if product(*sides, last - first, m, k, n, accumulate, look, 1) >= 0:
+                strange.append(first)
+
+    threads = thread_count()
+    parts = max(parts_worth(batch * m * n * k, threads), batch * m * n * k // MOST_TERMS)
+    share(part, ranges(batch, parts), threads)
+    return not strange

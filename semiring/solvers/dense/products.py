@@ -26,9 +26,11 @@ from semiring.errors import LawError, SemiringError
 from semiring.graphs.masks import is_masked
 from semiring.kernels.blocks.bits import check_writable
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import affordable, code_of, renting
+from semiring.kernels.build import affordable, code_of, renting, stacks_repay
 from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.choose import only_form
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.kernels.cpu.dense import lanes
 from semiring.kernels.cpu.sparse.structure import product_structure, transpose
 from semiring.kernels.cpu.sparse.winners import WinnersKernel
 from semiring.kernels.facts import together
@@ -123,10 +125,16 @@ def _dense(task: Task) -> Plan:
     if out is not None and not can_hold(out, shape.final, task.S, dtype):
         raise SemiringError(f"out must be a writable, unmasked {dtype_text(dtype)} array of shape {shape.final}")
     nothing, packed = 0 in A.shape or 0 in B.shape, len(shape.full) == 2
+    small = not (nothing or packed or A.on_gpu) and max(*shape.full[-2:], shape.depth) <= lanes.SIDE
+    form = only_form(task.S, dtype, False) if small else None
+    if form is not None and form.is_identity and (plan := _stack(task, shape, form, look=True)):
+        return plan
     facts, low = A.form(3, beside=(B, *C), check=task.options.check or nothing, packed=packed and not nothing)
     low = low.for_product(facts)
     entries = prod(shape.full)
     terms = float(entries) * shape.depth
+    if small and (plan := _stack(task, shape, low, look=False)):
+        return plan
     if terms >= LOOKED_AT and needs_no_test(low, A.array, B.array):  # type: ignore[attr-defined]
         low = spared(low, terms)
     if not code_of(low).bought:  # else a warm call is spared a step
@@ -138,6 +146,38 @@ def _dense(task: Task) -> Plan:
         operation="matmul", algebra=task.S, shape=shape.final, method="tiled product", lowering=low, work=terms,
         memory=entries * dtype.itemsize + powers, runner=partial(_nothing if nothing else _multiply, task, shape),
     )
+
+
+def _stack(task: Task, shape: Product, low: Lowering, look: bool) -> Plan | None:
+    """Offer a stack of small products by vectors, which may look for what is not an element while they compute."""
+    terms = float(prod(shape.full)) * shape.depth
+    return Plan(
+        operation="matmul", algebra=task.S, shape=shape.final, method="rows as vectors", lowering=low, work=terms,
+        memory=prod(shape.full) * low.storage.itemsize, runner=partial(_multiply_stack, task, shape, look),
+        place=f"CPU, {thread_count()} threads",
+        reasons={"method": f"matrices of at most {lanes.SIDE} rows and columns stay in registers"},
+    ) if stacks_repay(low, shape.depth, terms) else None
+
+
+def _multiply_stack(task: Task, shape: Product, look: bool, plan: Plan) -> Any:
+    """The products as their plan says; the general way refuses what they saw."""
+    low, (A, B, *C) = plan.lowering, task.operands
+    arrays: Any = [X.array.reshape(s) for X, s in zip((A, B), shape.operands, strict=True)]  # type: ignore
+    arrays = arrays if low.is_identity else [low.encode(x, True) for x in arrays]
+    stacks = [stacked(np.broadcast_to(x, (*shape.full[:-2], *x.shape[-2:]))) for x in arrays]
+
+    def multiplied_once(look: bool) -> tuple[bool, Any]:
+        result = _sums(low, shape.full, C[0].array.reshape(shape.full) if C else None)  # type: ignore
+        return lanes.multiply_stack(low, stacked(result), *stacks, bool(C), look), result
+
+    fine, result = multiplied_once(look)
+    if not fine:
+        A.form(3, beside=(B, *C), packed=False)  # which refuses it
+        _, result = multiplied_once(False)
+    result = low.decode(result)
+    if task.options.check and not low.drops_nan:
+        refuse_overflow(low, result)
+    return finish_product(task, result)
 
 
 def needs_no_test(low: Lowering, *operands: np.ndarray) -> bool:
@@ -180,7 +220,7 @@ def multiplied(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = No
     """Return C ⊕ A ⊗ B in storage, from arrays of elements."""
     if not low.is_identity:
         a, b = low.encode(a, True), low.encode(b, True)
-    result = low.empty(full) if c is None else low.encode(c, True)
+    result = _sums(low, full, c)
     terms = float(prod(full)) * a.shape[-1]
     if len(full) == 2:
         k = paced(build_kernel(low), low, terms) if terms > UNCUT_TERMS else build_kernel(low)
@@ -190,6 +230,11 @@ def multiplied(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = No
     stacks = [stacked(np.broadcast_to(x, (*full[:-2], *x.shape[-2:]))) for x in (a, b)]
     (many.multiply_stack if c is None else many.multiply_add_stack)(stacked(result), *stacks)
     return result
+
+
+def _sums(low: Lowering, full: tuple[int, ...], c: Any) -> Any:
+    """Return C in storage, or room for it, which is one stack."""
+    return low.empty(full) if c is None else low.encode(c.copy(order="C"), False)
 
 
 def finish_product(task: Task, result: Any) -> Any:

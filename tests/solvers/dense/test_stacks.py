@@ -1,0 +1,136 @@
+"""Stacks of small products by vectors: the answers, refusals and plans of the general way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from bridge import same_bits
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.kernels import build
+from semiring.solvers.dense import products
+
+METHOD = "rows as vectors"
+
+
+def in_general(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """`matmul` by tiles."""
+
+    def product(*arguments: Any, **options: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(products, "stacks_repay", lambda *_: False)
+            return sr.matmul(*arguments, **options)
+
+    return product
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(("name", "dtype"), [
+    ("min_plus", "f4"), ("min_plus", "i2"), ("max_min", "f8"), ("boolean", "?"), ("gf2", "u1"),
+    *(pytest.param(*case, marks=pytest.mark.slow) for case in [
+        ("max_plus", "f8"), ("min_plus", "u8"), ("counting", "i4"), ("viterbi", "f4"), ("max_times", "f4"),
+        ("min_max", "f2"), ("lukasiewicz", "f4"), ("bitset_may", "u2"), ("plus_times", "f8"), ("plus_times", "c8"),
+    ]),
+])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@given(data=st.data())
+def test_stacks_have_the_bits_of_the_general_way(
+    name: str, dtype: str, monkeypatch: pytest.MonkeyPatch, data: st.DataObject
+) -> None:
+    """At any shape and layout, with an array that is added to, and with matrices that repeat."""
+    S, general = getattr(sr, name), in_general(monkeypatch)
+    m, k, n = (data.draw(st.integers(0, 33)) for _ in range(3))
+    batch, repeats = data.draw(st.integers(2, 5)), data.draw(st.booleans())
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+
+    def matrices(*shape: int) -> np.ndarray:
+        values = rng.integers(0, 2 if name in ("gf2", "boolean", "viterbi", "lukasiewicz") else 5, shape)
+        array = np.array(values, dtype)
+        if array.dtype.kind == "f" and name.startswith(("min_", "max_")) and "times" not in name:
+            array[rng.random(shape) < 0.2] = S.zero
+        return data.draw(st.sampled_from([array, np.asfortranarray(array), array[..., ::-1], array[:, ::-1]]))
+
+    A, B = matrices(*(() if repeats else (batch,)), m, k) if not repeats else matrices(1, m, k), matrices(batch, k, n)
+    C = data.draw(st.sampled_from([None, np.array(matrices(batch, m, n))]))
+    A.flags.writeable = False
+    before = None if C is None else C.copy()
+    found, wanted = (product(A, B, S, accumulate=C) for product in (sr.matmul, general))
+    assert same_bits(found, wanted) and found.dtype == wanted.dtype
+    assert C is None or (before == C).all()
+    if m and k and n:
+        assert sr.plan("matmul", A, B, S).method == METHOD
+    out = np.empty_like(found)
+    assert sr.matmul(A, B, S, accumulate=C, out=out) is out and same_bits(out, wanted)
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(("S", "dtype", "bad"), [
+    (sr.min_plus, "f4", np.nan), (sr.viterbi, "f8", 1.5), (sr.max_min, "f4", np.nan), (sr.plus_times, "f8", np.nan),
+    (sr.plus_times, "f4", np.inf),
+])
+def test_what_is_refused_is_refused_alike(
+    S: sr.Semiring, dtype: str, bad: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    general = in_general(monkeypatch)
+    for which in range(3):
+        operands = [np.zeros((3, *shape), dtype) for shape in ((4, 5), (5, 2), (4, 2))]
+        operands[which][1, 3, 1] = bad
+        *factors, C = operands
+        messages = []
+        for product in (sr.matmul, general):
+            out = np.full((3, 4, 2), 7, dtype)
+            with pytest.raises(sr.SemiringError) as refused:
+                product(*factors, S, accumulate=C, out=out)
+            messages.append(str(refused.value))
+            assert (out == 7).all() and sum(map(np.count_nonzero, operands)) == 1
+        assert messages[0] == messages[1] and "[1, 3, 1]" in messages[0]
+
+
+@pytest.mark.usefixtures("machine_code")
+def test_numbers_that_leave_the_dtype_are_refused() -> None:
+    A = np.full((2, 2, 2), 100, "i1")
+    for S in (sr.counting, sr.min_plus):
+        with pytest.raises(sr.SemiringError):
+            sr.matmul(A, A, S)
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_any_number_of_threads_gives_the_same_bits(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    A = np.random.default_rng(0).random((3000, 6, 6))
+    monkeypatch.setenv("SEMIRING_NUM_THREADS", str(count))
+    wanted = np.stack([(a[:, :, None] + b).min(1) for a, b in zip(A, A[::-1], strict=True)])
+    assert (sr.matmul(A, A[::-1], sr.min_plus) == wanted).all()
+    A[2999, 5, 5] = np.nan
+    with pytest.raises(sr.SemiringError, match=r"A\[2999, 5, 5\] is NaN"):
+        sr.matmul(A, A[::-1], sr.min_plus)
+
+
+def test_vectors_are_compiled_where_that_repays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not for a small stack, and at once for a large one; large matrices go by tiles."""
+    monkeypatch.setenv("SEMIRING_COMPILE", "auto")
+    monkeypatch.delenv("SEMIRING_CACHE_DIR", raising=False)
+    monkeypatch.setattr(build, "_code", build._code.__wrapped__)
+    S = sr.Semiring("steepest", add=np.minimum, mul=lambda a, b: np.maximum(a, b) + 1, zero=np.inf, product_only=True)
+    A = np.zeros((3, 4, 4))
+    assert sr.plan("matmul", A, A, S).method != METHOD
+    monkeypatch.setenv("SEMIRING_COMPILE", "never")
+    assert sr.plan("matmul", A, A, S).method != METHOD
+    monkeypatch.setenv("SEMIRING_COMPILE", "always")
+    assert sr.plan("matmul", A, A, S).method == METHOD
+    big = np.zeros((2, 65, 65))
+    assert sr.plan("matmul", big, big, S).method != METHOD
+    assert sr.plan("matmul", A[0], A[0], S).method != METHOD
+
+
+@pytest.mark.parametrize("compiled", ["never", pytest.param("always", marks=pytest.mark.slow)])
+def test_several_axes_of_a_stack_are_added_to_in_any_order(compiled: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEMIRING_COMPILE", compiled)
+    A, C = np.random.default_rng(0).random((2, 3, 4, 4)), np.asfortranarray(np.full((2, 3, 4, 4), 0.75))
+    wanted = np.minimum(C, (A[..., None] + A[..., None, :, :]).min(-2))
+    assert (sr.matmul(A, A, sr.min_plus, accumulate=C) == wanted).all()
