@@ -118,6 +118,37 @@ def test_compiled_answers_and_errors_are_those_of_the_general_way(S: Any, dtype:
     assert taken > 5 or not small.small.fits(low)
 
 
+SOFT = [
+    sr.log, sr.Semiring("soft minimum", add=lambda a, b: -np.logaddexp(-a, -b), mul=np.add, zero=np.inf, one=0.0),
+    sr.Semiring("to base 2", add=np.logaddexp2, mul=np.add, zero=-np.inf, one=0.0),
+]
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(("S", "dtype"), [(SOFT[0], "f8"), (SOFT[1], "f4"), (SOFT[2], "f8"), (SOFT[1], "f8")],
+                         ids=lambda value: getattr(value, "name", value))
+def test_log_sums_are_within_their_bound(S: sr.Semiring, dtype: str) -> None:
+    """ε (k + 16 + 4 |log G| + |c|), on data with any range, and with many zeros."""
+    rng, eps = np.random.default_rng(0), float(np.finfo(dtype).eps)
+    sign, unit = (-1 if S.zero == np.inf else 1), (np.log(2.0) if S is SOFT[2] else 1.0)
+    for size in (1, 10, 80, 300 if dtype == "f4" else 3000) * 6:
+        m, k, n = rng.integers(1, 40, 3)
+        A, B = (size * rng.normal(size=shape).astype(dtype) for shape in ((m, k), (k, n)))
+        if size != 10:
+            A[rng.random(A.shape) < 0.6], B[rng.random(B.shape) < 0.6] = S.zero, S.zero
+        a, b = (sign * unit * X.astype(np.longdouble) for X in (A, B))
+        terms = a[:, :, None] + b[None]
+        top = terms.max(1)
+        with np.errstate(all="ignore"):
+            exact = top + np.log(np.exp(terms - np.where(top == -np.inf, 0, top)[:, None]).sum(1))
+            far = np.abs(exact - a.max(1, keepdims=True) - b.max(0))
+        found = small.product((A, B, S), {})
+        assert found is not None and np.array_equal(found == S.zero, exact == -np.inf)
+        here = exact > -np.inf
+        error = np.abs(sign * unit * found.astype(np.longdouble) - exact)[here]
+        assert np.all(error <= eps * (k + 16 + 4 * far + np.abs(exact))[here])
+
+
 @pytest.mark.usefixtures("by_numpy")
 @pytest.mark.parametrize(("S", "dtype"), CASES, ids=IDS)
 def test_answers_and_errors_of_numpy_are_those_of_the_general_way(S: Any, dtype: str) -> None:

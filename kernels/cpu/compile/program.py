@@ -163,9 +163,9 @@ from numba.np.numpy_support import from_dtype
 
 from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.raw import (
-    ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, bits_of_bytes, call, combine_block, fetch, first_component,
-    clear_exceptions, floor, fma, fold, load, load_block, put, room, select, stay_apart, store, take, trailing_zeros,
-    wide_vectors
+    ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, bits_as, bits_of_bytes, call, clear_exceptions, combine_block,
+    fetch, first_component, floor, fma, fold, load, load_block, put, room, select, stay_apart, store, take,
+    trailing_zeros, wide_vectors
 )
 
 '''

@@ -303,6 +303,17 @@ def floor(typing: Any, x: Any) -> Any:
 
 
 @intrinsic
+def bits_as(typing: Any, kind: Any, x: Any) -> Any:
+    """The bits of a number as a number of another type of the same size."""
+    made = kind.instance_type
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[1], context.get_value_type(made))
+
+    return made(kind, x), generate
+
+
+@intrinsic
 def select(typing: Any, condition: Any, x: Any, y: Any) -> Any:
     """`x` where `condition`, else `y`, without a branch; both of the type of `x`."""
 

@@ -19,13 +19,13 @@ import numpy as np
 
 from semiring.algebra.complexes import split_complex
 from semiring.algebra.expression import Expression, apply, constant, operand, substitute
-from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import geometry, program, round_up, small_source, text_of
+from semiring.kernels.cpu.compile import cache, powers
+from semiring.kernels.cpu.compile.program import Program, geometry, has_fma, program, round_up, small_source, text_of
 from semiring.kernels.cpu.compile.rules import function
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.boolean import is_boolean
 
-from .operations import operations
+from .operations import Operations, operations
 from .walk import TEMPLATE as BLOCKS
 
 TEMPLATE = Path(__file__).with_name("small_template.py")
@@ -34,7 +34,7 @@ TILE = 64  # rows and columns that are computed at once, and the largest matrix 
 
 def fits(low: Lowering) -> bool:
     """Whether a lowering has such ufuncs: its elements are numbers, converted one by one."""
-    plain = low.kind == "numba" and low.by_element is not None and low.log_sum is None
+    plain = low.kind == "numba" and low.by_element is not None and (low.log_sum is None or low.is_identity)
     return plain and not low.dtype.names and low.dtype.char not in "eO"
 
 
@@ -48,8 +48,16 @@ class Small(NamedTuple):
 
     def code(self, low: Lowering) -> list[cache.Function]:
         """What is compiled for a lowering."""
-        own = cache.Function(*_text(low, self.verb), f"small_{self.verb}")
-        return [own, *operations(program(low)).code(*self.operations)]
+        own = cache.Function(*_text(low, self.verb), self.loop(low))
+        return [own, *self.over(low).code(*self.operations)]
+
+    def loop(self, low: Lowering) -> str:
+        """The name of the loop."""
+        return "small_powers" if low.log_sum and self.verb == "product" else f"small_{self.verb}"
+
+    def over(self, low: Lowering) -> Operations:
+        """The operations of the algebra; where powers are multiplied those of ordinary numbers."""
+        return operations(_of_numbers(low.storage) if self.loop(low) == "small_powers" else program(low))
 
 
 PRODUCTS = Small("product", "(m?,k),(k,n?)->(m?,n?),()", 2, ("multiply",))
@@ -70,9 +78,10 @@ def ufunc(low: Lowering, verb: str) -> np.ufunc:
 
     from semiring.kernels.cpu.compile.jit import called_from_c
 
-    about, by = VERBS[verb], operations(program(low))
+    about = VERBS[verb]
+    by = about.over(low)
     addresses = np.array([by.multiply, by.close_pivots if about is CLOSURES else 0, by.constants])
-    loop = called_from_c(getattr(cache.load(*_text(low, verb)), f"small_{verb}"))
+    loop = called_from_c(getattr(cache.load(*_text(low, verb)), about.loop(low)))
     types = [*[low.dtype.num] * (about.inputs + 1), np.dtype(bool).num]
     made: np.ufunc = internal.fromfunc(
         f"small_{verb}", None, [loop], [types], about.inputs, 2, [addresses.ctypes.data], [(addresses, by)], -1,
@@ -96,6 +105,8 @@ def _text(low: Lowering, verb: str) -> tuple[str, str]:
         "@inline\ndef strange(x):\n    return is_unsuited(x) | (not is_element(x))\n",
         "@inline\ndef leaves(x):\n    return is_left(x) | is_lost(x)\n",
     ]
+    if low.log_sum:
+        texts.append(powers.text(low.storage, low.log_sum.binary))
     if verb == "closure":
         texts.append(function("improves", "x", [_improves(low)], low.components, [np.dtype(bool)]))
     size = sum(part.itemsize for part in low.components)
@@ -103,7 +114,14 @@ def _text(low: Lowering, verb: str) -> tuple[str, str]:
     tile = TILE if size <= 8 else TILE // 2
     rows, width = round_up(tile, sizes.rows), round_up(tile, sizes.lanes)
     most = sizes.product_bytes(rows, width) + 64 * size
-    constants = {"TILE": tile, "ROOM": max(most, sizes.close_bytes(tile)), "ITEM": low.dtype.itemsize}
+    constants: dict[str, Any] = {"TILE": tile, "ROOM": max(most, sizes.close_bytes(tile)), "ITEM": low.dtype.itemsize}
+    if low.log_sum:
+        limits, space, row = np.finfo(low.storage), rows * width * size, width * size
+        constants |= {
+            "SIGN": f"FIRST({-1 if low.log_sum.negated else 1})", "LOWEST": "FIRST(-np.inf)",
+            "LEAST": f"FIRST({8 * float(limits.tiny) / float(limits.eps)!r})",
+            "TILE_SPACE": space, "TILE_ROW": row, "ROOM": max(constants["ROOM"], 3 * space + 2 * row),
+        }
     text = small_source(low.components, given, ways.bits, TEMPLATE, constants, "\n\n".join(texts) + text_of(BLOCKS))
     return f"small_{low.dtype.name}_{blake2b(text.encode(), digest_size=4).hexdigest()}", text
 
@@ -111,6 +129,17 @@ def _text(low: Lowering, verb: str) -> tuple[str, str]:
 def _parts(dtype: np.dtype) -> tuple[np.dtype, ...]:
     """The real and imaginary part of a complex number; else itself."""
     return (np.dtype(f"f{dtype.itemsize // 2}"),) * 2 if dtype.kind == "c" else (dtype,)
+
+
+@functools.lru_cache(16)
+def _of_numbers(dtype: np.dtype) -> Program:
+    """Sums of products of floats."""
+    step = "fma(a, b, x)" if has_fma() else "x + a * b"
+    texts = {"times(a, b, unit)": "a * b", "scaled(a, b)": "a * b", "plus(x, t)": "x + t", "star(a)": "a",
+             "defined(a)": "a == a"}
+    prelude = "".join(f"@inline\ndef {head}:\n    return {body}\n\n\n" for head, body in texts.items())
+    combine = f"@inline\ndef combine(x, a, b, unit):\n    return {step}\n\n\n"
+    return Program(f"{dtype.name}_sums", (dtype,), (dtype.type(0),), (dtype.type(1),), prelude, combine)
 
 
 def _any(conditions: list[Expression]) -> Expression:
@@ -127,6 +156,12 @@ def _carrier(low: Lowering) -> Expression:
         return inside
     parts = [operand(0, c) for c in range(len(_parts(dtype)))]
     wrong = [apply("isnan", part) for part in parts]
+    if low.log_sum:  # sums of such logarithms overflow, and so do differences of ∞
+        top = operand(0) if not low.log_sum.negated else apply("negative", operand(0))
+        wrong.append(apply("logical_not", _any([
+            apply("equal", top, constant(-np.inf)),
+            apply("less_equal", apply("absolute", top), constant(float(np.finfo(dtype).max) / 4)),
+        ])))
     if dtype.kind == "f" and is_boolean(low.algebra, dtype):
         wrong.append(apply("logical_and", apply("equal", parts[0], constant(0)), apply("signbit", parts[0])))
     return apply("logical_and", inside, apply("logical_not", _any(wrong)))
@@ -142,6 +177,10 @@ def _lost(low: Lowering) -> Expression:
 def _improves(low: Lowering) -> Expression:
     """Whether 1 ⊕ a ≠ 1, where that shows an improving cycle."""
     S = low.algebra
+    if low.log_sum:  # of many walks, which may have no sum: where the general way would look
+        unit = np.log(2) if low.log_sum.binary else 1.0
+        most = -np.log(float(np.finfo(low.storage).eps) * TILE**3) / unit
+        return apply("greater", apply("negative", operand(0)) if low.log_sum.negated else operand(0), constant(most))
     if not S.may_diverge:
         return constant(False)
     one = [constant(part.item()) for part in map(np.asarray, low.one)]

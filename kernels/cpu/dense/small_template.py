@@ -19,6 +19,9 @@ from numba import int64, void
 from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.raw import (
     ANY,
+    PANEL,
+    ROW_0,
+    ROW_1,
     call,
     clear_exceptions,
     fetch,
@@ -28,6 +31,7 @@ from semiring.kernels.cpu.compile.raw import (
     select,
     stay_apart,
     store,
+    wide_vectors,
 )
 
 from .template import CHUNK, DEPTH, ELEMENT, LANES, ROWS, SIZE, copy, fill, move_columns, round_up, zero_of
@@ -38,6 +42,11 @@ ITEM = 4  # bytes of an element of the data
 FLAG = np.int32  # an integer of such a size
 TILE = 64  # rows and columns of C that are computed at once, and the largest matrix that is closed
 ROOM = 1 << 17  # bytes that this takes
+FIRST = np.float32  # for a log-sum-exp: its floats,
+SIGN = np.float32(1)  # −1 where all is negated,
+LOWEST = np.float32(-np.inf)
+LEAST = np.float32(2.0**-100)  # the least sum of powers that is believed, divided by the number of terms
+TILE_SPACE, TILE_ROW = 1 << 14, 256  # bytes of a tile, and of a row of one
 inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
 compiled = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
@@ -69,6 +78,16 @@ def leaves(x: Any) -> Any:
 @inline
 def improves(x: Any) -> Any:
     return x < np.float32(0)
+
+
+@inline
+def power(x: Any) -> Any:
+    return np.exp(x)
+
+
+@inline
+def logarithm(x: Any) -> Any:
+    return np.log(x)
 
 
 # Template
@@ -156,6 +175,107 @@ def small_product(operands: int, dimensions: int, steps: int, data: int) -> None
                     ))
                 found |= hand_out(
                     workspace, c_plane, c_width, c + i * c_row + j * c_column, c_row, c_column, rows, columns)
+        put(np.bool_, fetch(np.int64, operands, 3) + s * fetch(np.int64, steps, 3), 0, found != 0)
+    clear_exceptions()
+
+
+@compiled
+def take_powers(source: int, row: int, column: int, rows: int, columns: int, target: int, width: int, tops: int) -> Any:
+    """A block of logarithms x as powers of x − t, t being the greatest of each column, at `tops`; is one strange?"""
+    stay_apart()
+    wide_vectors()
+    found = FLAG(0)
+    for j in range(width):
+        store(ELEMENT, tops, 0, j, ROW_0, LOWEST)
+    for i in range(rows):
+        for j in range(columns):
+            x = fetch(GIVEN, source + i * row + j * column, 0)
+            found |= select(strange(x), FLAG(1), FLAG(0))
+            store(ELEMENT, target, 0, i * width + j, ROW_1, SIGN * x)
+        for j in range(columns, width):
+            store(ELEMENT, target, 0, i * width + j, ROW_1, LOWEST)
+        for j in range(width):
+            x, top = load(ELEMENT, target, 0, i * width + j, ROW_1), load(ELEMENT, tops, 0, j, ROW_0)
+            store(ELEMENT, tops, 0, j, ROW_0, select(x > top, x, top))
+    for j in range(width):
+        top = load(ELEMENT, tops, 0, j, ROW_0)
+        store(ELEMENT, tops, 0, j, ROW_0, select(top > LOWEST, top, FIRST(0)))
+    for i in range(rows):
+        for j in range(width):
+            x, top = load(ELEMENT, target, 0, i * width + j, ROW_0), load(ELEMENT, tops, 0, j, PANEL)
+            store(ELEMENT, target, 0, i * width + j, ROW_0, power(x - top))
+    return found
+
+
+@compiled
+def turned(source: int, rows: int, columns: int, width: int, target: int, target_width: int) -> None:
+    """The transpose of a packed block of so many rows and columns."""
+    stay_apart()
+    for j in range(columns):
+        for i in range(rows):
+            x = load(ELEMENT, source, 0, i * width + j, PANEL)
+            store(ELEMENT, target, 0, j * target_width + i, ROW_0, x)
+
+
+@compiled
+def by_terms(a: int, a_column: int, b: int, b_row: int, depth: int) -> Any:
+    """An entry of a product whose sum of powers may have lost terms: the greatest term is taken out of its own sum."""
+    stay_apart()
+    top, total = LOWEST, FIRST(0)
+    for k in range(depth):
+        x = SIGN * fetch(GIVEN, a + k * a_column, 0) + SIGN * fetch(GIVEN, b + k * b_row, 0)
+        top = select(x > top, x, top)
+    if top == LOWEST:
+        return top
+    for k in range(depth):
+        x = SIGN * fetch(GIVEN, a + k * a_column, 0) + SIGN * fetch(GIVEN, b + k * b_row, 0)
+        total += power(x - top)
+    return top + logarithm(total)
+
+
+@loop
+def small_powers(operands: int, dimensions: int, steps: int, data: int) -> None:
+    """(m?,k),(k,n?)->(m?,n?),(): C ← A ⊗ B where ⊕ is a log-sum-exp, by powers, and whether anything is strange."""
+    workspace = room(ROOM)
+    multiply, one = load(np.int64, data, 0, 0, ANY), int64(1)
+    zero = FIRST(0)
+    count, m = fetch(np.int64, dimensions, 0), fetch(np.int64, dimensions, 1)
+    depth, n = fetch(np.int64, dimensions, 2), fetch(np.int64, dimensions, 3)
+    a_row, a_column = fetch(np.int64, steps, 4), fetch(np.int64, steps, 5)
+    b_row, b_column = fetch(np.int64, steps, 6), fetch(np.int64, steps, 7)
+    c_row, c_column = fetch(np.int64, steps, 8), fetch(np.int64, steps, 9)
+    height, a_width, width = round_up(m, ROWS), round_up(m, LANES), round_up(n, LANES)
+    F = workspace + TILE_SPACE
+    E, rows = F + TILE_SPACE, F + 2 * TILE_SPACE
+    columns = rows + TILE_ROW
+    least = FIRST(depth) * LEAST
+    for s in range(count):
+        found = FLAG((m > TILE) | (n > TILE) | (depth > TILE))
+        if found == 0:
+            a = fetch(np.int64, operands, 0) + s * fetch(np.int64, steps, 0)
+            b = fetch(np.int64, operands, 1) + s * fetch(np.int64, steps, 1)
+            c = fetch(np.int64, operands, 2) + s * fetch(np.int64, steps, 2)
+            found |= take_powers(a, a_column, a_row, depth, m, workspace, a_width, rows)
+            turned(workspace, depth, m, a_width, E, TILE)
+            fill(E, 0, m * TILE, (height - m) * TILE, zero)
+            found |= take_powers(b, b_row, b_column, depth, n, F, width, columns)
+            fill(workspace, 0, 0 * one, height * width, zero)
+            call(multiply, (E, 0, 0, TILE, F, 0, workspace, 0, 0, width, height, depth, one))
+            for i in range(m):
+                top = load(ELEMENT, rows, 0, i, ANY)
+                doubts = FLAG(0)
+                for j in range(width):
+                    x, high = load(ELEMENT, workspace, 0, i * width + j, ROW_0), load(ELEMENT, columns, 0, j, PANEL)
+                    doubts |= select((x < least) & (j < n), FLAG(1), FLAG(0))
+                    low = select(x < least, FIRST(-1), FIRST(1))
+                    value = (top + high) + logarithm(select(x < least, FIRST(1), x))
+                    store(ELEMENT, workspace, 0, i * width + j, ROW_0, value)
+                    store(ELEMENT, E, 0, j, ROW_1, low)
+                for j in range(n):
+                    value = load(ELEMENT, workspace, 0, i * width + j, ANY)
+                    if doubts != 0 and load(ELEMENT, E, 0, j, ANY) < zero:
+                        value = by_terms(a + i * a_row, a_column, b + j * b_column, b_row, depth)
+                    put(GIVEN, c + i * c_row + j * c_column, 0, SIGN * value)
         put(np.bool_, fetch(np.int64, operands, 3) + s * fetch(np.int64, steps, 3), 0, found != 0)
     clear_exceptions()
 

@@ -337,7 +337,12 @@ CHAIN = sp.csr_array((np.full(149, 0.5), (np.arange(149), np.arange(1, 150))), s
 STAR = sp.csr_array((np.full(130, 0.5), (np.zeros(130, int), np.arange(1, 131))), shape=(131, 131))
 HALVES = sp.csr_array(np.where(RELIABLE > 0, 0.5, 0))
 WORK: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
-    "blocks": (lambda: sr.closure(RELIABLE, sr.max_times), lambda: sr.plan("closure", RELIABLE, sr.max_times)),
+    "blocks": (lambda: sr.closure(RELIABLE, sr.max_times, device="cpu"),
+               lambda: sr.plan("closure", RELIABLE, sr.max_times)),
+    "small products": (lambda: sr.matmul(RELIABLE, VECTOR, sr.max_times),
+                       lambda: sr.plan("matmul", RELIABLE, VECTOR, sr.max_times)),
+    "small closures": (lambda: sr.closure(RELIABLE, sr.max_times),
+                       lambda: sr.plan("closure", RELIABLE, sr.max_times)),
     "rows": (lambda: sr.matmul(ROADS, VECTOR, sr.max_times), lambda: sr.plan("matmul", ROADS, VECTOR, sr.max_times)),
     "fronts": (lambda: sr.factor(ROADS, sr.max_times), lambda: sr.plan("factor", ROADS, sr.max_times)),
     "substitution": (lambda: sr.solve(CHAIN, np.ones(150), sr.max_times),
