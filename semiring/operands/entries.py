@@ -12,6 +12,7 @@ from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.numpy.structure import stable_order
 
 OFFSET, COLUMN = np.dtype(np.int64), np.dtype(np.int32)
+SHORT = 16  # entries of a row, on average, up to which NumPy's merges sort rows faster than digits do
 
 
 def compressed_rows(
@@ -23,10 +24,15 @@ def compressed_rows(
     step = np.diff(keys)
     if not (step > 0).all():
         if (step < 0).any():
-            order = stable_order(keys, max(shape[0] * shape[1], 1))
-            keys, rows, columns, values = keys[order], rows[order], columns[order], values[order]
-        fresh = np.concatenate([[True], np.diff(keys) != 0])
-        if not fresh.all():
+            if len(keys) <= SHORT * shape[0] and (rows[1:] >= rows[:-1]).all():  # then few pass each other
+                order = np.argsort(keys, kind="stable")
+            else:
+                order = stable_order(keys, max(shape[0] * shape[1], 1))
+                rows = rows[order]
+            keys, columns, values = keys[order], columns[order], values[order]
+        again = keys[1:] == keys[:-1]
+        if again.any():
+            fresh = np.concatenate([[True], ~again])
             combined = np.empty(int(fresh.sum()), values.dtype)
             scatter(combined, np.cumsum(fresh) - 1, values, S.over(values.dtype).add)
             rows, columns, values = rows[fresh], columns[fresh], combined

@@ -80,6 +80,30 @@ def test_the_first_vertex_without_a_star_is_told(monkeypatch: pytest.MonkeyPatch
     assert told == sorted(told) and told[0] == 0
 
 
+def test_others_eliminate_when_they_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Again for new weights, and once however much is asked."""
+    host = played(monkeypatch, "min_plus", 3)
+    A = graph(50, 1.5, 1, VALUES["min_plus"])
+    analysis = analyse(A.indptr.astype(np.int64), A.indices.astype(np.int64))
+    low, made = general_on_device(sr.min_plus, np.dtype("f8")), []
+
+    def make() -> DeviceFronts:
+        made.append(DeviceFronts(Structure(analysis, 16), low))
+        return made[-1]
+
+    engine, eliminated = SpreadFronts((0, 1, 2), make), []
+    factor = DeviceFronts.factor
+    monkeypatch.setattr(DeviceFronts, "factor", lambda self, *given: eliminated.append(self) or factor(self, *given))
+    for weights in (A.data, A.data + 1):
+        eliminated.clear()
+        engine.factor(host.array(weights), close_front)
+        engine.rows(np.arange(9), host.empty((9, 50)))
+        assert len(eliminated) == 1, "few rows are the first GPU's"
+        for _ in range(2):
+            engine.summaries()
+        assert len(eliminated) == len(made) == 3 and {id(x) for x in eliminated} == {id(x) for x in made}
+
+
 def test_few_things_are_left_to_some(monkeypatch: pytest.MonkeyPatch) -> None:
     host = played(monkeypatch, "min_plus", 3)
     A = graph(5, 1.0, 1, VALUES["min_plus"])
