@@ -158,8 +158,9 @@ def solve(
     Notes
     -----
     Elimination, then forward and backward substitution; B. Carré, Graphs and networks (1979). Acyclic graphs need
-    substitution alone, in topological order. With `left` the transposed equations are solved if ⊗ commutes; otherwise
-    A* is formed. Floats are rounded as in `closure`.
+    substitution alone, in topological order. With `left` the transposed equations are solved, in which the operands of
+    ⊗ are exchanged. If ⊕ is idempotent and the values on walks settle, as those of data flow do, they are passed on by
+    a work list: G. A. Kildall (1973). Floats are rounded as in `closure`.
 
     Over the real and the complex numbers this is (1 − A) X = B, wherever 1 − A is regular, with row exchanges, even
     if 1 + A + A² + … diverges: ``solve([[2.0]], [1.0], plus_times)`` is −1. The residual is checked. A sparse matrix

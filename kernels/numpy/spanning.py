@@ -26,7 +26,8 @@ class ArraySpanning:
     def __init__(self, lowering: Lowering):
         self._low = lowering
         least = lowering.add.is_plain("minimum")
-        self._better, self._worse = (np.minimum, np.maximum) if least else (np.maximum, np.minimum)
+        self._better: np.ufunc = np.minimum if least else np.maximum
+        self._worse: np.ufunc = np.maximum if least else np.minimum
         self._best = np.argmin if least else np.argmax
 
     def tree(self, A: np.ndarray, mask: int = 0) -> tuple[np.ndarray, np.ndarray]:

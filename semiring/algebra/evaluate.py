@@ -167,6 +167,32 @@ def numpy_function(
     return namespace["f"]  # type: ignore[return-value]
 
 
+def _exactly(text: str, have: np.dtype, want: np.dtype) -> str:
+    """A conversion of a Python number that changes nothing; a KeyError for others."""
+    if have == want or (have.kind in "iu" and want.kind in "iu" and np.can_cast(have, want)):
+        return text
+    if want.kind == "b":
+        return f"({text} != 0)"
+    if have.kind != "b" or want.kind not in "iu":
+        raise KeyError(want)
+    return f"int({text})"
+
+
+@cache
+def scalar_function(
+    outputs: tuple[Expression, ...], arity: int, dtypes: tuple[np.dtype, ...]
+) -> Callable[..., tuple[Any, ...]] | None:
+    """The same on tuples of Python numbers, much faster; None unless it only compares, selects and joins bits."""
+    try:
+        lines, results = lower(outputs, dtypes, dtypes, SCALARS, lambda operand, c: f"x{operand}[{c}]")
+    except KeyError:
+        return None
+    namespace = {"inf": math.inf, "nan": math.nan}
+    body = "".join(f"    {line}\n" for line in lines)
+    exec(f"def f({', '.join(f'x{i}' for i in range(arity))}):\n{body}    return ({', '.join(results)},)\n", namespace)
+    return namespace["f"]  # type: ignore[return-value]
+
+
 # Python objects are evaluated lazily, as a tree: 1 / (1 − a) must not be evaluated if `where` does not choose it.
 PYTHON: dict[str, str] = {
     "add": "({0} + {1})", "subtract": "({0} - {1})", "multiply": "({0} * {1})", "divide": "({0} / {1})",
@@ -191,6 +217,18 @@ PYTHON: dict[str, str] = {
     "isfinite": "({0} == {0} and {0} not in (inf, -inf))", "where": "({1} if {0} else {2})", "cast": "{0}",
     "saturating_add": "total({0}, {1})", "saturating_multiply": "product({0}, {1})",
 }
+
+
+SCALARS = Rules(
+    table={name: PYTHON[name] for name in (
+        "minimum", "maximum", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and",
+        "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "where", "cast")}
+    | {"invert": "({low} ^ {high} ^ {0})"},
+    boolean={"invert": "(not {0})"},
+    literal=lambda value: repr(value.item()),
+    convert=_exactly,
+    result=lambda text, dtype: text,
+)
 
 
 def _endless(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

@@ -196,6 +196,11 @@ class Traced:
         e = self.outputs[0]
         return len(self.outputs) == 1 and self.arity == 2 and e.op in ops and set(e.args) == {operand(0), operand(1)}
 
+    def exchanged(self) -> Traced:
+        """The binary operation with its operands exchanged."""
+        pairs = zip(self.operand(0) + self.operand(1), self.operand(1) + self.operand(0), strict=True)
+        return Traced(substitute(self.outputs, dict(pairs)), self.arity, self.width)
+
     def operations(self) -> frozenset[str]:
         """The names of all operations in it."""
         return frozenset(e.op for e in postorder(self.outputs) if e.op not in ("input", "constant"))

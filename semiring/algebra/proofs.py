@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from . import laws
 from .evaluate import numpy_function
 from .expression import Expression, Traced, operand, postorder
 from .operations import COMMUTATIVE
 
 if TYPE_CHECKING:
     from .arithmetic import Operations
+    from .semiring import Semiring
 
 
 # Numbers on which a star is tested: on both sides of 1, near 0, and as large as numbers of a matrix may be.
 TRIED = np.array([sign * size for size in (1e-9, 0.3, 0.75, 0.999, 1.001, 1.7, 2, 13, 1e4, 1e9) for sign in (-1, 1)])
+
+BOTTLENECK = laws.Law("⊗ takes what ⊕ leaves", "{a ⊕ b, a ⊗ b} = {a, b}", 2, lambda S, a, b: (
+    S.mul(a, b), laws.choose(laws.equal(S.add(a, b), a), b, a)), exact=True)
 
 
 def proven_flags(ops: Operations) -> frozenset[str]:
@@ -46,6 +51,18 @@ def commutes(mul: Traced) -> bool:
         return [known[e] for e in mul.outputs]
 
     return read(False) == read(True)
+
+
+def is_bottleneck(S: Semiring) -> bool:
+    """Whether ⊕ takes the better and ⊗ the worse of two elements, by the expressions or on random elements."""
+    ops = S.traced
+    if ops is None or S.product_only or not (S.selective and S.commutative):
+        return False
+    if ops.add.is_plain("minimum", "maximum") and ops.raw_mul.is_plain("minimum", "maximum"):
+        return ops.add.outputs[0].op != ops.raw_mul.outputs[0].op
+    notable, random, complete = S.elements_in(S.default_dtype)
+    verdict = laws.judge(BOTTLENECK, S.over(S.default_dtype), notable, random)
+    return verdict.holds and (complete or len(random) >= laws.TRUSTED_ELEMENTS)
 
 
 def is_field(ops: Operations) -> bool:

@@ -22,7 +22,7 @@ from .elementwise import Elementwise
 from .lifts import Lift
 from .notation import notation_of
 from .pickling import as_data, is_declared_so, key_of
-from .proofs import proven_flags
+from .proofs import is_bottleneck, proven_flags
 from .samples import Elements, elements, ordinary_elements
 from .tables import dtype_text, html_table
 from .verbs import verb
@@ -30,9 +30,6 @@ from .verbs import verb
 if TYPE_CHECKING:
     from semiring.teach.hasse import HasseDiagram
     from semiring.teach.tables import OperationTables
-
-BOTTLENECK = laws.Law("⊗ takes what ⊕ leaves", "{a ⊕ b, a ⊗ b} = {a, b}", 2, lambda S, a, b: (
-    S.mul(a, b), laws.choose(laws.equal(S.add(a, b), a), b, a)), exact=True)
 
 
 class Semiring(Elementwise):
@@ -303,16 +300,37 @@ class Semiring(Elementwise):
     @cached_property
     def summing(self) -> Semiring:
         """The same algebra, in which improving cycles have sums other than 1."""
-        made = object.__new__(Semiring)
-        found = [k for k in vars(self) if isinstance(getattr(Semiring, k, None), cached_property)]
-        vars(made).update({k: v for k, v in vars(self).items() if k not in found})
-        made.sums_cycles, made.declared, made.origin = True, self, (_summing, (self,))
+        made = self._made_again()
+        made.sums_cycles, made.declared, made.origin = True, self.declared, (_summing, (self,))
         return made
 
     @cached_property
     def sums_powers(self) -> bool:
         """Whether sums of powers replace a star that is not declared."""
         return not (self.product_only or self.bounded or self.declares_star or self.traced is None)
+
+    @cached_property
+    def opposite(self) -> Semiring:
+        """The same algebra with the operands of ⊗ exchanged.
+
+        The transposed X = X ⊗ A ⊕ B is X = A ⊗ X ⊕ B over it.
+        """
+        made = self._made_again()
+        made._arithmetic = {}
+        mul, ops = self._callables["mul"], self.traced
+        made._callables = self._callables | {"mul": lambda a, b: mul(b, a)}
+        if ops is not None:
+            raw, guarded = ops.raw_mul.exchanged(), ops.mul.exchanged()
+            made.traced = Operations(ops.add, raw, guarded, ops.star, ops.defined, ops.carrier)
+        made.declared, made.origin = self.declared, (_opposite, (self,))
+        return made
+
+    def _made_again(self) -> Semiring:
+        """A copy without what was found on demand."""
+        made = object.__new__(Semiring)
+        found = [k for k in vars(self) if isinstance(getattr(Semiring, k, None), cached_property)]
+        vars(made).update({k: v for k, v in vars(self).items() if k not in found})
+        return made
 
     @property
     def how_written(self) -> str:
@@ -336,14 +354,7 @@ class Semiring(Elementwise):
     @cached_property
     def is_bottleneck(self) -> bool:
         """Whether ⊕ takes the better, ⊗ the worse of two: a walk is its worst edge."""
-        ops = self.traced
-        if ops is None or not (self.selective and self.commutative) or self.product_only:
-            return False
-        if ops.add.is_plain("minimum", "maximum") and ops.raw_mul.is_plain("minimum", "maximum"):
-            return ops.add.outputs[0].op != ops.raw_mul.outputs[0].op
-        notable, random, complete = self.elements_in(self.default_dtype)
-        verdict = laws.judge(BOTTLENECK, self.over(self.default_dtype), notable, random)
-        return verdict.holds and (complete or len(random) >= laws.TRUSTED_ELEMENTS)
+        return is_bottleneck(self)
 
     @property
     def absorbs(self) -> bool:
@@ -470,6 +481,11 @@ _one_at_a_time = Lock()
 def _summing(S: Semiring) -> Semiring:
     """Complete an algebra in another process."""
     return S.summing
+
+
+def _opposite(S: Semiring) -> Semiring:
+    """Exchange the operands of ⊗ in another process."""
+    return S.opposite
 
 
 def _declared_again(data: dict[str, Any]) -> Semiring:

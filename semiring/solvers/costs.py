@@ -53,6 +53,7 @@ WITHOUT_FACTORS = (
 )
 MEETINGS = 4.0  # times that NumPy meets a vertex, at most, for rows that it computes together
 FACTORING_STEPS = 9  # steps of k in which NumPy eliminates a vertex from its front
+ELIMINATED = 2e-5  # seconds in which compiled code eliminates a vertex with few neighbours, and solves for it
 OBJECT_COST = 2000  # instructions that an operation on Python objects takes
 
 
@@ -208,6 +209,13 @@ def least_by_numpy(low: Lowering, A: Sparse, answer: bool) -> float:
     """
     n, rows = A.n, A.n if answer else 0
     return PURPOSES["fronts"].seconds(low, (FACTORING_STEPS + MEETINGS * -(-rows // TOGETHER)) * n, float(rows) * A.nnz)
+
+
+def least_to_eliminate(low: Lowering, A: Sparse) -> float:
+    """Return a lower estimate of the seconds for A's factors and a solution, before the analysis."""
+    code = code_of(low, "fronts") if low.kind == "numba" else None
+    made = ELIMINATED * A.n if code is not None and code.at_hand else least_by_numpy(low, A, False)
+    return analysis_seconds(A.n, A.nnz) + made
 
 
 def rows_steps(analysis: Analysis, load: Work, rows: int) -> float:

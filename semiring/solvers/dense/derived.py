@@ -283,7 +283,7 @@ def _one_masked(given: Operand, found: Plan, plan: Plan) -> Closures:
 
 
 def _from_the_left(task: Task) -> Plan:
-    """The plan of the transposed equations, or of the closure."""
+    """The plan of the transposed equations, in which the operands of ⊗ are exchanged."""
     A, B = task.operands
     n, right = order_of(A.shape), as_dense(B)
     if len(A.shape) > 2:
@@ -291,12 +291,9 @@ def _from_the_left(task: Task) -> Plan:
     elif len(right.shape) not in (1, 2) or right.shape[-1] != n:
         raise SemiringError(f"B must have shape ({n},) or (m, {n}), and has {right.shape}")
     same_dtype(A, right)
-    if task.S.commutative:
-        found = first_offer(_without(task, "left", (A.T, right.T)))
-        return replace(found, operation="solve", runner=partial(_by_transposes, task, found))
-    found = first_offer(_without(task, "left", (A.plain,), "closure"))
-    reasons = found.reasons | {"method": "⊗ does not commute: A*, and a product with B"}
-    return replace(found, operation="solve", runner=partial(_by_closure, task, found, right), reasons=reasons)
+    S, asked = task.S, replace(task.options, left=False)
+    found = first_offer(Task("solve", S if S.commutative else S.opposite, (A.T, right.T), asked, task.arguments))
+    return replace(found, operation="solve", algebra=S, runner=partial(_by_transposes, task, found))
 
 
 def _by_transposes(task: Task, transposed: Plan, plan: Plan) -> Any:
@@ -306,10 +303,6 @@ def _by_transposes(task: Task, transposed: Plan, plan: Plan) -> Any:
         raise turned(e) from None
     # A vector B belongs to all equations: the answer is one vector for each matrix of a stack.
     return _as_asked(task, X if len(task.given[1].shape) == 1 else X.swapaxes(-1, -2))
-
-
-def _by_closure(task: Task, closure: Plan, right: Dense, plan: Plan) -> Any:
-    return _as_asked(task, compute(_product(task, right.plain, closure.run())))
 
 
 def _as_asked(task: Task, X: Any) -> Any:

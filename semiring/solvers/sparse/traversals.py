@@ -21,12 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.algebra.laws import full
+from semiring.algebra.evaluate import scalar_function
+from semiring.algebra.expression import constant
+from semiring.algebra.laws import equal, full, sequence
 from semiring.algebra.semiring import Semiring
-from semiring.algorithms.sparse import traversal
+from semiring.algorithms.sparse import traversal, work_list
 from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import affordable, sparse_kernel
+from semiring.kernels.build import PURPOSES, affordable, sparse_kernel
 from semiring.kernels.cpu.bits.choose import CODE
 from semiring.kernels.cpu.bits.lowering import packed_bits
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
@@ -37,6 +39,7 @@ from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.objects import python_integers
 from semiring.kernels.numpy import bits
 from semiring.kernels.numpy import components as by_numpy
+from semiring.kernels.numpy.dense import operations
 from semiring.kernels.numpy.structure import stable_order
 from semiring.machine.threads import thread_count
 from semiring.operands.dense import Dense
@@ -49,7 +52,7 @@ from ..dense.factors import right_of
 from ..forms import Apply, refuse_overflow, solution, told
 from ..paths.search import answered, ends_of, form_of, positions
 from ..plan import Plan
-from ..task import Task
+from ..task import Declined, Task
 from .analysis import lowering_of
 
 if TYPE_CHECKING:
@@ -59,6 +62,8 @@ A_ROW_A_COMPONENT = "a row a component"  # the argument of a task whose answer m
 METHOD = PURPOSE = "substitution"
 SHALLOW = 64  # edges of a longest walk up to which correcting labels takes no longer
 WIDE = 1024  # columns of X from which on NumPy takes row after row: copies of some take longer than calls for each
+TAKEN, PASSED, JOINED = 1e-6, 2e-6, 1.5e-5  # seconds in which a work list takes a vertex, passes an edge, by arrays
+PASSES = 16  # times that a work list passes all edges before another way is tried
 REACHED = 0.5  # of all pairs, one reaches the other in an acyclic graph
 REASON = "the graph is acyclic: in topological order each edge is looked at once"
 
@@ -164,14 +169,114 @@ def _reach(plan: Plan, offsets: np.ndarray, columns: np.ndarray) -> Any:
 
 
 def _solve(task: Task, given: Sparse) -> Plan | None:
-    height = heights_of(given.rows)
-    if height is None:
+    height = heights_of(given.rows) if may_be_acyclic(given.rows) else None
+    if height is None and not _settles(task.S):
         return None
-    levels, low = levels_of(given.rows, height), lowering_of(given, room=True)
+    low = lowering_of(given, room=True)
     right = right_of(task, low.dtype)
     assert right is not None
     count = right.shape[1] if len(right.shape) > 1 else 1
-    return _plan(task, given, low, levels, count, given.shape, partial(_solution, task, given, right, levels))
+    if height is None:
+        return _by_work_list(task, given, low, right, count, costs.least_to_eliminate(low, given))
+    levels = levels_of(given.rows, height)
+    plan = _plan(task, given, low, levels, count, given.shape, partial(_solution, task, given, right, levels))
+    objects, by_numpy = low.kind == "objects", PURPOSES[PURPOSE].seconds
+    if plan.lowering.compiled and not objects:
+        return plan
+    seconds = np.inf if objects else by_numpy(low, len(levels.bounds) * _passes(given), plan.work)
+    return _by_work_list(task, given, low, right, count, seconds) or plan
+
+
+def _settles(S: Semiring) -> bool:
+    """Whether values that are passed on along the edges of any graph stop changing, and then solve its equations."""
+    if not S.idempotent or S.may_diverge:
+        return False
+    return S.bounded or (S.traced is not None and (S.has_reached_star or S.traced.defined == constant(True)))
+
+
+def _by_work_list(
+    task: Task, given: Sparse, low: Lowering, right: Dense, count: int, rival: float
+) -> Plan | None:
+    """The plan of equations by a work list, in Python, if its rival is predicted to take more seconds."""
+    scalar = low.kind == "objects" or (low.kind == "numba" and _scalars(low) is not None)
+    if not scalar and (low.kind != "numba" or given.S.commutative):
+        return None
+    alone = count if scalar else 1
+    seconds = alone * ((TAKEN + PASSED * scalar) * given.n + (PASSED if scalar else JOINED) * given.nnz)
+    if seconds >= rival:
+        return None
+    return Plan(
+        operation="solve", algebra=task.S, shape=given.shape, method="work list", lowering=low, place="CPU, 1 thread",
+        work=float(given.nnz) * count, memory=2 * given.nbytes, runner=partial(_listed, task, given, right),
+        reasons={"method": "in the order of a depth-first search a few passes over the edges settle all values"},
+        nnz=given.nnz, seconds={"work list": seconds},
+    )
+
+
+def _scalars(low: Lowering) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
+    """⊕ and ⊗ of tuples of Python numbers, if these compute the same."""
+    add, mul = (scalar_function(traced.outputs, 2, low.components) for traced in (low.add, low.scale))
+    return None if add is None or mul is None else (add, mul)
+
+
+def _listed(task: Task, given: Sparse, right: Dense, plan: Plan) -> Any:
+    low, rows = plan.lowering, given.rows
+    order, tails = np.argsort(rows.columns, kind="stable"), np.repeat(np.arange(given.n), np.diff(rows.offsets))
+    start = np.concatenate([[0], np.cumsum(np.bincount(rows.columns, minlength=given.n))]).tolist()
+    values, heads = rows.values[order], tails[order].tolist()
+
+    def engine(wide: bool) -> tuple[Lowering, Apply]:
+        chosen = python_integers(given.S, given.dtype, low.reason) if wide else low
+        return chosen, partial(_settle_columns, chosen, start, heads, chosen.encode(values, True))
+
+    with told(task.options.progress, f"{task.S.name} solve"):
+        return solution(given, right, low, engine, task.options.check)
+
+
+def _settle_columns(low: Lowering, start: list[int], heads: list[int], values: np.ndarray, X: np.ndarray) -> None:
+    """X ← A* X, in storage; the rows have the edges to each vertex."""
+    objects, several = low.kind == "objects", bool(X.dtype.names)
+    functions = None if objects else _scalars(low)
+    if functions is None and not objects:
+        _settle_arrays(low, start, heads, values, X)
+        return
+    if functions is None:
+        scalar = low.algebra.over(object).scalar  # type: ignore[attr-defined]
+        add, mul, zero = scalar["add"], scalar["mul"], low.algebra.zero
+    else:
+        (add, mul), zero = functions, tuple(np.asarray(z).item() for z in low.zero)
+    wrapped = not objects and not several
+    edges = [(a,) for a in values.tolist()] if wrapped else values.tolist()
+
+    def joined(old: Any, x: Any, p: int) -> Any:
+        new = add(old, mul(edges[p], x))
+        return None if new == old else new
+
+    for c in range(X.shape[1]):
+        x = [(e,) for e in X[:, c].tolist()] if wrapped else X[:, c].tolist()
+        _settle(start, heads, x, [v for v, e in enumerate(x) if e != zero], joined)
+        X[:, c] = sequence([e for e, in x] if wrapped else x, X.dtype)
+
+
+def _settle_arrays(low: Lowering, start: list[int], heads: list[int], values: np.ndarray, X: np.ndarray) -> None:
+    """The same for operations that Python does not compute alike, and all columns at once."""
+    kernel, zero = operations(low), full(np.empty(X.shape[1], X.dtype), np.array(tuple(low.zero), X.dtype)[()]
+                                         if X.dtype.names else low.zero[0])
+
+    def joined(old: np.ndarray, x: np.ndarray, p: int) -> np.ndarray | None:
+        new = old.copy()
+        kernel.accumulate(new, values[p : p + 1], x)
+        return None if equal(new, old).all() else new
+
+    x = list(X)
+    _settle(start, heads, x, [v for v, e in enumerate(x) if not equal(e, zero).all()], joined)
+    X[...] = np.stack(x) if x else X
+
+
+def _settle(start: list[int], heads: list[int], x: list[Any], roots: list[int], joined: Callable[..., Any]) -> None:
+    order = work_list.reverse_postorder(start, heads, roots)
+    if not work_list.settle(start, heads, order, x, joined, PASSES * (len(heads) + len(start))):
+        raise Declined("values change longer than expected")
 
 
 def _rows(task: Task, given: Sparse) -> Plan | None:
@@ -196,8 +301,8 @@ def _plan(
     task: Task, given: Sparse, low: Lowering, levels: Levels, count: int, shape: tuple[int, ...],
     run: Callable[[Any], Any],
 ) -> Plan:
-    work, passes = float(given.nnz) * count, float(len(levels.bounds)) * given.nnz / max(given.n, 1)
-    low = affordable(low, passes, work, PURPOSE)
+    work = float(given.nnz) * count
+    low = affordable(low, len(levels.bounds) * _passes(given), work, PURPOSE)
     size = 2 * given.n * count * low.storage.itemsize + given.nbytes
     compiled = low.compiled and low.kind != "objects"
     return Plan(
@@ -205,6 +310,11 @@ def _plan(
         place=f"CPU, {thread_count() if compiled and count > 1 else 1} threads", work=work, memory=size, runner=run,
         needs=(f"{count} columns of {given.n} numbers", "solve for fewer at a time"), reasons={"method": REASON},
     )
+
+
+def _passes(given: Sparse) -> float:
+    """The entries of a row, on average: NumPy takes so many steps for a level."""
+    return given.nnz / max(given.n, 1)
 
 
 @dataclass(frozen=True, eq=False)
