@@ -2,6 +2,8 @@
 
 Closures that depend on reachability alone: strongly connected components, and bit sets along the condensation.
 
+Symmetric matrices in which a walk is worth its worst edge: a best spanning forest, by the edges in their order.
+
 Equations, closures, and rows of closures of acyclic graphs: substitution in topological order, whatever the algebra.
 
     X = A ⊗ X ⊕ B      vertices by the most edges of a walk from them:  A is strictly lower triangular
@@ -27,11 +29,13 @@ from semiring.algebra.laws import equal, full, sequence
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse import traversal, work_list
 from semiring.algorithms.sparse.costs import dense_seconds
+from semiring.algorithms.sparse.spanning import joined_runs
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import PURPOSES, affordable, sparse_kernel
+from semiring.kernels.build import PURPOSES, affordable, renting, sparse_kernel
 from semiring.kernels.cpu.bits.choose import CODE
 from semiring.kernels.cpu.bits.lowering import packed_bits
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.kernels.cpu.sparse.spanning import SpanningKernel
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.boolean import is_boolean
@@ -39,6 +43,7 @@ from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.objects import python_integers
 from semiring.kernels.numpy import bits
 from semiring.kernels.numpy import components as by_numpy
+from semiring.kernels.numpy import spanning as trees
 from semiring.kernels.numpy.dense import operations
 from semiring.kernels.numpy.structure import stable_order
 from semiring.machine.threads import thread_count
@@ -60,6 +65,7 @@ if TYPE_CHECKING:
 
 A_ROW_A_COMPONENT = "a row a component"  # the argument of a task whose answer may be a `Reach` instead
 METHOD = PURPOSE = "substitution"
+TREE = "spanning tree"
 SHALLOW = 64  # edges of a longest walk up to which correcting labels takes no longer
 WIDE = 1024  # columns of X from which on NumPy takes row after row: copies of some take longer than calls for each
 TAKEN, PASSED, JOINED = 1e-6, 2e-6, 1.5e-5  # seconds in which a work list takes a vertex, passes an edge, by arrays
@@ -86,7 +92,7 @@ def _closure(task: Task, given: Sparse) -> Plan | None:
     if o.method != "auto" or o.tile is not None:
         return None
     if not depends_on_reachability(S, given):
-        return None if o.packed or given.n < SMALL else acyclic_closure(task, given, given)
+        return None if o.packed or given.n < SMALL else _tree(task, given) or acyclic_closure(task, given, given)
     n, dtype = order_of(given.shape), given.dtype
     size = n * n // 8 if o.packed else n * n * dtype.itemsize
     low = packed_bits(S, np.dtype(bool)) if o.packed else general(S, dtype)
@@ -98,6 +104,49 @@ def _closure(task: Task, given: Sparse) -> Plan | None:
         memory=size + n * n // 4, runner=partial(_closed, task, given),
         reasons={"method": "only reachability counts: components, and bit sets along the condensation"},
     )
+
+
+def _tree(task: Task, given: Sparse) -> Plan | None:
+    """The plan of a symmetric matrix's closure by a spanning forest, if ⊗ takes the worse of two elements."""
+    rows, n = given.rows, given.n
+    low = lowering_of(given, room=False) if task.S.is_bottleneck else None
+    if low is None or low.kind != "numba" or not trees.is_ordered(low):
+        return None
+    if not np.array_equal(np.bincount(rows.columns, minlength=n), np.diff(rows.offsets)):
+        return None
+    there = transpose(rows)
+    if not (np.array_equal(there.columns, rows.columns) and np.array_equal(there.values, rows.values)):
+        return None
+    low = affordable(low, n, float(n) ** 2, TREE)
+    return Plan(
+        operation="closure", algebra=task.S, shape=given.shape, method=TREE, lowering=low, work=float(n) ** 2,
+        place=f"CPU, {thread_count()} threads" if low.compiled else "", memory=2 * n * n * low.storage.itemsize,
+        runner=partial(_by_tree, task, given), nnz=given.nnz,
+        reasons={"method": "A is symmetric, and a walk is worth its worst edge"},
+    )
+
+
+def _by_tree(task: Task, given: Sparse, plan: Plan) -> Any:
+    """Join runs of vertices by edges, the best first, and fill the closure along their order."""
+    low, rows, n, o = plan.lowering, given.rows, given.n, task.options
+    with told(o.progress, f"{task.S.name} closure"):
+        stored, tails = low.encode(rows.values, True), np.repeat(np.arange(n), np.diff(rows.offsets))
+        half = np.flatnonzero(tails < rows.columns)
+        by_value = half[np.argsort(stored[half], kind="stable")]
+        best_first = by_value if low.add.is_plain("minimum") else by_value[::-1]
+        order, edges = np.empty(n, np.int64), np.empty(n, np.int64)
+        joined_runs(tails[best_first], rows.columns[best_first].astype(np.int64), order, edges)
+        weights = np.full(n, low.zero[0], low.storage)
+        weights[edges >= 0] = stored[best_first[edges[edges >= 0]]]
+        D, loops = np.empty((n, n), low.storage), tails == rows.columns
+        if not o.reflexive:
+            np.fill_diagonal(D, low.zero[0])
+            D[tails[loops], tails[loops]] = stored[loops]
+            np.fill_diagonal(D, trees.recoded(D.diagonal(), low.flipped))
+        kernel = SpanningKernel.of(low) if low.compiled else trees.ArraySpanning(low)
+        with renting(low, TREE):
+            kernel.fill(D, order.astype(np.int32), weights, o.reflexive, low.flipped)
+    return given.wrap(D.view(given.dtype) if low.flipped else low.decode(D))
 
 
 def acyclic_closure(task: Task, A: Sparse, given: Operand) -> Plan | None:

@@ -95,6 +95,32 @@ def test_closures_are_the_oracles(reflexive: bool, case: Any, data: st.DataObjec
         oracle.assert_same(S, star, np.asarray(sr.closure(M, T, reflexive=reflexive)))
 
 
+@pytest.mark.usefixtures("of_any_size")
+@pytest.mark.parametrize("said", ["never", "always"])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from([c for c in CASES if c[0] in ("min_max", "max_min")]), st.booleans(), st.data())
+def test_bottlenecks_of_symmetric_entries_are_those_of_a_schedule(
+    said: str, case: Any, reflexive: bool, data: st.DataObject
+) -> None:
+    name, dtype = case
+    S = oracle.for_dtype(oracle.ALGEBRAS[name], dtype)
+    A = data.draw(strategies.matrices(S, dtype))
+    assume(len(A))
+    T, below = ours(S), np.tri(len(A), k=-1, dtype=bool)
+    A[below] = A.T[below]
+    given_ = as_sparse(read(A, T))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEMIRING_COMPILE", said)
+        assert sr.plan("closure", given_, T, reflexive=reflexive).method in ("spanning tree", "components")
+        found = np.asarray(sr.closure(given_, T, reflexive=reflexive))
+    expected = np.asarray(sr.closure(A, T, reflexive=reflexive, method="floyd-warshall"))
+    assert found.dtype == expected.dtype and np.array_equal(found, expected)
+    B = A.copy()
+    if len(A) > 1 and B[0, 1] != B[1, 1]:
+        B[0, 1] = B[1, 1]
+        assert sr.plan("closure", as_sparse(read(B, T)), T).method != "spanning tree"
+
+
 GEN_KILL = sr.Semiring(  # of facts: those that a walk makes, those that it keeps, and whether there is one
     "gen-kill", fields={"gen": "u1", "keep": "u1", "on": "?"}, zero=(0, 0, False), one=(0, 255, True),
     add=lambda x, y: (x.gen | y.gen, x.keep | y.keep, x.on | y.on),
