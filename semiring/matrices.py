@@ -31,7 +31,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 SHORT_WAYS: dict[str, Callable[[tuple[Any, ...], dict[str, Any]], Any]] = {
-    "matmul": small.product, "closure": small.closure,
+    "matmul": small.product, "closure": small.closure, "solve": small.solve,
 }
 BUILDERS: dict[str, Callable[..., Task | SpreadTask]] = {}  # of tasks, by the verb's name
 

@@ -18,15 +18,20 @@ from typing import Any
 import numpy as np
 
 from .algebra.semiring import Semiring
+from .algorithms import elimination
+from .algorithms.blocks import UndefinedStar
 from .errors import SemiringError
-from .kernels.build import code_of
+from .kernels.build import code_of, kernel
 from .kernels.choose import by_element
 from .kernels.cpu.dense import small
 from .kernels.lowering.base import Lowering
 from .kernels.lowering.general import general
+from .kernels.lowering.objects import python_objects
 from .kernels.numpy.small import SmallArrays
 from .kernels.numpy.small import fits as numpy_fits
-from .solvers.dense.rings import cancels
+from .solvers.cycles import may_diverge
+from .solvers.dense.rings import cancels, is_exact
+from .solvers.dense.schedules import PIVOTS
 
 LARGEST = 4096  # elements of an operand
 ASKED = 64  # calls after which it is asked again whether compiling repays
@@ -34,6 +39,7 @@ DECLINED = 5e-5  # seconds that a call loses by the general way
 KEPT = 1024  # algebras and dtypes that are known at once
 
 ndarray, truth = np.ndarray, np.bool_
+OBJECT = np.dtype(object)
 
 
 class Before:
@@ -69,6 +75,74 @@ class Before:
         found = self._by_numpy(*operands)
         self._code.spent += perf_counter() - began
         return found
+
+
+class OfObjects:
+    """What computes small arrays of Python objects, without the steps of a task; otherwise as `Before`.
+
+    Parameters
+    ----------
+    S : Semiring
+        As `takes_objects` says.
+    """
+
+    def __init__(self, S: Semiring):
+        self._T, low = S.over(object), python_objects(S, OBJECT, "")
+        self._kernel, self._cancels = kernel(low), cancels(low)
+
+    def bought(self) -> None:
+        """Nothing is compiled."""
+
+    def answer(self, A: np.ndarray, B: np.ndarray | None = None) -> Any:
+        """A ⊗ B, or A*; None if an element is not plain."""
+        if not (self._is_plain(A) and (B is None or self._is_plain(B))):
+            return None
+        if B is None:
+            return self._closure(A)
+        left, right = A if A.ndim == 2 else A[None], B if B.ndim == 2 else B[:, None]
+        if left.ndim != 2 or right.ndim != 2 or left.shape[1] != len(right) or (A.ndim == 1 and B.ndim == 1):
+            return None
+        C = np.empty((len(left), right.shape[1]), object)
+        self._kernel.multiply(C, left, right)
+        return C if A.ndim == B.ndim else C[0] if A.ndim == 1 else C[:, 0]
+
+    def _closure(self, A: np.ndarray) -> np.ndarray | None:
+        if A.ndim != 2 or A.shape[0] != A.shape[1]:
+            return None
+        D = A.copy()
+        sound = self._kernel.close(D) < 0 and not (self._cancels and not is_exact(D))
+        return D if sound else None
+
+    def solution(self, A: np.ndarray, B: np.ndarray) -> np.ndarray | None:
+        """A* B, or None."""
+        if A.ndim != 2 or B.ndim not in (1, 2) or not A.shape[0] == A.shape[1] == len(B):
+            return None
+        if not (self._is_plain(A) and self._is_plain(B)):
+            return None
+        D, X = A.copy(), B[:, None].copy() if B.ndim == 1 else B.copy()
+        try:
+            elimination.factor(D, self._kernel, PIVOTS)
+        except UndefinedStar:
+            return None
+        if self._cancels and not is_exact(D):
+            return None
+        elimination.solve(D, X, self._kernel, PIVOTS)
+        return X[:, 0] if B.ndim == 1 else X
+
+    def _is_plain(self, A: np.ndarray) -> bool:
+        """Whether all are elements; numbers only if they are exact."""
+        T = self._T
+        return T.takes_all(A) or (T.semiring.traced is None and bool(T.contains(A).all()))
+
+
+def takes_objects(S: Semiring, verb: str) -> bool:
+    """Whether there is a short way for Python objects: to closures if no cycle is searched once pivots have stars."""
+    try:
+        if S.is_record or S.promoted(OBJECT) != OBJECT:
+            return False
+    except SemiringError:  # which the general way explains
+        return False
+    return verb == "product" or not (S.product_only or may_diverge(python_objects(S, OBJECT, "")))
 
 
 Ways = dict[tuple[Any, np.dtype], Any]  # a ufunc, what is `Before` it, or False where there is no short way
@@ -128,6 +202,21 @@ def closure(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     return None if (strange if strange.__class__ is truth else strange.any()) else found
 
 
+def solve(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A* B of Python objects, or None for the general way; A is an array."""
+    if options or len(operands) != 3:
+        return None
+    A, B, S = operands
+    if A.dtype is not OBJECT or type(B) is not ndarray or B.dtype is not OBJECT or type(S) is not Semiring:
+        return None
+    if not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):
+        return None
+    way: Any = CLOSURES.get((S, OBJECT))
+    if way is None:
+        way = _begin(CLOSURES, "closure", S, OBJECT)
+    return way.solution(A, B) if way else None
+
+
 def _written(answer: Any, out: Any) -> Any:
     """The answer in `out`, or None where that cannot take it as it is; nothing was written before."""
     if out is None:
@@ -142,12 +231,15 @@ def _written(answer: Any, out: Any) -> Any:
 
 def _begin(ways: Ways, verb: str, S: Semiring, dtype: np.dtype) -> Any:
     """What computes at first for an algebra and a dtype; False where there is no short way."""
+    if len(ways) >= KEPT:
+        ways.clear()
+    if dtype is OBJECT:
+        ways[S, dtype] = OfObjects(S) if takes_objects(S, verb) else False
+        return ways[S, dtype]
     low = form(S, dtype)
     fits = low is not None and small.fits(low)
     if fits and low is not None and verb == "closure":
         fits = small.closes(low) and not (low.inverts or low.dual or cancels(low))
-    if len(ways) >= KEPT:
-        ways.clear()
     found = ways[S, dtype] = Before(verb, low) if fits and low is not None else False
     return found
 

@@ -191,5 +191,12 @@ class Lowering:
             out[f] = r
         return out
 
+    def improves(self, diagonal: np.ndarray) -> np.ndarray:
+        """Test which elements of a vector in storage change 1: 1 ⊕ a ≠ 1."""
+        total = self.add_one(diagonal)
+        if self.kind == "objects":  # they may be sequences, which NumPy would take for arrays
+            return np.fromiter((bool(x != self.unit) for x in total.tolist()), bool, len(total))
+        return np.asarray(total != self.unit)
+
 
 AnyLowering = TypeVar("AnyLowering", bound=Lowering)

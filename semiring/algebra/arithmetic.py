@@ -121,7 +121,7 @@ class Arithmetic:
 
     def contains(self, x: Any) -> Any:
         """Test which x are elements: in the carrier, and not NaN."""
-        if self.dtype.kind == "O" and self._takes_all(np.asarray(x)):
+        if self.dtype.kind == "O" and self.takes_all(np.asarray(x)):
             return np.ones(np.shape(x), bool)
         return self._predicate("carrier", x) & ~laws.is_nan(np.asarray(x))
 
@@ -215,11 +215,11 @@ class Arithmetic:
         with np.errstate(over="ignore"):
             return np.asarray(result).astype(dtype)
 
-    def _takes_all(self, x: np.ndarray) -> bool:
+    def takes_all(self, x: np.ndarray) -> bool:
         """Whether no carrier tests such objects: there is none, or it asks for finite numbers, which these are."""
         S = self.semiring
         if S.traced is None:
-            return S._callables["carrier"] is None and not laws.is_nan(x).any()
+            return S._callables["carrier"] is None and not laws.has_floats(x)
         carrier = S.traced.carrier
         return (carrier.op in ("constant", "isfinite") and all(e.op == "input" for e in carrier.args)
                 and laws.kinds_of(x) <= laws.EXACT and (carrier.op != "constant" or bool(carrier.value)))

@@ -454,13 +454,14 @@ def is_nan(x: np.ndarray) -> np.ndarray:
     if x.dtype.names:
         return np.logical_or.reduce([is_nan(x[f]) for f in x.dtype.names])
     if x.dtype.kind == "O":
-        if not any(issubclass(kind, (float, np.floating)) for kind in kinds_of(x)):
+        if not has_floats(x):
             return np.zeros(x.shape, bool)
         with np.errstate(invalid="ignore"):
             return np.asarray(np.frompyfunc(lambda e: isinstance(e, (float, np.floating)) and e != e, 1, 1)(x), bool)
     return np.isnan(x) if x.dtype.kind in "fc" else np.zeros(x.shape, bool)
 
 
+FLOATS = (float, np.floating)
 EXACT = {int, bool, Fraction}  # types of numbers that are finite and never rounded
 
 
@@ -471,6 +472,15 @@ def kinds_of(x: np.ndarray) -> set[type]:
     True
     """
     return set(map(type, x.ravel().tolist()))
+
+
+def has_floats(x: np.ndarray) -> bool:
+    """Whether an array of Python objects holds floats, of which some may be NaN.
+
+    >>> has_floats(np.array([1, "a"], object)), has_floats(np.array([1, np.float32(2)], object))
+    (False, True)
+    """
+    return any(issubclass(kind, FLOATS) for kind in kinds_of(x))
 
 
 def choose(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:

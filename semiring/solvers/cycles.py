@@ -115,7 +115,7 @@ def judge(
     """
     S = low.algebra
     flat = diagonal.reshape(-1)
-    (improved,) = (low.add_one(flat) != low.unit).nonzero()
+    (improved,) = low.improves(flat).nonzero()
     if not improved.size:
         return FINE
     n = diagonal.shape[-1]
@@ -170,7 +170,7 @@ def look_at_fronts(low: Lowering, fronts: FrontEngine, A: Sparse) -> Verdict:
     `rounded` holds the numbers of pivots.
     """
     S, pivots, order, facts = A.S, fronts.pivots, fronts.analysis.order, A.facts
-    improved = np.flatnonzero(low.add_one(pivots) != low.unit)
+    improved = np.flatnonzero(low.improves(pivots))
     if not improved.size:
         return FINE
     slack = is_slack(low, pivots[improved], facts, A.n)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring import small
 from semiring.solvers.dense import rings
 
 
@@ -154,3 +155,45 @@ def test_what_is_no_element_is_refused_among_exact_numbers(value: Any, words: st
     for call in (lambda: sr.matmul(A, A, sr.plus_times), lambda: sr.closure(A, sr.plus_times)):
         with pytest.raises(sr.SemiringError, match=words):
             call()
+
+
+def outcome(call: Callable[[], Any]) -> tuple[str, Any]:
+    """An answer with its shape, or the text of its error."""
+    try:
+        found = call()
+    except sr.SemiringError as e:
+        return "error", str(e)
+    except TypeError as e:  # of the algebra's own functions, which a value that is no element reached
+        return "error", type(e)
+    return str(np.shape(found)), np.asarray(found, object).tolist()
+
+
+STRANGE: list[Any] = [float("nan"), float("inf"), None, "a", 2, Fraction(1), frozenset({9}), (), [1]]
+
+
+@settings(max_examples=120)
+@given(st.sampled_from(sorted(KINDS)), st.integers(0, 2**32 - 1), st.lists(st.integers(0, 4), min_size=1, max_size=3),
+       st.lists(st.integers(0, 4), min_size=1, max_size=3), st.sampled_from(["matmul", "solve", "closure"]),
+       st.none() | st.integers(0, len(STRANGE) - 1))
+def test_small_calls_are_those_of_the_general_way(
+    kind: str, seed: int, left: list[int], right: list[int], verb: str, strange: int | None
+) -> None:
+    """Answers, and refusals word by word; a plan goes the general way."""
+    S = KINDS[kind][0]
+    shape = [left[0]] * 2 if verb != "matmul" and len(left) > 1 else left
+    A = matrix(kind, seed, 1, int(np.prod(shape))).reshape(shape)
+    B = matrix(kind, seed + 1, 1, int(np.prod(right))).reshape(right)
+    if strange is not None and A.size:
+        A.reshape(-1)[seed % A.size] = STRANGE[strange]
+    operands = (A,) if verb == "closure" else (A, B)
+    short = outcome(lambda: getattr(sr, verb)(*operands, S))
+    assert short == outcome(lambda: sr.plan(verb, *operands, S).run())
+
+
+@pytest.mark.parametrize("kind", ["fractions", "sets", "bags", "why", "regex"])
+def test_small_calls_go_the_short_way(kind: str) -> None:
+    S = KINDS[kind][0]
+    A, B = matrix(kind, 1, 3, 3, upper=kind == "bags"), matrix(kind, 2, 3, 2)
+    for call, operands in ((small.product, (A, B, S)), (small.solve, (A, B, S)), (small.closure, (A, S))):
+        assert call(operands, {}) is not None and call(operands, {"check": False}) is None
+    assert small.product((A, B.T, S), {}) is None  # shapes do not fit, which the general way says
