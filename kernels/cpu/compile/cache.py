@@ -27,7 +27,10 @@ from semiring.errors import SemiringWarning
 
 GENERATED = "semiring_generated_"  # begins the names of generated modules
 # Modules whose functions and constants go into the machine code of others.
-SHARED = ("raw.py", "lanes.py", "lane_rows.py", "scalar.py", "jit.py", "../bits/vectors.py", "../../blocks/bits.py")
+SHARED = (
+    "raw.py", "lanes.py", "lane_rows.py", "lane_powers.py", "scalar.py", "jit.py", "../bits/vectors.py",
+    "../../blocks/bits.py",
+)
 
 KINDS = frozenset({".py", ".nbi", ".nbc", ".tmp", ".rents"})  # endings of what lies in the cache directory
 RENTS, MOST_RENTS = "interpreted.rents", 500  # a line of name and seconds for each function; how many are kept

@@ -298,7 +298,7 @@ class Lanes:
         for part, place, other in zip(parts, places, fill, strict=True):
             length = part.itemsize // size
             chosen = [i * count + place + w for i in range(self.count) for w in range(length)]
-            some = self._shuffle(row.value, row.value, chosen)
+            some = self.shuffle(row.value, row.value, chosen)
             found = self.builder.bitcast(some, ir.VectorType(_in_memory(part), self.count))
             x = self.truth(Vector(found, np.dtype("u1"))) if part.kind == "b" else Vector(found, part)
             made.append(x if mask is None else self.where(self._truth(mask), x, other))
@@ -319,21 +319,21 @@ class Lanes:
             length = each.dtype.itemsize // size
             narrow = ir.VectorType(scalar_kind(words), self.count * length)
             value = self.builder.bitcast(self._stored(each).value, narrow)
-            value = self._shuffle(value, value, [min(i, self.count * length - 1) for i in range(total)])
+            value = self.shuffle(value, value, [min(i, self.count * length - 1) for i in range(total)])
             chosen = list(range(total))
             for i in range(self.count):
                 for w in range(length):
                     chosen[i * count + place + w] = total + i * length + w
-            row = self._shuffle(row, value, chosen)
+            row = self.shuffle(row, value, chosen)
         wide.store(Vector(row, words), address, self._repeated(mask, count))
 
     def _repeated(self, mask: Any, count: int) -> Any:
         """A mask of elements as one of their words."""
         if mask is None:
             return None
-        return self._shuffle(mask, mask, [i // count for i in range(self.count * count)])
+        return self.shuffle(mask, mask, [i // count for i in range(self.count * count)])
 
-    def _shuffle(self, x: Any, y: Any, places: Sequence[int]) -> Any:
+    def shuffle(self, x: Any, y: Any, places: Sequence[int]) -> Any:
         return self.builder.shuffle_vector(x, y, ir.Constant(ir.VectorType(I32, len(places)), [I32(p) for p in places]))
 
     def spread(self, parts: Sequence[np.dtype], address: Any) -> Element:

@@ -33,6 +33,7 @@ from semiring.machine.pieces import parts_worth, ranges, share
 from semiring.machine.threads import thread_count
 
 TEMPLATE = Path(__file__).with_name("lanes_template.py")
+POWERS = Path(__file__).with_name("powers_template.py")
 SIDE = 64  # rows and columns of the largest matrix
 MOST_TERMS = 1 << 26  # of a call, between two of which an interrupt is heard
 
@@ -51,17 +52,27 @@ def geometry(parts: tuple[np.dtype, ...]) -> tuple[int, int, bool]:
 
 
 def scalar_and_vectors(lowering: Lowering) -> Program:
-    """The Numba text of a lowering, and after it the functions over vectors that the template calls."""
-    text, parts = program(lowering), lowering.components
+    """The Numba text of a lowering, and after it what the templates call: functions over vectors, and sizes."""
+    text, parts, form = program(lowering), lowering.components, lowering.log_sum
     contracted = replace(LANES, fuses=functools.partial(hides_no_infinity, operand_ranges(lowering)))
     rules = contracted if has_fma() else replace(LANES, fused={})
     functions = [
-        _combine(lowering, rules),
-        vectors("scaled_vectors", "a, b", lowering.scale.outputs, parts, rules=rules),
         vectors("inside_vectors", "a", [_inside(lowering)], parts, [np.dtype(bool)], replace(LANES, fused={})),
         function("inside", "a", [_inside(lowering)], parts, [np.dtype(bool)]),
     ]
-    prelude = f"{text.prelude}{chr(10).join(functions)}\n\n"
+    if form is None:
+        functions += [_combine(lowering, rules), vectors("scaled_vectors", "a, b", lowering.scale.outputs, parts,
+                                                         rules=rules)]
+    count, height, masked = geometry(parts)
+    height = 1 if any("v.each(" in each for each in functions) else height
+    names = ", ".join(f"np.{part.type.__name__}" for part in parts)
+    sizes = {"COUNT": count, "HEIGHT": height, "MASKED": masked, "SIDE": SIDE, "PARTS": f"({names},)",
+             "ZEROS": "ZERO" if len(parts) > 1 else "(ZERO,)"}
+    if form is not None:
+        sizes |= {"BINARY": form.binary, "NEGATED": form.negated, "FUSED": has_fma()}
+    head = f"from semiring.kernels.cpu.compile.{'lane_powers import Powers' if form else 'lane_rows import Rows'}"
+    assigned = "".join(f"{name} = {value}\n" for name, value in sizes.items())
+    prelude = f"{text.prelude if form is None else ''}{chr(10).join(functions)}\n\n{head}\n\n{assigned}\n\n"
     digest = blake2b(prelude.encode(), digest_size=4).hexdigest()
     return replace(text, name=f"lanes_{'_'.join(p.name for p in parts)}_{digest}", prelude=prelude)
 
@@ -107,7 +118,7 @@ class Small:
 
     def __init__(self, lowering: Lowering):
         self.program = scalar_and_vectors(lowering)
-        self.components = lowering.components
+        self._template = TEMPLATE if lowering.log_sum is None else POWERS
 
     @functools.cached_property
     def module(self) -> ModuleType:
@@ -121,15 +132,7 @@ class Small:
 
     @property
     def _text(self) -> tuple[str, str]:
-        count, height, masked = geometry(self.components)
-        if "v.each(" in self.program.prelude:
-            height = 1
-        parts = ", ".join(f"np.{part.type.__name__}" for part in self.components)
-        constants = "from semiring.kernels.cpu.compile.lane_rows import Rows\n\n" \
-                    f"COUNT = {count}\nHEIGHT = {height}\nMASKED = {masked}\nSIDE = {SIDE}\nPARTS = ({parts},)\n" \
-                    f"ZEROS = {'ZERO' if len(self.components) > 1 else '(ZERO,)'}\n\n\n"
-        text = replace(self.program, prelude=self.program.prelude + constants)
-        return self.program.name, source(text, TEMPLATE)
+        return self.program.name, source(self.program, self._template)
 
     def code(self, *functions: str) -> list[cache.Function]:
         """What is compiled for some of them."""
@@ -155,7 +158,7 @@ def code(lowering: Lowering) -> list[cache.Function]:
 @functools.lru_cache(1024)
 def fits(lowering: Lowering) -> bool:
     """Whether vectors are faster for a lowering: not where scalar functions take the time."""
-    return lowering.kind == "numba" and not lowering.log_sum and "v.each(" not in small(lowering).program.prelude
+    return lowering.kind == "numba" and "v.each(" not in small(lowering).program.prelude
 
 
 def multiply_stack(

@@ -125,9 +125,10 @@ def _dense(task: Task) -> Plan:
     if out is not None and not can_hold(out, shape.final, task.S, dtype):
         raise SemiringError(f"out must be a writable, unmasked {dtype_text(dtype)} array of shape {shape.final}")
     nothing, packed = 0 in A.shape or 0 in B.shape, len(shape.full) == 2
-    small = not (nothing or packed or A.on_gpu) and max(*shape.full[-2:], shape.depth) <= lanes.SIDE
+    small = not (nothing or A.on_gpu) and max(*shape.full[-2:], shape.depth) <= lanes.SIDE
     form = only_form(task.S, dtype, False) if small else None
-    if form is not None and form.is_identity and (plan := _stack(task, shape, form, look=True)):
+    small &= not packed or (form is not None and form.log_sum is not None)  # by tiles each term would take an exp
+    if small and form is not None and form.is_identity and (plan := _stack(task, shape, form, look=True)):
         return plan
     facts, low = A.form(3, beside=(B, *C), check=task.options.check or nothing, packed=packed and not nothing)
     low = low.for_product(facts)

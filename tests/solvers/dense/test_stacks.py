@@ -111,6 +111,19 @@ def test_any_number_of_threads_gives_the_same_bits(count: int, monkeypatch: pyte
         sr.matmul(A, A[::-1], sr.min_plus)
 
 
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize("shape", [(12, 12), (3, 12, 12)])
+def test_logarithms_of_sums_go_by_vectors_of_powers(shape: tuple[int, ...]) -> None:
+    """Single matrices too: by tiles each term would take an exp."""
+    A = np.random.default_rng(0).random(shape)
+    assert sr.plan("matmul", A, A, sr.log).method == METHOD
+    wanted = np.log(np.exp(A[..., None] + A[..., None, :, :]).sum(-2))
+    assert np.allclose(sr.matmul(A, A, sr.log, accumulate=wanted), wanted + np.log(2), rtol=1e-15, atol=1e-15)
+    A[..., 3, 5] = np.nan
+    with pytest.raises(sr.SemiringError, match=r"3, 5\] is NaN"):
+        sr.matmul(A, A, sr.log)
+
+
 def test_vectors_are_compiled_where_that_repays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not for a small stack, and at once for a large one; large matrices go by tiles."""
     monkeypatch.setenv("SEMIRING_COMPILE", "auto")
