@@ -47,6 +47,17 @@ inline void __syncthreads() {
     swapcontext(&fibers::all[self].context, &fibers::scheduler);
 }
 
+inline int __syncthreads_or(int x) {
+    static int any;
+    __syncthreads();
+    any = 0;
+    __syncthreads();
+    any |= x;
+    __syncthreads();
+    return any;
+}
+inline int __syncthreads_and(int x) { return !__syncthreads_or(!x); }
+
 extern "C" void run_kernel(void* kernel, long long across, long long down, long long threads, long long seed,
                            const long long* arguments) {
     using namespace fibers;
@@ -93,10 +104,13 @@ template <class T> T atomicCAS(T* place, T compare, T value) {
     if (old == compare) *place = value;
     return old;
 }
+inline unsigned atomicOr(unsigned* place, unsigned bits) { return *place |= bits; }
 inline int __float_as_int(float x) { int y; memcpy(&y, &x, 4); return y; }
 inline float __int_as_float(int x) { float y; memcpy(&y, &x, 4); return y; }
 inline long long __double_as_longlong(double x) { long long y; memcpy(&y, &x, 8); return y; }
 inline double __longlong_as_double(long long x) { double y; memcpy(&y, &x, 8); return y; }
+inline float __logf(float x) { return logf(x); }
+inline float __log2f(float x) { return log2f(x); }
 inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
 inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }

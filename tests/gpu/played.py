@@ -98,10 +98,10 @@ class Dense:
     # close.cu
 
     def close_stack(
-        self, g: Any, batch: int, _: int, A: int, lda: int, next_a: int, D: int, ld: int, next_d: int, n: int,
-        start: int, failed: int, left: int,
+        self, g: Any, blocks: int, _: int, A: int, lda: int, next_a: int, D: int, ld: int, next_d: int, n: int,
+        batch: int, start: int, failed: int, left: int,
     ) -> None:
-        assert n <= g.ORDER
+        assert n <= g.ORDER and blocks == -(-batch // g.MATRICES)
         for s in range(batch):
             if left and not self.host.at(left + 4 * s, 4, 1, 1, "i4")[0, 0]:
                 continue
@@ -110,11 +110,11 @@ class Dense:
                 self.host.at(failed + 4 * s, 4, 1, 1, "i4")[...] = start + pivot
 
     def close_powers(
-        self, g: Any, batch: int, _: int, A: int, lda: int, next_a: int, D: int, ld: int, next_d: int, n: int,
-        left: int,
+        self, g: Any, blocks: int, _: int, A: int, lda: int, next_a: int, D: int, ld: int, next_d: int, n: int,
+        batch: int, left: int,
     ) -> None:
         """Believes every other matrix, and closes it by logarithms, as they are what this plays."""
-        assert n <= g.ORDER
+        assert n <= g.ORDER and blocks == -(-batch // g.MATRICES)
         for s in range(batch):
             self.host.at(left + 4 * s, 4, 1, 1, "i4")[...] = s % 2
             if s % 2 == 0:

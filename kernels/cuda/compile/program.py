@@ -31,6 +31,7 @@ _INSTRUCTIONS = dict.fromkeys(
 ) | {"divide": 10, "sqrt": 10, "saturating_multiply": 4, "saturating_add": 3, "sign": 4, "heaviside": 4} | {
     "absolute": 0, "fabs": 0, "negative": 0,
 }
+SMALL_THREADS = 128  # of a block that closes several small matrices
 LARGEST_STACKED = 128  # order up to which a matrix of a stack is closed by one block of threads
 
 
@@ -92,11 +93,12 @@ class CloseGeometry:
     GROUP: int  # elements of a row that a thread loads at once
     UNROLL: int  # steps of k, by the vector, that the product of two blocks writes out
     RESIDENT: int = 1  # blocks of a stack that should fit in a multiprocessor, which limits their registers
+    MATRICES: int = 1  # of a stack that a block of threads closes
 
     @property
     def threads(self) -> int:
         """Threads of a block."""
-        return self.SIDE**2
+        return self.SIDE**2 * self.MATRICES
 
     def shared_bytes(self, size: int) -> int:
         """Shared memory that `panels` and `rest` ask for: two blocks."""
@@ -169,7 +171,10 @@ def stack_geometry(size: int, n: int, light: bool) -> CloseGeometry:
     Where these are 128 registers a thread, the compiler is held to them: 512 threads of several blocks then fit on a
     multiprocessor (1,000 of 128 rows: 9.3 T, 8.1 T with one block).
     """
-    order = 32 if n <= 32 else 64 if n <= 64 else 128
+    order = max(8, 1 << (n - 1).bit_length())
+    if order < 32 and size <= 8:
+        return CloseGeometry(order, order // 4, _group(size), 1, 1, SMALL_THREADS * 16 // order**2)
+    order = max(order, 32)
     per = 8 if size <= 4 and order > 32 and light else 4 if size <= 8 or order == LARGEST_STACKED else 2
     return CloseGeometry(order, order // per, _group(size), 1, 512 * per**2 // order**2 if per == 8 else 1)
 
@@ -365,6 +370,13 @@ def thin_geometries(size: int, weight: float, powers: bool) -> tuple[ThinGeometr
     )
 
 
+def _near_power(text: Program, binary: bool) -> str:
+    """A power of what is at most 0: in single precision by two instructions, off by ε (2 + |a|) in relation to it."""
+    if text.size == 8:
+        return f"::exp{'2' * binary}(a)"
+    return "exp2f(a)" if binary else f"exp2f(a * {literal(np.float32(1 / np.log(2)))})"
+
+
 def thin_source(low: CudaLowering, geometry: ThinGeometry, part: str, looks: bool, left: bool = True) -> str:
     """The source of small and thin products.
 
@@ -385,10 +397,11 @@ def thin_source(low: CudaLowering, geometry: ThinGeometry, part: str, looks: boo
     lines = [text.prelude, _data(low) if looks else STORED]
     if form is not None:
         base, absent = "2" * form.binary, literal(low.components[0].type(low.zero[0]))
+        log = f"__log{base}f" if text.size == 4 else f"::log{base}"
         lines += [
             "#define POWERS\n", f"constexpr bool NEGATED = {'true' if form.negated else 'false'};\n",
-            f"DEVICE Value power(Value a) {{ return ops::exp{base}(a); }}\n",
-            f"DEVICE Value logarithm(Value x) {{ return ops::log{base}(x); }}\n",
+            f"DEVICE Value power(Value a) {{ return {_near_power(text, form.binary)}; }}\n",
+            f"DEVICE Value logarithm(Value x) {{ return {log}(x); }}\n",
             f"DEVICE bool is_absent(Value a) {{ return a == {absent}; }}\n",
         ]
     numbers = geometry.constants() + f"#define {part}\n#define {'FACTS' if integers else 'FLAGS_ONLY'}\n"

@@ -11,7 +11,8 @@
 // UNIT_PIVOTS, the numbers in capitals, and memory.cuh.
 
 constexpr int PER = ORDER / SIDE;
-constexpr int THREADS = SIDE * SIDE;
+constexpr int TEAM = SIDE * SIDE;  // threads of a matrix
+constexpr int THREADS = TEAM * MATRICES;
 constexpr int VECTOR = SIZE <= 8 ? (16 / SIZE < 8 ? 16 / SIZE : 8) : 1;
 constexpr int PITCH = (ORDER * SIZE + 31) / 16 * 16;  // bytes from row to row of a block in shared memory
 constexpr int BLOCK = ORDER * PITCH;
@@ -24,7 +25,7 @@ struct alignas(VECTOR > 1 ? VECTOR * SIZE : alignof(Value)) Vector {
     Value at[VECTOR];
 };
 
-DEVICE int thread_row() { return threadIdx.x / SIDE; }
+DEVICE int thread_row() { return threadIdx.x % TEAM / SIDE; }
 DEVICE int thread_column() { return threadIdx.x % SIDE; }
 // Where the i-th of a thread's COUNT rows (or columns) lies, for a thread that is the `place`-th of its side.
 template <int COUNT> constexpr int run = COUNT < GROUP ? COUNT : GROUP;
@@ -190,19 +191,24 @@ DEVICE int close_registers(Value (&c)[PER][PER], Value* shown, int n) {
 
 #ifdef STACK
 
-// D[s] ← A[s]* for matrices of up to ORDER rows, one block of threads each; A may be D, and `failed` null. It keeps what
-// it holds already: where the matrices are blocks of larger ones, that is an earlier pivot. Where `left` is given, only
-// matrices for which it is not 0 are closed.
+// D[s] ← A[s]* for matrices of up to ORDER rows, MATRICES of them a block; A may be D, and `failed` null. It keeps what it
+// holds already: where the matrices are blocks of larger ones, that is an earlier pivot. Where `left` is given, only matrices
+// for which it is not 0 are closed.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) close_stack(
-    const char* A, long long lda, long long next_a, char* D, long long ld, long long next, long long n, long long start,
-    int* failed, const int* left) {
-    if (left && !left[blockIdx.x]) return;
-    __shared__ __align__(16) char shown[8 * ORDER * SIZE];
+    const char* A, long long lda, long long next_a, char* D, long long ld, long long next, long long n, long long batch,
+    long long start, int* failed, const int* left) {
+    const int team = threadIdx.x / TEAM;
+    const long long s = (long long)blockIdx.x * MATRICES + team;
+    const bool mine = s < batch && !(left && !left[s]);
+    if (!(MATRICES > 1 ? __syncthreads_or(mine) : mine)) return;
+    __shared__ __align__(16) char shown[MATRICES * 8 * ORDER * SIZE];
     Value c[PER][PER];
-    load(c, A + blockIdx.x * next_a, lda, n, n);
-    int pivot = close_registers(c, (Value*)shown, n);
-    if (failed && threadIdx.x == 0 && pivot >= 0 && failed[blockIdx.x] < 0) failed[blockIdx.x] = start + pivot;
-    store(c, D + blockIdx.x * next, ld, n, n);
+    const long long rows = mine ? n : 0;  // the others of the block wait for all
+    load(c, A + s * next_a, lda, rows, rows);
+    int pivot = close_registers(c, (Value*)shown + team * (8 * ORDER), n);
+    if (!mine) return;
+    if (failed && threadIdx.x % TEAM == 0 && pivot >= 0 && failed[s] < 0) failed[s] = start + pivot;
+    store(c, D + s * next, ld, n, n);
 }
 
 #endif
@@ -217,59 +223,72 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) close_stack(
 // x_ij it becomes less than 2 n³ TINY (max X)². That is below a rounding of entries from LEAST on, if none is above MOST.
 // Entries that are 0 are right if no walk leads there: if no edge leaves what the row reaches.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) close_powers(
-    const char* A, long long lda, long long next_a, char* D, long long ld, long long next, long long n, int* left) {
+    const char* A, long long lda, long long next_a, char* D, long long ld, long long next, long long n, long long batch,
+    int* left) {
     constexpr Value MOST = 1 << 12, LEAST = Value(SIZE == 4 ? 0x1p-80 : 0x1p-950);
-    constexpr int WORDS = ORDER / 32;
-    __shared__ __align__(16) char shown[8 * ORDER * SIZE];
-    __shared__ unsigned edges[ORDER][WORDS], reached[ORDER][WORDS];
-    const char* const given = A + blockIdx.x * next_a;
+    constexpr int WORDS = (ORDER + 31) / 32;
+    __shared__ __align__(16) char shown[MATRICES * 8 * ORDER * SIZE];
+    __shared__ unsigned all_edges[MATRICES][ORDER][WORDS], all_reached[MATRICES][ORDER][WORDS];
+    __shared__ int doubts[MATRICES];
+    const int team = threadIdx.x / TEAM, place = threadIdx.x % TEAM;
+    const long long s = (long long)blockIdx.x * MATRICES + team;
+    const bool mine = s < batch;
+    auto& edges = all_edges[team];
+    auto& reached = all_reached[team];
+    const char* const given = A + s * next_a;
     const int y = thread_row(), x = thread_column();
     Value c[PER][PER];
-    load(c, given, lda, n, n);
+    const int rows = mine ? n : 0;
+    load(c, given, lda, rows, rows);
+    if (place == 0) doubts[team] = 0;
 #pragma unroll
     for (int i = 0; i < PER; i++)
 #pragma unroll
         for (int j = 0; j < PER; j++) {
-            const bool there = position<PER>(y, i) < n && position<PER>(x, j) < n;
+            const bool there = position<PER>(y, i) < rows && position<PER>(x, j) < rows;
             c[i][j] = there && !is_absent(c[i][j]) ? power(c[i][j]) : Value(0);
         }
-    bool sure = close_registers(c, (Value*)shown, n) < 0, every = true;
+    bool sure = close_registers(c, (Value*)shown + team * (8 * ORDER), n) < 0, every = true;
 #pragma unroll
     for (int i = 0; i < PER; i++)
 #pragma unroll
         for (int j = 0; j < PER; j++) {
-            const bool there = position<PER>(y, i) < n && position<PER>(x, j) < n, none = c[i][j] == Value(0);
+            const bool there = position<PER>(y, i) < rows && position<PER>(x, j) < rows, none = c[i][j] == Value(0);
             every &= !(there && none);
             sure &= !there || none || (c[i][j] >= LEAST && c[i][j] <= MOST);  // NaN is not
         }
     if (!__syncthreads_and(every)) {
-        for (int e = threadIdx.x; e < ORDER * WORDS; e += THREADS) edges[e / WORDS][e % WORDS] = reached[e / WORDS][e % WORDS] = 0;
+        for (int e = place; e < ORDER * WORDS; e += TEAM) edges[e / WORDS][e % WORDS] = reached[e / WORDS][e % WORDS] = 0;
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < PER; i++)
 #pragma unroll
             for (int j = 0; j < PER; j++) {
                 const int row = position<PER>(y, i), column = position<PER>(x, j);
-                if (row >= n || column >= n) continue;
+                if (row >= rows || column >= rows) continue;
                 if (c[i][j] != Value(0)) atomicOr(&reached[row][column / 32], 1u << column % 32);
                 if (!is_absent(*(const Value*)(given + row * lda + column * SIZE)))
                     atomicOr(&edges[row][column / 32], 1u << column % 32);
             }
         __syncthreads();
-        for (int row = threadIdx.x; row < n; row += THREADS)
-            for (int k = 0; k < n; k++)
+        for (int row = place; row < rows; row += TEAM)
+            for (int k = 0; k < rows; k++)
                 if (reached[row][k / 32] >> k % 32 & 1)
 #pragma unroll
                     for (int w = 0; w < WORDS; w++) sure &= !(edges[k][w] & ~reached[row][w]);
     }
-    sure = __syncthreads_and(sure);
-    if (threadIdx.x == 0) left[blockIdx.x] = !sure;
+    __syncthreads();
+    if (!sure) doubts[team] = 1;
+    __syncthreads();
+    sure = !doubts[team];
+    if (!mine) return;
+    if (place == 0) left[s] = !sure;
     if (!sure) return;
 #pragma unroll
     for (int i = 0; i < PER; i++)
 #pragma unroll
         for (int j = 0; j < PER; j++) c[i][j] = logarithm(c[i][j]);
-    store(c, D + blockIdx.x * next, ld, n, n);
+    store(c, D + s * next, ld, n, n);
 }
 
 #endif

@@ -233,23 +233,23 @@ class Closure:
 
     def _small(self, A: View, D: View, batch: int, start: int, failed: int) -> None:
         """D[s] ← A[s]* by one block of threads for each matrix; A may be D."""
-        by_powers, by_elements = self._small_functions(A.rows)
-        places = A.address, A.ld, A.next, D.address, D.ld, D.next, A.rows
+        by_powers, by_elements, matrices = self._small_functions(A.rows)
+        places, blocks = (A.address, A.ld, A.next, D.address, D.ld, D.next, A.rows, batch), -(-batch // matrices)
         if by_powers is None:
-            by_elements(batch, 1, *places, start, failed, 0)
+            by_elements(blocks, 1, *places, start, failed, 0)
         else:
             left = memory(4 * batch)
-            by_powers(batch, 1, *places, left.ptr)
-            by_elements(batch, 1, *places, start, failed, left.ptr)
+            by_powers(blocks, 1, *places, left.ptr)
+            by_elements(blocks, 1, *places, start, failed, left.ptr)
 
     @lru_cache(1024)  # noqa: B019 (kernels live as long as the process)
-    def _small_functions(self, n: int) -> tuple[Function | None, Function]:
-        """`close_powers`, where there is one, and `close_stack`, for matrices of order n."""
+    def _small_functions(self, n: int) -> tuple[Function | None, Function, int]:
+        """`close_powers`, where there is one, `close_stack`, and how many matrices of order n a block closes."""
         g, powers = stack_geometry(self.size, n, self.text.light), None
         if self.powers is not None:
             narrow = stack_geometry(self.size, n, self.powers.light)
             powers = self._function(self.powers.powers, narrow, "close_powers")
-        return powers, self._function(self.text.stack, g, "close_stack")
+        return powers, self._function(self.text.stack, g, "close_stack"), g.MATRICES
 
     @lru_cache(64)  # noqa: B019
     def _function(self, source: Callable[[CloseGeometry], str], g: CloseGeometry, name: str) -> Function:

@@ -207,10 +207,13 @@ __noinline__ __device__ Value by_terms(const char* a, const char* b, long long l
     return value;
 }
 
+__noinline__ __device__ Value joined(Value old, Value value) { return plus(old, value); }
+
 #else
 
 DEVICE Value step(Value c, Value a, Value b) { return relax(c, a, b); }
 DEVICE Value start() { return zero(); }
+DEVICE Value joined(Value old, Value value) { return plus(old, value); }
 
 #endif
 
@@ -297,7 +300,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) stack(
                     ? positive(top + top_b + logarithm(value))
                     : by_terms(A + s * next_a + i * lda, B + s * next_b + j * (long long)sizeof(Given), ldb, k);
 #endif
-                if (how & 8) value = plus(encode(*(const Given*)(to + v * sizeof(Given))), value);
+                if (how & 8) value = joined(encode(*(const Given*)(to + v * sizeof(Given))), value);
                 result.at[v] = seen.judged(value);
                 if (!(how & 4)) *(Given*)(to + v * sizeof(Given)) = result.at[v];
             }

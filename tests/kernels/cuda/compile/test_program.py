@@ -25,6 +25,7 @@ from semiring.kernels.cuda.compile.program import (
     boolean_words,
     exchange_source,
     is_linear,
+    narrow_geometries,
     packed_program,
     panel_geometry,
     product_geometries,
@@ -220,8 +221,11 @@ def test_cuts_are_what_the_kernels_ask_for(size: int, weight: float) -> None:
             assert g.BM * g.BK * size % (16 * g.threads) == g.BK * g.BN * size % (16 * g.threads) == 0
         assert (size == 4 and weight <= SHORT) == g.PAIRED
         assert not g.PAIRED or g.threads % (2 * g.BN) == 0  # a copy of all threads is of whole pairs of rows
-    stacked = [stack_geometry(size, n, light) for n in (1, 32, 33, 64, 65, 128)]
-    assert [g.ORDER for g in stacked] == [32, 32, 64, 64, 128, 128]
+    stacked = [stack_geometry(size, n, light) for n in (1, 9, 17, 32, 33, 64, 65, 128)]
+    least = [8, 16, 32] if size <= 8 else [32, 32, 32]
+    assert [g.ORDER for g in stacked] == [*least, 32, 64, 64, 128, 128]
+    for g in narrow_geometries(size, weight) or ():
+        assert min(g.BM, g.BN) == 16 and g.has_whole_tiles(size) and g.BK % g.UNROLL == g.UNROLL % g.VECTOR == 0
     for close in (panel_geometry(size, light), *stacked):
         per = close.ORDER // close.SIDE
         assert per * close.SIDE == close.ORDER and per % close.GROUP == close.GROUP % 2 == 0 and close.threads <= 1024

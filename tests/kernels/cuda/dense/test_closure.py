@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from gpu.compiled import Compiled, is_available
 from gpu.host import Array, Host
 from gpu.played import Dense
 
 import semiring as sr
 from semiring.kernels.cuda.choose import general_on_device
-from semiring.kernels.cuda.compile.program import program
+from semiring.kernels.cuda.compile.program import program, sums_of_powers
 from semiring.kernels.cuda.dense import closure, product
 from semiring.kernels.cuda.dense.closure import Closure, half, outer_block
 from semiring.kernels.cuda.dense.product import Product, View
@@ -54,6 +56,35 @@ def test_what_powers_cannot_close_is_closed_by_elements(monkeypatch: pytest.Monk
         for s in range(4):
             np.testing.assert_allclose(work[s], expected(sr.plus_times, A[s]), rtol=1e-12)
         assert dense.launched.count("close_powers") == dense.launched.count("close_stack") == (1 if n == 20 else 2)
+
+
+@pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
+@pytest.mark.parametrize(("name", "dtype"), [("min_plus", "f4"), ("plus_times", "f8"), ("log", "f4")])
+def test_small_matrices_share_a_block(
+    name: str, dtype: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The kernels compiled for the host: full blocks and others, some matrices without a star."""
+    host, S, rng = Host(None), sr.catalogue[name], np.random.default_rng(0)
+    host.stand_in(monkeypatch)
+    monkeypatch.setattr(closure, "Module", Compiled(host, tmp_path).module)
+    monkeypatch.setattr(closure, "memory", host.memory)
+    low = general_on_device(S, np.dtype(dtype))
+    close_it = Closure(program(low), Product(program(low)), S.idempotent, sums_of_powers(low))
+    for n, batch in ((1, 3), (5, 33), (8, 70), (9, 8), (16, 17), (17, 3), (33, 2)):
+        A = rng.integers(0, 50, (batch, n, n))
+        edges = {"plus_times": A / (100 * n), "min_plus": np.where(A < 25, A, np.inf)}
+        A = edges.get(name, np.where(A < 35, -A / 8 - 4, -np.inf)).astype(dtype)
+        if name == "plus_times":
+            A[batch // 2, 0], A[batch // 2, 0, 0] = 0, 1
+        work, failed = host.array(A), host.array(np.full(batch, -1, "i4"))
+        places = View(work.data.ptr, n * work.itemsize, n * n * work.itemsize, n, n)
+        close_it.stack(places, places, batch, failed.data.ptr)
+        for s in range(batch):
+            if name == "plus_times" and s == batch // 2:
+                assert failed[s] == 0
+                continue
+            np.testing.assert_allclose(work[s], sr.closure(A[s], S, device="cpu"), rtol=1e-5, atol=1e-6)
+            assert failed[s] == -1
 
 
 def view(A: Array) -> View:
