@@ -80,20 +80,24 @@ DEVICE int runs(int count) { return (count + VECTOR - 1) / VECTOR; }
 struct Fetch {
     using Givens = Run<Given, VECTOR>;
     Values* const to;
-    const int pitch, size, rows, columns, total, whole;
+    const int pitch, size, rows, columns, total, lead, whole;  // elements before the first run; runs
     const char* const from;
     const Divisor by_rows, by_columns;
     Givens first[LOADS];
 
     DEVICE Fetch(Values* to, int pitch, int size, const char* from, int count, int rows, int columns, bool dense)
         : to(to), pitch(pitch), size(size), rows(rows), columns(columns), total(count * rows * columns),
-          whole(dense ? total / VECTOR : 0), from(from), by_rows(rows), by_columns(columns) {
+          lead(dense ? min(before(from), total) : total), whole((total - lead) / VECTOR), from(from), by_rows(rows), by_columns(columns) {
         ask(first, threadIdx.x);
     }
+    DEVICE static int before(const char* from) {
+        return int(-(long long)from & alignof(Givens) - 1) / (int)sizeof(Given);
+    }
     DEVICE void ask(Givens (&x)[LOADS], int start) {
+        const Givens* const runs = (const Givens*)(from + lead * (long long)sizeof(Given));
 #pragma unroll
         for (int u = 0; u < LOADS; u++)
-            if (start + u * THREADS < whole) x[u] = ((const Givens*)from)[start + u * THREADS];
+            if (start + u * THREADS < whole) x[u] = runs[start + u * THREADS];
     }
     DEVICE void put(const Givens (&x)[LOADS], int start, Seen& seen) {
 #pragma unroll
@@ -103,10 +107,10 @@ struct Fetch {
             Values y;
 #pragma unroll
             for (int v = 0; v < VECTOR; v++) seen.look(x[u].at[v]), y.at[v] = encode(x[u].at[v]);
-            int row = by_columns.quotient(e * VECTOR), column = e * VECTOR - row * columns;
-            int matrix = by_rows.quotient(row);
+            const int place = lead + e * VECTOR;
+            int row = by_columns.quotient(place), column = place - row * columns, matrix = by_rows.quotient(row);
             Values* line = to + matrix * size + (row - matrix * rows) * pitch;
-            if (columns % VECTOR == 0) line[column / VECTOR] = y;
+            if (columns % VECTOR == 0 && lead == 0) line[column / VECTOR] = y;
             else
 #pragma unroll
                 for (int v = 0; v < VECTOR; v++) {
@@ -123,7 +127,8 @@ struct Fetch {
 #pragma unroll 1
         for (int e = threadIdx.x + LOADS * THREADS; e < whole; e += LOADS * THREADS) ask(first, e), put(first, e, seen);
 #pragma unroll 4
-        for (int e = whole * VECTOR + threadIdx.x; e < total; e += THREADS) {
+        for (int f = threadIdx.x; f < total - whole * VECTOR; f += THREADS) {
+            const int e = f < lead ? f : f + whole * VECTOR;
             const int row = by_columns.quotient(e), column = e - row * columns, matrix = by_rows.quotient(row);
             const int i = row - matrix * rows;
             const Given x = *(const Given*)(from + matrix * next + i * ld + column * (long long)sizeof(Given));

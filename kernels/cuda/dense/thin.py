@@ -112,10 +112,9 @@ class Thin:
         one_b = batch > 1 and B.next == 0
         g, count = _cut(self, m, k, n, one_b)
         count = min(count, max(batch // (2 * multiprocessors()), 1), batch)
-        count -= count % g.VECTOR if count > g.VECTOR else 0
         unit, how = g.VECTOR * self.given, OLD_OF_STACK * accumulate
-        how |= DENSE_A * (A.ld == k * self.given and _in_one(A, count, m * k, m * A.ld, g.VECTOR, unit))
-        how |= DENSE_B * (B.ld == n * self.given and _in_one(B, 1 if one_b else count, k * n, k * B.ld, g.VECTOR, unit))
+        how |= DENSE_A * (A.ld == k * self.given and (count == 1 or A.next == m * A.ld))
+        how |= DENSE_B * (B.ld == n * self.given and (count == 1 or one_b or B.next == k * B.ld))
         how |= RUNS_OF_C * (n % g.VECTOR == 0 and not (C.address | C.ld | C.next) % unit)
         self._function("stack", g, True)(
             -(-batch // count), 1, A.address, A.ld, A.next, B.address, B.ld, B.next, C.address, C.ld, C.next,
@@ -223,12 +222,6 @@ def _module(thin: Thin, g: ThinGeometry, part: str, left: bool) -> Module:
 
 def _moved(place: Place, by: int, following: int) -> Place:
     return place._replace(address=place.address + by, next=following)
-
-
-def _in_one(place: Place, count: int, elements: int, whole: int, vector: int, unit: int) -> bool:
-    """Whether `count` matrices, each of so many elements and bytes, lie one after the other and begin with a run."""
-    follows = count == 1 or place.next == whole
-    return follows and count * elements % vector == 0 and not (place.address | place.next * count) % unit
 
 
 @lru_cache(4096)
