@@ -329,6 +329,14 @@ def _data(low: CudaLowering) -> str:
     ])
 
 
+def close_source(low: CudaLowering, geometry: CloseGeometry) -> str:
+    """The source of the closure of small matrices of data that storage holds as they are, which are looked at."""
+    text = program(low)
+    numbers = geometry.constants() + f"#define LOOKS\nconstexpr int THREADS = {geometry.threads};\n"
+    lines = text.prelude + _data(low)
+    return Program(text.components, lines).source(numbers + _file("dense/found.cuh"), "dense/close.cu")
+
+
 STORED = (
     '#line 1 "data"\nusing Given = Value;\nusing Number = int;\nconstexpr bool IS_NUMBER = false;\n'
     "DEVICE bool contains(Given) { return true; }\nDEVICE bool has_nan(Given) { return false; }\n"

@@ -12,7 +12,9 @@
 
 constexpr int PER = ORDER / SIDE;
 constexpr int TEAM = SIDE * SIDE;  // threads of a matrix
+#ifndef LOOKS  // else it stands before found.cuh
 constexpr int THREADS = TEAM * MATRICES;
+#endif
 constexpr int VECTOR = SIZE <= 8 ? (16 / SIZE < 8 ? 16 / SIZE : 8) : 1;
 constexpr int PITCH = (ORDER * SIZE + 31) / 16 * 16;  // bytes from row to row of a block in shared memory
 constexpr int BLOCK = ORDER * PITCH;
@@ -209,6 +211,36 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) close_stack(
     if (!mine) return;
     if (failed && threadIdx.x % TEAM == 0 && pivot >= 0 && failed[s] < 0) failed[s] = start + pivot;
     store(c, D + s * next, ld, n, n);
+}
+
+#endif
+
+#ifdef LOOKS
+
+// The same for data that storage holds as they are: tells what they are, of pivots without a star, and of a diagonal that is
+// better than 1. Before this file stand found.cuh and what it needs as well.
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) close_data(
+    const char* A, long long lda, long long next_a, char* D, long long ld, long long next, long long n, long long batch,
+    long long zero_key, long long one_key, Tally* tally, long long* report) {
+    const int team = threadIdx.x / TEAM, y = thread_row(), x = thread_column();
+    const long long s = (long long)blockIdx.x * MATRICES + team, rows = s < batch ? n : 0;
+    const Number zero_of_data = from_key<Number>(zero_key), one_of_data = from_key<Number>(one_key);
+    __shared__ __align__(16) char shown[MATRICES * 8 * ORDER * SIZE];
+    Found found;
+    Value c[PER][PER];
+    load(c, A + s * next_a, lda, rows, rows);
+#pragma unroll
+    for (int i = 0; i < PER; i++)
+#pragma unroll
+        for (int j = 0; j < PER; j++)
+            if (position<PER>(y, i) < rows && position<PER>(x, j) < rows) found.look_at(c[i][j], zero_of_data, one_of_data);
+    if (close_registers(c, (Value*)shown + team * (8 * ORDER), n) >= 0 && rows) found.flags |= UNDEFINED;
+    if (x == y)
+#pragma unroll
+        for (int i = 0; i < PER; i++)
+            if (position<PER>(y, i) < rows && !same(plus(one(), c[i][i]), one())) found.flags |= IMPROVED;
+    if (rows) store(c, D + s * next, ld, n, n);
+    found.account(tally, report);
 }
 
 #endif

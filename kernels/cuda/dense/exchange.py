@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from semiring.kernels.cuda.compile.launch import Module, current_device, multiprocessors, rows_of, synchronize
-from semiring.kernels.cuda.compile.program import exchange_source
+from semiring.kernels.cuda.compile.launch import Function, Module, current_device, multiprocessors, rows_of, synchronize
+from semiring.kernels.cuda.compile.program import CloseGeometry, close_source, exchange_source, program, stack_geometry
 from semiring.kernels.facts import DeviceFacts
 
 from .product import View
@@ -29,6 +29,7 @@ LOW_LIMIT, HIGH_LIMIT, NOT_A_NUMBER, OTHER, OUTSIDE, IMPROVED, LEAVES, UNDEFINED
 )
 THREADS = 256
 RESIDENT = 8  # blocks of a multiprocessor
+SEEN_ORDER = 32  # up to which a closure looks at its matrix: beyond that it needs the registers
 LINE = 1024  # elements of a row that keeps a block busy
 FEW_ELEMENTS = 1 << 16  # elements for which it makes no difference how they are shared out
 EMPTY = (np.iinfo("i8").max, np.iinfo("i8").min, 0, 0)  # of a tally: no number, no flag, no block has arrived
@@ -94,7 +95,7 @@ class Exchange:
     """The way in and out for one lowering."""
 
     def __init__(self, low: CudaLowering):
-        self.given, self.stored = low.dtype, low.storage
+        self.low, self.given, self.stored = low, low.dtype, low.storage
         A = low.algebra.over(low.dtype)
         neutral = (A.zero, A.zero if A.one is None else A.one)
         self.ends = (0, 0) if low.dtype.names else tuple(_key(np.asarray(x, low.dtype)) for x in neutral)
@@ -140,6 +141,18 @@ class Exchange:
         address, ld, following, rows, _, batch = _stack(results)
         blocks = min(-(-rows * batch // THREADS), multiprocessors() * RESIDENT)
         self._inspect(max(blocks, 1), 1, address, ld, following, rows, batch, failed, *_addresses(into, last))
+
+
+    def close_seen(self, A: Any, D: Any, into: Report) -> None:
+        """D[s] ← A[s]* for small matrices of data that storage holds as they are, which are looked at as well."""
+        address, ld, following, n, _, batch = _stack(A)
+        g = stack_geometry(self.stored.itemsize, n, program(self.low).light)
+        places = address, ld, following, *_stack(D)[:3], n, batch
+        self._close(g)(-(-batch // g.MATRICES), 1, *places, *self.ends, into.tally, into.host)
+
+    @lru_cache(64)  # noqa: B019 (exchanges live as long as the process)
+    def _close(self, g: CloseGeometry) -> Function:
+        return Module(close_source(self.low, g)).function("close_data", g.threads)
 
 
 def exchange(low: CudaLowering) -> Exchange:

@@ -101,9 +101,11 @@ struct Found {
         if constexpr (IS_NUMBER) {
             for (int w = 1; w < THREADS / 32; w++)
                 lesser_key = min(lesser_key, lows[w]), greater_key = max(greater_key, highs[w]);
-            if (lesser_key <= greater_key) atomicMin(&tally->low, lesser_key), atomicMax(&tally->high, greater_key);
+            // most blocks find nothing new, and a look takes less time than an atomic operation
+            if (lesser_key < ((volatile Tally*)tally)->low) atomicMin(&tally->low, lesser_key);
+            if (greater_key > ((volatile Tally*)tally)->high) atomicMax(&tally->high, greater_key);
         }
-        if (block_flags) atomicOr(&tally->flags, (unsigned long long)block_flags);
+        if (block_flags & ~((volatile Tally*)tally)->flags) atomicOr(&tally->flags, (unsigned long long)block_flags);
         if (!report) return;
         __threadfence();
         if (atomicAdd(&tally->arrived, 1ull) + 1 < (unsigned long long)gridDim.x * gridDim.y) return;

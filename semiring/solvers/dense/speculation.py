@@ -27,6 +27,7 @@ from semiring.kernels.cuda.dense.exchange import (
     LEAVES,
     NOT_A_NUMBER,
     OUTSIDE,
+    SEEN_ORDER,
     UNDEFINED,
     Findings,
     exchange,
@@ -190,7 +191,9 @@ def closure(low: CudaLowering, array: Any) -> Any:
     elif n > LARGEST_STACKED:
         return None
     else:
-        if low.is_identity and array.strides[-1] == array.itemsize:
+        if low.is_identity and array.strides[-1] == array.itemsize and n <= SEEN_ORDER and not low.log_sum:
+            ways.close_seen(array, result, found)
+        elif low.is_identity and array.strides[-1] == array.itemsize:
             ways.look_at(array, found)
             failed = kernel.close_small(array, result)
             ways.inspect(result, 0 if failed is None else failed.data.ptr, found)
