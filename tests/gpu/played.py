@@ -186,6 +186,13 @@ class Dense:
             target[...] = self.zero
             target[:down, :across] = inside
 
+    def turn(
+        self, _g: Any, _blocks: int, batch: int, A: int, lda: int, next_a: int, rows: int, columns: int,
+        T: int, ld: int, next_t: int,
+    ) -> None:
+        for s in range(batch):
+            self.at(T + s * next_t, ld, columns, rows)[...] = self.at(A + s * next_a, lda, rows, columns).T
+
     def fill_words(
         self, _g: Any, rows: int, batch: int, A: int, ld: int, following: int, to: int, _rows: int, columns: int
     ) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from gpu.compiled import Compiled, is_available
 from gpu.host import Array, Host
 from gpu.played import Dense
 
 import semiring as sr
 from semiring.kernels.cuda.choose import general_on_device
-from semiring.kernels.cuda.dense import closure, engine, logsum, product
+from semiring.kernels.cuda.dense import closure, engine, logsum, product, thin
 from semiring.kernels.cuda.dense.engine import CudaKernel
 
 inf = np.inf
@@ -243,3 +245,30 @@ def test_large_products_over_log_sum_exp_are_of_powers(host: Host, monkeypatch: 
     log.multiply(found, A[1], B[1])
     assert by_terms == [(5, 5), (1, 10)]
     assert log.closes_whole(64) and not log.closes_whole(100_000)
+
+
+@pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
+@pytest.mark.parametrize("layout", ["rows", "columns"])
+@pytest.mark.parametrize("shape", [
+    (5, 3000, 4), (70, 2049, 66), (130, 1100, 100), (1, 900, 5), (40, 900, 1), (20, 1025, 300), (64, 30, 64),
+])
+def test_a_long_k_is_split_and_vectors_have_kernels_of_their_own(
+    host: Host, min_plus: CudaKernel, shape: tuple[int, int, int], layout: str, monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Parts of k, a rest that is shorter, operands by columns, and old answers."""
+    monkeypatch.setattr(engine, "THIN_ELEMENTS", 1)
+    monkeypatch.setattr(product, "LEAST_PART", 128)
+    monkeypatch.setattr(thin, "Module", Compiled(host, tmp_path).module)
+    monkeypatch.setattr(thin, "memory", host.memory)
+    monkeypatch.setattr(thin, "multiprocessors", lambda: 3)
+    m, k, n = shape
+    A, B, C = numbers(host, m, k), numbers(host, k, n, seed=1), numbers(host, m, n + 3, seed=2)
+    if layout == "columns":
+        A, B = (host.array(np.ascontiguousarray(X.T)).T for X in (A, B))
+    wanted = best(A, B)
+    for accumulate in (False, True):
+        old = C.copy()
+        (min_plus.multiply_add if accumulate else min_plus.multiply)(C[:, :n], A, B)
+        np.testing.assert_array_equal(C[:, :n], np.minimum(old[:, :n], wanted) if accumulate else wanted)
+        np.testing.assert_array_equal(C[:, n:], old[:, n:])
