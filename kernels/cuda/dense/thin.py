@@ -27,6 +27,9 @@ DENSE_A, DENSE_B, RUNS_OF_C, OLD_OF_STACK = 1, 2, 4, 8  # as in thin.cu
 RUNS, PARTS, OLD = 1, 2, 4
 
 
+Shape = tuple[int, int, int, int]  # matrices, and m, k and n of each
+
+
 class Place(NamedTuple):
     """A stack in memory: where it begins, and in bytes from element to element, row to row and matrix to matrix."""
 
@@ -40,6 +43,10 @@ class Place(NamedTuple):
         """The place of an array of three axes."""
         following, ld, step = stack.strides
         return cls(stack.data.ptr, step, ld, following if len(stack) > 1 else 0)
+
+    def moved(self, by: int, following: int) -> Place:
+        """The place so many bytes further on, with another step from matrix to matrix."""
+        return Place(self.address + by, self.step, self.ld, following)
 
     @property
     def turned(self) -> Place:
@@ -73,40 +80,50 @@ class Thin:
     def __call__(self, C: Any, A: Any, B: Any, accumulate: bool = False, found: Report | None = None) -> None:
         """Stacks of any strides, of a shape that `fits`; what is found in data goes to the report."""
         (batch, m, n), k = C.shape, A.shape[2]
-        shape = (batch, m, k, n)
+        if k > SIDE:  # the vector may have any step, and the matrix its rows or its columns side by side
+            A, B = (A if m == 1 and n > 1 else self._sides_of(A)), (B if n == 1 else self._sides_of(B))
+        else:
+            A, B = self._rows_of(A), self._rows_of(B)
+        self.at((batch, m, k, n), Place.of(C), Place.of(A), Place.of(B), accumulate, found)
+
+    def at(
+        self, shape: Shape, C: Place, A: Place, B: Place, accumulate: bool = False, found: Report | None = None
+    ) -> None:
+        """The same by places; elements of a row lie side by side, but for a vector, or a matrix that it multiplies."""
+        batch, m, k, n = shape
         if found and not self.facts:
             found.clear()
-        if max(m, k, n) <= SIDE or (k <= SIDE and min(m, n) <= SIDE):
-            self._stacks(shape, C, A, B, accumulate, found)
-        else:
+        if k > SIDE:
             self._vector(shape, C, A, B, accumulate, found)
+        elif max(m, n) <= SIDE:
+            self._stack(C, A, B, shape, accumulate, found, True)
+        else:
+            for s in range(batch):
+                c, a, b = (place.moved(s * place.next, 0) for place in (C, A, B))
+                self._strips((m, k, n), c, a, b, accumulate, found, s == batch - 1)
 
     # Stacks
 
-    def _stacks(self, shape: tuple[int, ...], C: Any, A: Any, B: Any, accumulate: bool, found: Report | None) -> None:
-        """Matrices of a stack, or strips of long ones."""
-        batch, m, k, n = shape
-        A, B = self._rows_of(A), self._rows_of(B)
-        if max(m, n) <= SIDE:
-            self._stack(Place.of(C), Place.of(A), Place.of(B), shape, accumulate, found, True)
-            return
-        for s in range(batch):
-            c, a, b = Place.of(C[s : s + 1]), Place.of(A[s : s + 1]), Place.of(B[s : s + 1])
-            length = max(m, n)
-            whole, rest = divmod(length, SIDE)
-            for count, first, side in ((whole, 0, SIDE), (1, whole * SIDE, rest)):
-                if not count * side:
-                    continue
-                last = s == batch - 1 and first + count * side == length
-                if m >= n:
-                    places = (_moved(c, first * c.ld, SIDE * c.ld), _moved(a, first * a.ld, SIDE * a.ld), b)
-                    self._stack(*places, (count, side, k, n), accumulate, found, last)
-                else:
-                    places = (_moved(c, first * c.step, SIDE * c.step), a, _moved(b, first * b.step, SIDE * b.step))
-                    self._stack(*places, (count, m, k, side), accumulate, found, last)
+    def _strips(
+        self, sides: tuple[int, int, int], C: Place, A: Place, B: Place, accumulate: bool, found: Report | None,
+        last: bool,
+    ) -> None:
+        """A product of one long side, as a stack and what is left of it."""
+        m, k, n = sides
+        whole, rest = divmod(max(m, n), SIDE)
+        for count, first, side in ((whole, 0, SIDE), (1, whole * SIDE, rest)):
+            if not count * side:
+                continue
+            ends = last and (first > 0 or not rest)
+            if m >= n:
+                c, a = (place.moved(first * place.ld, SIDE * place.ld) for place in (C, A))
+                self._stack(c, a, B, (count, side, k, n), accumulate, found, ends)
+            else:
+                c, b = (place.moved(first * place.step, SIDE * place.step) for place in (C, B))
+                self._stack(c, A, b, (count, m, k, side), accumulate, found, ends)
 
     def _stack(
-        self, C: Place, A: Place, B: Place, shape: tuple[int, ...], accumulate: bool, found: Report | None, last: bool
+        self, C: Place, A: Place, B: Place, shape: Shape, accumulate: bool, found: Report | None, last: bool
     ) -> None:
         batch, m, k, n = shape
         one_b = batch > 1 and B.next == 0
@@ -123,15 +140,14 @@ class Thin:
 
     # Vectors
 
-    def _vector(self, shape: tuple[int, ...], C: Any, A: Any, B: Any, accumulate: bool, found: Report | None) -> None:
+    def _vector(
+        self, shape: Shape, C: Place, A: Place, B: Place, accumulate: bool, found: Report | None
+    ) -> None:
         """A matrix and a vector, in either order; matrices with rows or with columns side by side."""
         batch, m, k, n = shape
         left = n == 1
-        matrix = A if left else B
-        if self.given not in matrix.strides[1:]:
-            matrix = self._rows_of(matrix)
-        M, x, y = Place.of(matrix), Place.of(B if left else A), Place.of(C)
-        x, y = (x.turned, y.turned) if left else (x, y)  # from element to element, as `step` says
+        # x and y from element to element, as `step` says
+        M, x, y = (A, B.turned, C.turned) if left else (B, A, C)
         in_rows = M.step == self.given
         M = M if in_rows else M.turned
         run = self._rows if in_rows == left else self._columns
@@ -206,6 +222,10 @@ class Thin:
 
         return cupy.ascontiguousarray(stack)
 
+    def _sides_of(self, stack: Any) -> Any:
+        """The stack, or a copy, in which the elements of a row or of a column lie side by side."""
+        return stack if self.given in stack.strides[1:] else self._rows_of(stack)
+
     def _report(self, found: Report | None, last: bool) -> tuple[int, ...]:
         host = found.host if found else 0
         return (host, *self._ends, found.tally if found else 0, int(last)) if self.facts else (host,)
@@ -218,10 +238,6 @@ class Thin:
 @lru_cache(1024)
 def _module(thin: Thin, g: ThinGeometry, part: str, left: bool) -> Module:
     return Module(thin_source(thin.low, g, part, thin.looks, left))
-
-
-def _moved(place: Place, by: int, following: int) -> Place:
-    return place._replace(address=place.address + by, next=following)
 
 
 @lru_cache(4096)

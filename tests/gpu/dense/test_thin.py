@@ -29,7 +29,7 @@ def operands(
         X = np.empty(shape, kind)
         if kind.names:
             for field in kind.names:
-                X[field] = rng.integers(0, 4, shape)
+                X[field] = rng.integers(1, 4, shape)
         elif name == "viterbi":
             X[...] = rng.integers(0, 9, shape) / 8
         else:
