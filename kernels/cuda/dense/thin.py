@@ -86,6 +86,24 @@ class Thin:
             A, B = self._rows_of(A), self._rows_of(B)
         self.at((batch, m, k, n), Place.of(C), Place.of(A), Place.of(B), accumulate, found)
 
+    def straight(self, shape: Shape, C: Any, A: Any, B: Any, found: Report | None = None) -> bool:
+        """C ← A ⊗ B for arrays of up to three axes that can be read as they lie; False for others.
+
+        C lies in one run of memory. A vector is a row of A, or a column of B.
+        """
+        batch, m, k, n = shape
+        a, b, size = _lying(A, batch, False), _lying(B, batch, True), self.given
+        if a is None or b is None:
+            return False
+        if k > SIDE:
+            matrix = a if n == 1 else b
+            fits = size in (matrix.step, matrix.ld)
+        else:
+            fits = (a.step == size or k == 1) and (b.step == size or n == 1)
+        if fits:
+            self.at(shape, Place(C.data.ptr, size, n * size, m * n * size), a, b, False, found)
+        return fits
+
     def at(
         self, shape: Shape, C: Place, A: Place, B: Place, accumulate: bool = False, found: Report | None = None
     ) -> None:
@@ -233,6 +251,16 @@ class Thin:
     @lru_cache(64)  # noqa: B019 (kernels live as long as the process)
     def _function(self, name: str, g: ThinGeometry, left: bool) -> Function:
         return _module(self, g, "STACK" if name == "stack" else "VECTORS", left).function(name, g.THREADS)
+
+
+def _lying(array: Any, batch: int, column: bool) -> Place | None:
+    """The place of an array as so many matrices; a vector is a column of one, or a row."""
+    strides, address = array.strides, array.data.ptr
+    if len(strides) == 1:
+        return Place(address, array.itemsize, strides[0], 0) if column else Place(address, strides[0], 0, 0)
+    if len(strides) == 2:
+        return Place(address, strides[1], strides[0], 0)
+    return Place(address, *strides[::-1]) if len(strides) == 3 and array.shape[0] == batch else None
 
 
 @lru_cache(1024)

@@ -106,9 +106,11 @@ def _in_one_pass(task: Task, a: Any, b: Any) -> Plan | None:
 
 
 def _pass(task: Task, low: CudaLowering, shape: Product, a: Any, b: Any, plan: Plan) -> Any:
-    found, result = report(), cupy.empty(shape.full, low.dtype)
-    A, B = (_stack(x.reshape(s), shape.full) for x, s in zip((a, b), shape.operands, strict=True))
-    thin(low, True)(result.reshape(-1, *shape.full[-2:]), A, B, found=found)
+    found, result, kernels = report(), cupy.empty(shape.final, low.dtype), thin(low, True)
+    *leading, m, n = shape.full
+    if not kernels.straight((prod(leading), m, shape.depth, n), result, a, b, found):
+        A, B = (_stack(x.reshape(s), shape.full) for x, s in zip((a, b), shape.operands, strict=True))
+        kernels(result.reshape(-1, m, n), A, B, found=found)
     findings = found.read()
     if findings.flags & (NOT_A_NUMBER | OUTSIDE | LEAVES) or (
         low.dtype.kind in "iu" and not _holds(low, 0, findings, 0)

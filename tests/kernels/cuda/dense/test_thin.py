@@ -177,6 +177,26 @@ def test_elements_that_are_none_are_seen_wherever_they_are(host: Host, shape: tu
                 assert found.flags & flag
 
 
+def test_arrays_as_they_lie(host: Host) -> None:
+    """Vectors, matrices and stacks without a copy; others are left to copies."""
+    S, kernel = kernels("min-plus f4")
+    for shape, a, b in (
+        ((1, 200, 90, 1), (200, 90), (90,)), ((1, 1, 90, 200), (90,), (90, 200)), ((1, 1, 9, 1), (9,), (9,)),
+        ((7, 5, 6, 4), (7, 5, 6), (7, 6, 4)), ((7, 5, 6, 4), (5, 6), (7, 6, 4)), ((1, 5, 6, 1), (5, 6), (6,)),
+    ):
+        A, B = numbers(S, "f4", a, 0, 0.1), numbers(S, "f4", b, 1, 0.1)
+        wanted = sr.matmul(A, B, S, device="cpu")
+        for step in (1, 2):
+            x, y = (host.array(np.repeat(X, step, axis=-1))[..., ::step] for X in (A, B))
+            c = host.empty(np.shape(wanted) or (1,), "f4")
+            copied = step == 2  # but columns of vectors have any step
+            assert kernel.straight(shape, c, x, y) is not copied
+            if not copied:
+                np.testing.assert_array_equal(np.array(c).reshape(np.shape(wanted)), wanted)
+    operands = (host.array(np.ones((2, 3, *s), "f4")) for s in ((5, 6), (6, 4)))
+    assert not kernel.straight((6, 5, 6, 4), host.empty((6, 5, 4), "f4"), *operands)
+
+
 def test_a_matrix_that_all_share(host: Host) -> None:
     S, kernel = kernels("min-plus f4")
     A, B = (numbers(S, "f4", s, 0, 0.1) for s in ((50, 8, 8), (8, 8)))
