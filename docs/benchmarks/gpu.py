@@ -28,6 +28,7 @@ import semiring as sr
 sys.path.insert(0, str(Path(__file__).parent))
 from report import grid_of, insert
 
+KINDS = ["products", "winners", "closures", "stacks", "thin", "overhead"]
 HUGE = 65_536  # vertices of the one closure that takes a quarter of a minute
 
 most_reliable = sr.Semiring(
@@ -82,6 +83,8 @@ USERS = (
     Case("the same, one entry in sixteen absent", sr.Semiring("a + b + ab/8", add=np.minimum,
          mul=lambda a, b: a + b + a * b / 8, zero=np.inf, one=0.0, carrier=lambda a: a >= 0), "f4", 0, 1, 10.7),
 )
+THIN = (((16_384, 16_384), (16_384,)), ((16_384,), (16_384, 16_384)), ((128, 131_072), (131_072, 128)))
+TINY = ((1_000_000, 4), (400_000, 8), (100_000, 16), (30_000, 32), (10_000, 64))
 STACKS = ((1000, 200), (200, 256), (100, 500), (40, 1000))
 
 
@@ -215,6 +218,18 @@ def stacks(count: int = 10_000) -> list[tuple[str, ...]]:
     return rows
 
 
+def thin() -> list[tuple[str, ...]]:
+    """Measure products that take as long as reading their operands: of vectors, of few rows and columns, of stacks."""
+    rows = []
+    for case in (PRODUCTS[0], next(case for case in PRODUCTS if case.algebra is sr.log)):
+        for shapes in (*THIN, *(((count, n, n), (count, n, n)) for count, n in TINY)):
+            A, B = (data(case, shape, seed) for seed, shape in enumerate(shapes))
+            ms = milliseconds(lambda A=A, B=B, S=case.algebra: sr.matmul(A, B, S), 31)
+            what = " times ".join(" × ".join(f"{n:,}" for n in shape) for shape in shapes)
+            rows.append((f"{case.algebra.name}, {what}", f"{ms:.3f} ms ({(A.nbytes + B.nbytes) / ms * 1e-6:,.0f} GB/s)"))
+    return rows
+
+
 def overhead() -> list[tuple[str, ...]]:
     """Measure warm calls on tiny matrices, where Python and waiting take nearly all the time."""
     A = data(PRODUCTS[0], (16, 16), 1)
@@ -229,10 +244,10 @@ def overhead() -> list[tuple[str, ...]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[512, 1024, 4096, 16384, 32768, HUGE])
-    parser.add_argument("--only", nargs="+", choices=["products", "winners", "closures", "stacks", "overhead"])
+    parser.add_argument("--only", nargs="+", choices=KINDS)
     parser.add_argument("--write", action="store_true", help="write the table of docs/site/benchmarks.md")
     options = parser.parse_args()
-    wanted = options.only or ["products", "winners", "closures", "stacks", "overhead"]
+    wanted = options.only or KINDS
     import cupy
 
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
@@ -246,7 +261,7 @@ def main() -> None:
         if name in measures:
             rows, head = measures[name](sizes), ("work", *(f"n = {n:,}" for n in sizes))
         else:
-            rows, head = {"stacks": stacks, "overhead": overhead}[name](), ("work", "time")
+            rows, head = {"stacks": stacks, "thin": thin, "overhead": overhead}[name](), ("work", "time")
         text.append(grid_of(head, rows))
         print("\n" + text[-1], flush=True)
     if options.write:
