@@ -226,7 +226,8 @@ def thin() -> list[tuple[str, ...]]:
             A, B = (data(case, shape, seed) for seed, shape in enumerate(shapes))
             ms = milliseconds(lambda A=A, B=B, S=case.algebra: sr.matmul(A, B, S), 31)
             what = " times ".join(" × ".join(f"{n:,}" for n in shape) for shape in shapes)
-            rows.append((f"{case.algebra.name}, {what}", f"{ms:.3f} ms ({(A.nbytes + B.nbytes) / ms * 1e-6:,.0f} GB/s)"))
+            rate = (A.nbytes + B.nbytes) / ms * 1e-6
+            rows.append((f"{case.algebra.name}, {what}", f"{ms:.3f} ms ({rate:,.0f} GB/s)"))
     return rows
 
 
