@@ -90,6 +90,44 @@ def best_paths(side: int) -> list[Row]:
     return found
 
 
+def traversals(n: int) -> list[Row]:
+    """Measure closures by a spanning tree and in topological order."""
+    import numpy as np
+    from scipy.cluster.hierarchy import cophenet, linkage
+    from scipy.sparse import csr_array
+    from scipy.spatial.distance import pdist, squareform
+
+    import semiring as sr
+
+    rng = np.random.default_rng(n)
+    lengths = pdist(rng.random((n, 2)))
+    points = squareform(lengths)
+    theirs = squareform(cophenet(linkage(lengths, "single")))
+    assert np.array_equal(np.maximum(sr.closure(points, sr.min_max), 0), theirs)
+    tasks = np.repeat(np.arange(n), 3)
+    later = tasks + rng.integers(1, 200, len(tasks))
+    kept = later < n
+    durations = rng.integers(1, 9, int(kept.sum())).astype(float)
+    A = csr_array((durations, (tasks[kept], later[kept])), (n, n))
+
+    def by_rows() -> np.ndarray:
+        X = np.full((n, n), -np.inf)
+        for v in range(n - 1, -1, -1):  # the order is known
+            X[v, v] = 0
+            for p in range(A.indptr[v], A.indptr[v + 1]):
+                np.maximum(X[v], A.data[p] + X[A.indices[p]], out=X[v])
+        return X
+
+    assert np.array_equal(sr.closure(A, sr.max_plus), by_rows())
+    return [
+        Row(f"minimax distances of {n:,} points, float64", median(lambda: sr.closure(points, sr.min_max)),
+            "SciPy linkage, cophenet and squareform",
+            once(lambda: squareform(cophenet(linkage(lengths, "single"))), 3), "1.5×"),
+        Row(f"longest walks between all pairs of {n:,} tasks, float64", median(lambda: sr.closure(A, sr.max_plus)),
+            "NumPy, row by row", once(by_rows, 3), "2×"),
+    ]
+
+
 def digraph(n: int, degree: int, acyclic: bool) -> Any:
     """Return random edges, without cycles on request."""
     import numpy as np

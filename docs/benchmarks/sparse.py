@@ -16,7 +16,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 from graphs import barabasi_albert, erdos_renyi, geometric, grid, minnesota, rmat
 from report import Row, main, median, once
-from searches import best_paths, from_sources, reachability, reachable_pairs
+from searches import best_paths, from_sources, reachability, reachable_pairs, traversals
 from sparse_products import few_columns, sparse_times_dense, sparse_times_sparse
 
 
@@ -183,7 +183,7 @@ def rows(quick: bool) -> list[Row]:
         (f"R-MAT, {2**14 // small:,}, degree 16", lambda: rmat(14 - small // 2, 16)),
     ):
         found += searched(name, make())
-    found += best_paths(100 // small)
+    found += best_paths(100 // small) + traversals(5000 // small)
     found += from_sources(f"grid of {(1000 // small) ** 2:,}", grid(1000 // small), "1×")
     directed = rmat(18 - small // 2, 16)
     found += from_sources(f"R-MAT, {2 ** (18 - small // 2):,}, degree 16", directed, "1×")

@@ -30,6 +30,7 @@ from .operand import Operand
 
 Wrap = Callable[[np.ndarray], Any]
 
+WALKED, STARTS = 64, 4  # steps of walks that are to come back, and vertices from which they begin
 SAMPLED = 16  # pairs of opposite elements by which a matrix is looked at before it is as a whole
 
 
@@ -72,6 +73,24 @@ class Dense(Operand):
         i = np.arange(SAMPLED) * n // SAMPLED
         j = (i * 7 + 1) % n
         return self.array[i, j], self.array[j, i]
+
+    def may_be_acyclic(self) -> bool:
+        """Whether no walk along first edges, from a few vertices, was seen to come back to where it was."""
+        n, is_zero, steps = self.shape[-1], self.S.over(self.dtype).is_zero, WALKED
+        for start in range(0, n, max(n // STARTS, 1)):
+            u, met = start, {start}
+            while steps:
+                steps -= 1
+                edges = ~is_zero(self.array[u])
+                edges[u] = False
+                v = int(edges.argmax())
+                if not edges[v]:
+                    break
+                if v in met:
+                    return False
+                met.add(v)
+                u = v
+        return True
 
     @property
     def T(self) -> Dense:

@@ -175,7 +175,8 @@ def _traversed(task: Task) -> Plan | None:
     if type(given) is not Dense or len(given.shape) > 2 or not task.asked <= TRAVERSED:
         return None
     (x, y), T = given.opposite(), S.over(given.dtype)
-    if not ((S.is_bottleneck and equal(x, y).all()) or (T.is_zero(x) | T.is_zero(y)).all()):
+    symmetric = S.is_bottleneck and equal(x, y).all()
+    if not (symmetric or ((T.is_zero(x) | T.is_zero(y)).all() and given.may_be_acyclic())):
         return None
     found: Plan | None = import_module("semiring.solvers.dense.traversals").offer(task)
     return found
