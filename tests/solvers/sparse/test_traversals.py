@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import families
 import numpy as np
 import oracle
 import pytest
@@ -294,3 +295,49 @@ def test_levels() -> None:
     assert (found.order.tolist(), found.bounds.tolist()) == ([1, 2, 0], [0, 1, 2, 3])
     assert found.rows is A
     assert heights_of(as_sparse(read(np.zeros((1, 1)), sr.min_plus)).rows) is None
+
+
+FAMILIES = families.families()
+
+
+def close(x: np.ndarray, y: np.ndarray) -> bool:
+    """Equal, or up to rounding for floats."""
+    if x.dtype.names:
+        return all(close(x[f], y[f]) for f in x.dtype.names)
+    if x.dtype.kind in "fc":
+        return np.allclose(x, y, rtol=1e-8, atol=1e-6)
+    return x.tolist() == y.tolist()
+
+
+def answer(call: Any) -> np.ndarray | None:
+    """What a call returns, or None if it refuses."""
+    try:
+        return np.asarray(call())
+    except sr.SemiringError:
+        return None
+
+
+@pytest.mark.usefixtures("of_any_size")
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(st.sampled_from(sorted(FAMILIES)), st.integers(0, 2**32 - 1), st.booleans())
+def test_generated_algebras(name: str, seed: int, reflexive: bool) -> None:
+    """Acyclic and symmetric matrices, and equations from the left, against a schedule and a product."""
+    family, random, n = FAMILIES[name], np.random.default_rng(seed), 6
+    S = family.declare(sr)
+    assume(not S.product_only)
+    dtype, below = np.dtype(S.element_dtype), np.tri(n, dtype=bool)
+    A, B = (np.asarray(family.draw(random, 1, n, dtype)[0]) for _ in range(2))
+    acyclic, symmetric, order = A.copy(), A.copy(), random.permutation(n)
+    acyclic[below] = S.over(dtype).element(S.zero)
+    symmetric[below] = symmetric.T[below]
+    for C in (acyclic[np.ix_(order, order)], symmetric):
+        expected = answer(lambda C=C: sr.closure(C, S, method="floyd-warshall", reflexive=reflexive))
+        for M in (C, as_sparse(read(C, S))):
+            found = answer(lambda M=M: sr.closure(M, S, reflexive=reflexive))
+            assert (found is None) == (expected is None) and (found is None or close(found, expected))
+    expected = answer(lambda: sr.matmul(B[:2], sr.closure(A, S, method="floyd-warshall"), S))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(costs, "least_to_eliminate", lambda low, A: inf)
+        for M in (A, as_sparse(read(A, S))):
+            found = answer(lambda M=M: sr.solve(M, B[:2], S, left=True))
+            assert (found is None) == (expected is None) and (found is None or close(found, expected))
