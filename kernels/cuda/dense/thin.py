@@ -75,7 +75,9 @@ class Thin:
 
     def fits(self, batch: int, m: int, k: int, n: int) -> bool:
         """Whether products of this shape are for these kernels."""
-        return self.size <= LARGEST_ELEMENT and min(batch, m, k, n) > 0 and _fits(self, m, k, n)
+        if self.size > LARGEST_ELEMENT or min(batch, m, k, n) < 1 or (batch > 1 and k <= SIDE < max(m, n)):
+            return False  # strips of many matrices would be as many launches
+        return _fits(self, m, k, n)
 
     def __call__(self, C: Any, A: Any, B: Any, accumulate: bool = False, found: Report | None = None) -> None:
         """Stacks of any strides, of a shape that `fits`; what is found in data goes to the report."""
@@ -108,7 +110,7 @@ class Thin:
         self, shape: Shape, C: Place, A: Place, B: Place, accumulate: bool = False, found: Report | None = None
     ) -> None:
         """The same by places; elements of a row lie side by side, but for a vector, or a matrix that it multiplies."""
-        batch, m, k, n = shape
+        _, m, k, n = shape
         if found and not self.facts:
             found.clear()
         if k > SIDE:
@@ -116,29 +118,26 @@ class Thin:
         elif max(m, n) <= SIDE:
             self._stack(C, A, B, shape, accumulate, found, True)
         else:
-            for s in range(batch):
-                c, a, b = (place.moved(s * place.next, 0) for place in (C, A, B))
-                self._strips((m, k, n), c, a, b, accumulate, found, s == batch - 1)
+            self._strips((m, k, n), C, A, B, accumulate, found)
 
     # Stacks
 
     def _strips(
-        self, sides: tuple[int, int, int], C: Place, A: Place, B: Place, accumulate: bool, found: Report | None,
-        last: bool,
+        self, sides: tuple[int, int, int], C: Place, A: Place, B: Place, accumulate: bool, found: Report | None
     ) -> None:
-        """A product of one long side, as a stack and what is left of it."""
+        """One product with a long side, as a stack and what is left of it."""
         m, k, n = sides
         whole, rest = divmod(max(m, n), SIDE)
         for count, first, side in ((whole, 0, SIDE), (1, whole * SIDE, rest)):
             if not count * side:
                 continue
-            ends = last and (first > 0 or not rest)
+            ends = first > 0 or not rest
             if m >= n:
                 c, a = (place.moved(first * place.ld, SIDE * place.ld) for place in (C, A))
-                self._stack(c, a, B, (count, side, k, n), accumulate, found, ends)
+                self._stack(c, a, B.moved(0, 0), (count, side, k, n), accumulate, found, ends)
             else:
                 c, b = (place.moved(first * place.step, SIDE * place.step) for place in (C, B))
-                self._stack(c, A, b, (count, m, k, side), accumulate, found, ends)
+                self._stack(c, A.moved(0, 0), b, (count, m, k, side), accumulate, found, ends)
 
     def _stack(
         self, C: Place, A: Place, B: Place, shape: Shape, accumulate: bool, found: Report | None, last: bool

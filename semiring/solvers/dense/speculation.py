@@ -45,6 +45,7 @@ from .products import Product, finish_product, product_shape
 
 SPECULATIVE_WORK = 1.5e9  # multiply-adds up to which one synchronization more would cost more than a wrong guess
 SPECULATIVE_PRODUCT = 4e9  # the same of products, which are faster
+LARGE_ANSWER = 1 << 28  # bytes from which asking for free memory takes no time, compared with computing them
 REMEMBERED_KINDS = 256  # of calls
 
 Key = tuple[Semiring, Any, int, int]  # algebra, dtype, axes, order: 0 for products
@@ -98,9 +99,11 @@ def _in_one_pass(task: Task, a: Any, b: Any) -> Plan | None:
     batch = prod(leading)
     if not thin(low, True).fits(batch, m, shape.depth, n):
         return None
+    size = batch * m * n * dtype.itemsize
     return Plan(
         operation="matmul", algebra=S, shape=shape.final, method="one pass", lowering=low,
-        work=float(batch) * m * n * shape.depth, memory=0, runner=partial(_pass, task, low, shape, a, b),
+        work=float(batch) * m * n * shape.depth, memory=size if size >= LARGE_ANSWER else 0,
+        runner=partial(_pass, task, low, shape, a, b),
         reasons={"method": "entries are looked at while they are multiplied; if any is unusual, another plan runs"},
     )
 

@@ -152,8 +152,8 @@ def test_a_matrix_and_a_vector(
 
 
 @pytest.mark.parametrize("shape", [
-    (1, 200, 16, 16), (2, 16, 5, 200), (1, 64, 64, 64), (1, 2, 30_000, 1), (1, 1, 30_000, 3), (1, 1, 9000, 1),
-    (3, 130, 64, 33),
+    (1, 200, 16, 16), (1, 16, 5, 200), (1, 64, 64, 64), (1, 2, 30_000, 1), (1, 1, 30_000, 3), (1, 1, 9000, 1),
+    (1, 130, 64, 33),
 ])
 @pytest.mark.parametrize("name", ["min-plus f4", "log f4"])
 def test_strips_and_parts(host: Host, name: str, shape: tuple[int, ...]) -> None:
@@ -225,4 +225,4 @@ def test_records_that_do_not_commute(host: Host) -> None:
 def test_shapes_that_are_for_other_kernels() -> None:
     _, kernel = kernels("min-plus f4")
     assert not kernel.fits(1, 65, 65, 65) and not kernel.fits(9, 64, 65, 64) and not kernel.fits(0, 2, 2, 2)
-    assert not kernel.fits(3, 0, 2, 2)
+    assert not kernel.fits(3, 0, 2, 2) and kernel.fits(1, 99, 9, 9) and not kernel.fits(2, 99, 9, 9)
