@@ -95,8 +95,37 @@ class Lift:
             made[f] = _placed(S, np.where(missing, np.nan, column), S.default_dtype[f])
         return made.view(S.element_dtype)
 
+    def on_device(self, weights: Any) -> Any | None:
+        """The same elements of the algebra's default dtype in the memory of a GPU, for numbers that are there.
 
-def _as_floats(weights: np.ndarray) -> np.ndarray:
+        None if the function takes NumPy arrays only, or an element does not fit its dtype, which the host explains.
+        """
+        import cupy
+
+        numbers = _as_floats(weights)
+        try:
+            parts = self._S.components_of(self.declared(numbers))
+            columns = [cupy.broadcast_to(cupy.asarray(part, "f8"), numbers.shape) for part in parts]
+        except (TypeError, ValueError, KeyError, AttributeError, NotImplementedError):
+            return None
+        made, missing = cupy.empty(numbers.shape, self._S.default_dtype), cupy.isnan(numbers)
+        for f, column in zip(self._S.default_dtype.names or (), columns, strict=True):
+            kind = self._S.default_dtype[f]
+            column = cupy.where(missing, np.nan, column)
+            placed = column.astype(kind)
+            if kind != np.float64:
+                if kind.kind in "iu":
+                    for infinity in (np.inf, -np.inf):
+                        placed[column == infinity] = nearest_constant(infinity, kind)
+                same = placed.astype("f8") == column
+                lost = ~same & ~cupy.isinf(column) if kind.kind != "f" else cupy.isinf(placed) & ~cupy.isinf(column)
+                if bool(lost.any()):
+                    return None
+            made[f] = placed
+        return made
+
+
+def _as_floats(weights: Any) -> Any:
     """Numbers as float64; the limits of an integer dtype are the infinities, as in every algebra."""
     numbers = weights.astype("f8")
     if weights.dtype.kind in "iu":

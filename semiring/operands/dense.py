@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from math import prod
 from numbers import Number
 from typing import Any
 
@@ -157,6 +158,40 @@ class Dense(Operand):
         return low.encode(self.array, copy)
 
 
+class Lifted(Dense):
+    """Plain numbers as records of an algebra, which are made when something reads them.
+
+    Attributes
+    ----------
+    weights : ndarray
+        The numbers; a GPU gets them instead of the records, and makes the records itself.
+    """
+
+    def __init__(self, weights: np.ndarray, S: Semiring, what: str):
+        assert S.lift is not None
+        made = S.lift(np.empty(0, weights.dtype))
+        carried = carried_by(made, S)
+        self.weights, self.S, self.what, self.shape, self.names = weights, S, what, weights.shape, None
+        self.dtype, self.callers_dtype = carried.dtype, dtype_of_answers(made, carried)
+        self.answers, self.of_graph = None, False
+
+    @cached_property
+    def array(self) -> np.ndarray:  # type: ignore[override]
+        """The records."""
+        assert self.S.lift is not None
+        return np.asarray(carried_by(self.S.lift(self.weights), self.S))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the records."""
+        return prod(self.shape) * self.dtype.itemsize
+
+    def with_elements(self, elements: Any) -> Dense:
+        """Other elements in the same places; answers have the caller's own type."""
+        callers = self.callers_dtype if elements.dtype == self.dtype else None
+        return Dense(elements, self.S, self.what, self.answers, self.names, self.of_graph, callers)
+
+
 def read_array(A: np.ndarray, S: Semiring, what: str) -> Dense:
     """Read a NumPy array, or a subclass."""
     if A.dtype.kind not in "biufcO":
@@ -168,7 +203,7 @@ def read_array(A: np.ndarray, S: Semiring, what: str) -> Dense:
     if isinstance(A, np.matrix):
         A = np.asarray(A)
     if S.lift is not None and S.lift.takes(A.dtype):
-        A = S.lift(A)
+        return Lifted(A, S, what)
     array = carried_by(A, S)
     return Dense(array, S, what, callers_dtype=dtype_of_answers(A, array))
 

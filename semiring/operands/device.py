@@ -16,6 +16,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
 from .dense import Dense, Wrap, carried_by
+from .devices import to_host, upload
 from .examine import examine
 from .operand import Operand
 
@@ -75,7 +76,16 @@ class Device(Dense):
 
 def read_cupy(A: Any, S: Semiring, what: str) -> Device:
     """Read a CuPy array."""
+    if S.lift is not None and S.lift.takes(A.dtype):
+        A = lifted_on_device(A, S)
     return Device(carried_by(A, S), S, what)
+
+
+def lifted_on_device(weights: Any, S: Semiring) -> Any:
+    """Records for numbers on a GPU, made there if the lift takes such arrays, else by the host."""
+    assert S.lift is not None
+    found = S.lift.on_device(weights)
+    return upload(S.lift(to_host(weights)).view(S.default_dtype)) if found is None else found
 
 
 def read_dlpack(A: Any, S: Semiring, what: str) -> Dense:
@@ -92,7 +102,10 @@ def read_dlpack(A: Any, S: Semiring, what: str) -> Dense:
     if device == _CUDA:
         import cupy
 
-        return Device(carried_by(imported(cupy, A, what), S), S, what, importer(A))
+        array = imported(cupy, A, what)
+        if S.lift is not None and S.lift.takes(array.dtype):
+            array = lifted_on_device(array, S)
+        return Device(carried_by(array, S), S, what, importer(A))
     if device != HOST:
         raise SemiringError(
             f"{what} lives on a device (DLPack type {device}) that is not a CUDA GPU; copy it to the host"
