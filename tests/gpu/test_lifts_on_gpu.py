@@ -14,7 +14,8 @@ inf = np.inf
 lengths = sr.Semiring(
     "lengths and roads", fields={"km": "f4", "roads": "i2"}, zero=(inf, 0), one=(0, 0), lift=lambda w: (
         w, np.where(w == inf, 0, 1)), add=lambda x, y: np.where(x.km <= y.km, x, y),
-    mul=lambda x, y: (x.km + y.km, np.where((x.km == inf) | (y.km == inf), 0, x.roads + y.roads)), star=lambda a: (0, 0),
+    star=lambda a: (0, 0),
+    mul=lambda x, y: (x.km + y.km, np.where((x.km == inf) | (y.km == inf), 0, x.roads + y.roads)),
     carrier=lambda a: (a.km >= 0) & (a.roads >= 0) & (a.roads < 99), product_only=True)
 on_host_only = sr.Semiring(
     "by Python", fields={"km": "f8", "hops": "f8"}, zero=(inf, inf), one=(0, 0), star=lambda a: (0, 0),
