@@ -109,6 +109,8 @@ class Lift:
         except (TypeError, ValueError, KeyError, AttributeError, NotImplementedError):
             return None
         made, missing = cupy.empty(numbers.shape, self._S.default_dtype), cupy.isnan(numbers)
+        if not made.size:
+            return made
         for f, column in zip(self._S.default_dtype.names or (), columns, strict=True):
             kind = self._S.default_dtype[f]
             column = cupy.where(missing, np.nan, column)

@@ -140,9 +140,21 @@ def require_gpu(S: Semiring, device: Any, dtype: np.dtype) -> None:
 
 def repays(S: Semiring, dtypes: Sequence[np.dtype], nbytes: int, work: float) -> bool:
     """Whether the GPU is faster, with copies; only floats: for integers the CPU has forms that the GPU lacks."""
-    if work < LEAST_WORK or S.is_object or any(d.kind != "f" for d in dtypes) or gpu_name() is None:
+    if work < LEAST_WORK or S.is_object or not all(map(of_floats_only, dtypes)) or gpu_name() is None:
         return False
     return _is_faster(nbytes, work, dtypes[0].itemsize, _is_warm())
+
+
+def of_floats_only(dtype: np.dtype) -> bool:
+    """Whether a dtype, or each component of a record, is of floats; halves in records would need more room on a GPU.
+
+    Examples
+    --------
+    >>> of_floats_only(np.dtype("f2")), of_floats_only(np.dtype("f8, f4")), of_floats_only(np.dtype("f8, i4"))
+    (True, True, False)
+    """
+    parts = [dtype[name] for name in dtype.names or ()]
+    return dtype.kind == "f" or (bool(parts) and all(part.kind == "f" and part.itemsize >= 4 for part in parts))
 
 
 def _is_faster(nbytes: int, work: float, itemsize: int, warm: bool) -> bool:

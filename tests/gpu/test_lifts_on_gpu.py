@@ -58,3 +58,14 @@ def test_what_is_no_element_is_refused_with_its_place(place: str, value: float, 
     A[3, 4] = value
     with pytest.raises(sr.SemiringError, match=words):
         sr.closure(upload(A) if place == "device" else A, sr.shortest_hops, device="gpu")
+
+
+def test_large_records_of_floats_go_to_the_gpu() -> None:
+    A = weights(1500, "f8")
+    records = sr.shortest_count.lift(A)  # type: ignore[misc]
+    for given in (A, records):
+        plan = sr.plan("closure", given, sr.shortest_count)
+        assert plan.lowering.on_gpu
+    assert np.array_equal(sr.closure(A, sr.shortest_count), sr.closure(records, sr.shortest_count))
+    found = sr.closure(A[:600, :600], sr.shortest_count, device="gpu")
+    assert np.array_equal(found, sr.closure(A[:600, :600], sr.shortest_count, device="cpu"))
