@@ -13,6 +13,7 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
+from semiring.kernels.lowering.general import general
 from semiring.machine.memory import in_words
 from semiring.machine.threads import thread_count
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 LEAST_WORK = 1e8  # multiply-adds below which no time is predicted
 CPU_RATE = 45e9  # multiply-adds per second and thread
 GPU_RATE = 10e12
+RECORDS_ON_CPU, RECORDS_ON_GPU = 1e9, 2e12  # the same of records, for 4 bytes of each
 COPY_RATE = 12e9  # bytes per second
 LAUNCHES = 1e-3  # seconds of launches in a warm call
 ONE_GPU_BYTES = 1 << 30  # a smaller matrix fits on every GPU
@@ -142,7 +144,10 @@ def repays(S: Semiring, dtypes: Sequence[np.dtype], nbytes: int, work: float) ->
     """Whether the GPU is faster, with copies; only floats: for integers the CPU has forms that the GPU lacks."""
     if work < LEAST_WORK or S.is_object or not all(map(of_floats_only, dtypes)) or gpu_name() is None:
         return False
-    return _is_faster(nbytes, work, dtypes[0].itemsize, _is_warm())
+    first = dtypes[0]
+    if first.names and (nbytes >= ONE_GPU_BYTES or general(S, first).dual):  # too large, or closed by LAPACK
+        return False
+    return _is_faster(nbytes, work, first.itemsize, _is_warm(), bool(first.names))
 
 
 def of_floats_only(dtype: np.dtype) -> bool:
@@ -157,10 +162,11 @@ def of_floats_only(dtype: np.dtype) -> bool:
     return dtype.kind == "f" or (bool(parts) and all(part.kind == "f" and part.itemsize >= 4 for part in parts))
 
 
-def _is_faster(nbytes: int, work: float, itemsize: int, warm: bool) -> bool:
+def _is_faster(nbytes: int, work: float, itemsize: int, warm: bool, records: bool = False) -> bool:
     width = max(itemsize, 4) // 4
-    on_cpu = work * width / (CPU_RATE * thread_count(None))
-    on_gpu = LAUNCHES + 2 * nbytes / COPY_RATE + work * width / GPU_RATE
+    cpu_rate, gpu_rate = (RECORDS_ON_CPU, RECORDS_ON_GPU) if records else (CPU_RATE, GPU_RATE)
+    on_cpu = work * width / (cpu_rate * thread_count(None))
+    on_gpu = LAUNCHES + 2 * nbytes / COPY_RATE + work * width / gpu_rate
     return on_gpu + (0.0 if warm else FIRST_USE) < on_cpu
 
 
