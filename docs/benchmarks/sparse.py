@@ -159,6 +159,34 @@ def equations(side: int) -> list[Row]:
                 "SciPy splu", median(lambda: splu((one - A).tocsc()).solve(b), 3), "0.95×")]
 
 
+def page_rank(n: int) -> list[Row]:
+    """Measure equations that would fill in: PageRank of pages of which few are popular, and a tenth links to none."""
+    import numpy as np
+    from scipy.sparse import csr_array, diags_array
+
+    import semiring as sr
+
+    random, popular = np.random.default_rng(0), 1 / np.arange(1, n + 1) ** 0.8
+    tails = random.choice(np.flatnonzero(random.random(n) > 0.1), 8 * n)
+    links = csr_array((np.ones(8 * n), (tails, random.choice(n, 8 * n, p=popular / popular.sum()))), (n, n))
+    A = csr_array(diags_array(0.85 / np.maximum(links.sum(axis=1), 1)) @ links)
+    b, backward, ends = np.full(n, 0.15 / n), csr_array(A.T), np.diff(links.indptr) == 0
+
+    def by_powers() -> Any:
+        x = np.full(n, 1 / n)
+        for _ in range(100):
+            x = backward @ x + 0.85 / n * x[ends].sum() + b
+        return x
+
+    def by_solve() -> Any:
+        x = sr.solve(A, b, sr.plus_times, left=True)
+        return x / x.sum()
+
+    assert np.allclose(by_solve(), by_powers(), rtol=1e-6)
+    return [Row(f"PageRank of {n:,}, to 16 machine epsilons", median(by_solve, 5), "100 power iterations with SciPy",
+                median(by_powers, 5), "0.5×")]
+
+
 def rows(quick: bool) -> list[Row]:
     """Return all rows of the table."""
     small = 4 if quick else 1
@@ -192,7 +220,8 @@ def rows(quick: bool) -> list[Row]:
     found += few_sources(150 // small, "30×") + streamed(316 // small, "25 s")
     found += reachability(20_000 // small) + reachable_pairs(14 - small // 2)
     found += sparse_times_dense(100_000 // small) + few_columns(1_000_000 // small)
-    return found + sparse_times_sparse(100_000 // small) + equations(300 // small)
+    found += sparse_times_sparse(100_000 // small) + equations(300 // small)
+    return found + page_rank(12_000 // small) + page_rank(50_000 // small)
 
 
 if __name__ == "__main__":
