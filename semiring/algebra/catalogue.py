@@ -187,8 +187,8 @@ def _k_best(k: int) -> Semiring:
         return best
 
     def star(a: Any) -> Any:
-        power, total = list(one), list(one)
-        for _ in range(1, k):
+        power, total = list(a), add(one, a) if k > 1 else list(one)
+        for _ in range(2, k):
             power = list(mul(power, a))
             total = add(total, power)
         return total
@@ -218,7 +218,8 @@ def _given_by(public: Callable[[int], Semiring], make: Callable[[int], Semiring]
 def _least(x: list[Any], y: list[Any], k: int) -> list[Any]:
     """The k least of two ascending k-lists, ascending: x_i and y_(k−1−i) form a bitonic list, which a merge sorts."""
     width = 1 << (k - 1).bit_length()
-    z = [np.minimum(x[i], y[k - 1 - i]) for i in range(k)] + [inf] * (width - k)
+    pairs = zip(x, reversed(y), strict=True)  # absent lengths take no operation
+    z = [p if q is inf else q if p is inf else np.minimum(p, q) for p, q in pairs] + [inf] * (width - k)
     # Padding keeps the list bitonic only if it stands at the descending end, so sort by odd-even transposition there.
     if width == k:
         gap = k // 2

@@ -63,6 +63,7 @@ def test_what_is_no_element_is_refused_with_its_place(place: str, value: float, 
 def test_large_records_of_floats_go_to_the_gpu() -> None:
     A = weights(1500, "f8")
     records = sr.shortest_count.lift(A)  # type: ignore[misc]
+    sr.closure(A[:100, :100], sr.shortest_count, device="gpu")  # the first use of a GPU takes long
     for given in (A, records):
         plan = sr.plan("closure", given, sr.shortest_count)
         assert plan.lowering.on_gpu
