@@ -123,6 +123,7 @@ PURPOSES = {
     "small products": Purpose("dense.small:PRODUCTS", dense.seconds, 2, "products", lambda low: False),
     "small closures": Purpose("dense.small:CLOSURES", dense.seconds, 3, "products", lambda low: False),
     "stacks": Purpose("dense.lanes", dense.seconds, 1, "products", lanes.fits),
+    "closures of stacks": Purpose("dense.lanes:Closures", dense.seconds, 1, "products", lanes.closes),
     "rows": Purpose("sparse.product:SparseKernel", rows.seconds, 1, "products", lambda low: True),
     "substitution": Purpose("sparse.substitution:SubstitutionKernel", rows.seconds, 1, "products", closes),
     "fronts": Purpose("sparse.fronts", fronts.seconds, 5, "factors", closes),
@@ -170,15 +171,15 @@ def repays(lowering: Lowering, seconds: float, purpose: str) -> bool:
     return lowering.kind == "numba" and code_of(lowering, purpose).repays(seconds)
 
 
-def stacks_repay(lowering: Lowering, rounds: float, terms: float) -> bool:
-    """Whether products of small matrices go by vectors: that code is there, or repays for so much work."""
-    if lowering.on_gpu or not lanes.fits(lowering):
+def stacks_repay(lowering: Lowering, rounds: float, terms: float, purpose: str = "stacks") -> bool:
+    """Whether products or closures of small matrices go by vectors: that code is there, or repays for so much work."""
+    if lowering.on_gpu or not PURPOSES[purpose].fits(lowering):
         return False
-    code = code_of(lowering, "stacks")
+    code = code_of(lowering, purpose)
     if code.bought:
         return True
     by_tiles = lowering.compiled and code_of(lowering).at_hand
-    return code.pays(terms * BY_TILES if by_tiles else PURPOSES["stacks"].seconds(lowering, rounds, terms))
+    return code.pays(terms * BY_TILES if by_tiles else PURPOSES[purpose].seconds(lowering, rounds, terms))
 
 
 def renting(lowering: Lowering, purpose: str) -> Renting:

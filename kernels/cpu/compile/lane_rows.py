@@ -125,6 +125,39 @@ class Rows:
 
         return intrinsic_of(generate)
 
+    def update(self) -> Any:
+        """Pivot k on a vector of columns, from column j on, of a packed matrix of n rows: an intrinsic.
+
+            a_kj ← s ⊗ a_kj,    a_ij ← a_ij ⊕ a_ik ⊗ a_kj,    a_ik ← a_ik ⊗ s,    a_kk ← s
+
+        The pivot's column is zero before the sweep, which leaves in it just its product. It is read until the vector
+        that holds it is done, which comes last.
+        """
+
+        def generate(
+            context: Any, b: Any, matrix: Any, width: Any, n: Any, k: Any, j: Any, star: Any, one: Any
+        ) -> None:
+            v, zero = self._lanes(context, b)
+            unit, item = self._unit(context, v, one), I64(record_dtype(self.parts).itemsize)
+            at = v.splat(b.trunc(b.sub(k, j), ir.IntType(32)), np.dtype("i4"))
+            here = v.equal(Vector(v.numbers(), np.dtype("i4")), at)
+
+            def place(i: Any, column: Any) -> Any:
+                return b.add(matrix, b.add(b.mul(i, width), b.mul(column, item)))
+
+            def with_pivot(new: Element, old: Element) -> Element:
+                return tuple(v.where(here, x, y) for x, y in zip(new, old, strict=True))
+
+            s = v.spread(self.parts, star)
+            row = with_pivot(s, self._one(self.scaled, v, s, v.gather(self.parts, place(k, j), None, zero)))
+            with v.rows(I64(0), n) as i:
+                factor = v.spread(self.parts, place(i, k))
+                x = with_pivot(zero, v.gather(self.parts, place(i, j), None, zero))
+                v.scatter(self._one(self.combine, v, x, factor, row, unit), place(i, j), None)
+            v.scatter(row, place(k, j), None)  # over what the sweep left in the pivot's own row
+
+        return intrinsic_of(generate)
+
     def room(self, rows: int, width: int) -> Any:
         """The address of memory for some rows on the stack of the function: an intrinsic."""
         size = rows * width * record_dtype(self.parts).itemsize

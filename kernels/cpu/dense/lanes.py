@@ -130,6 +130,11 @@ class Small:
         """C ← A ⊗ B or C ⊕ A ⊗ B on matrices of a stack."""
         return self._address("product")
 
+    @functools.cached_property
+    def close(self) -> int:
+        """D ← D* on matrices of a stack."""
+        return self._address("close")
+
     @property
     def _text(self) -> tuple[str, str]:
         return self.program.name, source(self.program, self._template)
@@ -155,10 +160,43 @@ def code(lowering: Lowering) -> list[cache.Function]:
     return small(lowering).code("product")
 
 
+class Closures:
+    """The closures of stacks, as a purpose of compiled code."""
+
+    @staticmethod
+    def code(lowering: Lowering) -> list[cache.Function]:
+        """What is compiled for them."""
+        return small(lowering).code("close")
+
+
 @functools.lru_cache(1024)
 def fits(lowering: Lowering) -> bool:
     """Whether vectors are faster for a lowering: not where scalar functions take the time."""
     return lowering.kind == "numba" and "v.each(" not in small(lowering).program.prelude
+
+
+def closes(lowering: Lowering) -> bool:
+    """Whether closures of stacks go by vectors, too."""
+    return fits(lowering) and lowering.log_sum is None and not lowering.algebra.product_only
+
+
+def close_stack(lowering: Lowering, D: np.ndarray) -> np.ndarray:
+    """D[s] ← D[s]* for every s; −1, or the first pivot without a star, for each.
+
+    Any strides; D has at most `SIDE` rows. Results do not depend on the number of threads.
+    """
+    from semiring.kernels.cpu.compile.jit import from_python  # it imports Numba
+
+    close, failed = from_python(small(lowering).close, 8), np.empty(len(D), np.int64)
+    n, place, step = D.shape[1], D.ctypes.data, D.strides
+
+    def part(first: int, last: int) -> None:
+        at = place + first * step[0], *step, failed.ctypes.data + 8 * first
+        close(*at, last - first, n, 1)
+
+    threads = thread_count()
+    share(part, ranges(len(D), max(parts_worth(len(D) * n**3, threads), len(D) * n**3 // MOST_TERMS)), threads)
+    return failed
 
 
 def multiply_stack(

@@ -19,7 +19,7 @@ from numba import int64
 
 from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.lane_rows import Rows
-from semiring.kernels.cpu.compile.raw import fetch, put, wide_vectors
+from semiring.kernels.cpu.compile.raw import as_element, fetch, put, wide_vectors
 
 ELEMENT = np.float32  # or a tuple of scalar classes
 PARTS, ZEROS = (np.float32,), (np.float32(np.inf),)
@@ -41,6 +41,16 @@ def inside(a: Any) -> Any:
     return a == a
 
 
+@inline
+def star(a: Any) -> Any:
+    return np.float32(0)
+
+
+@inline
+def defined(a: Any) -> Any:
+    return a >= np.float32(0)
+
+
 def combine_vectors(v: Any, x: Any, a: Any, b: Any, unit: Any) -> Any:
     return v.minimum(x, v.fma(b, unit, a))
 
@@ -56,8 +66,8 @@ def inside_vectors(v: Any, a: Any) -> Any:
 # Template
 
 by = Rows(PARTS, ZEROS, COUNT, HEIGHT, MASKED, combine_vectors, scaled_vectors, inside_vectors)
-tiles, strangers, move = by.tiles(), by.strangers(), by.move()
-room_for_b, room_for_c = by.room(SIDE, SIDE), by.room(SIDE, SIDE)
+tiles, strangers, move, update = by.tiles(), by.strangers(), by.move(), by.update()
+room_for_b, room_for_c, room_for_star = by.room(SIDE, SIDE), by.room(SIDE, SIDE), by.room(1, 1)
 
 
 @inline
@@ -141,3 +151,41 @@ def product(
             left, a_row, a_column, right, b_row, b_column, target, c_row, c_column, m, k, n, more, one
         )
     return -1
+
+
+@operation
+def close(d: int, step: int, row: int, column: int, failed: int, count: int, n: int, one: int) -> int:
+    """D ← D* on `count` matrices of order n ≤ SIDE, the next of which are a step further, by Gauss–Jordan.
+
+    At `failed` is an integer for each: it becomes −1, or the first pivot without a star, and that matrix stays as it
+    was. Returns 0.
+    """
+    wide_vectors()
+    matrix, found = room_for_b(()), room_for_star(())
+    width = (n + COUNT - 1) // COUNT * COUNT * ITEM
+    packed = column == ITEM and (MASKED or n % COUNT == 0)
+    for s in range(count):
+        source, failure = d + s * step, -1
+        if packed:
+            for j in range(0, n, COUNT):
+                move((source + j * ITEM, row, matrix + j * ITEM, width, n, min(COUNT, n - j), 1))
+        else:
+            copy(source, row, column, matrix, width, ITEM, n, n)
+        for k in range(n):
+            pivot = fetch(ELEMENT, matrix + k * width + k * ITEM, 0)
+            if not defined(pivot):
+                failure = k
+                break
+            put(ELEMENT, found, 0, as_element(ELEMENT, star(pivot)))
+            own = k // COUNT * COUNT
+            for j in range(0, n, COUNT):
+                if j != own:
+                    update((matrix, width, n, k, j, found, one))
+            update((matrix, width, n, k, own, found, one))
+        if failure < 0 and packed:
+            for j in range(0, n, COUNT):
+                move((matrix + j * ITEM, width, source + j * ITEM, row, n, min(COUNT, n - j), 0))
+        elif failure < 0:
+            copy(matrix, width, ITEM, source, row, column, n, n)
+        put(np.int64, failed + 8 * s, 0, failure)
+    return 0

@@ -23,8 +23,9 @@ from semiring.algorithms.floyd_warshall import floyd_warshall
 from semiring.algorithms.r_kleene import r_kleene
 from semiring.algorithms.squaring import squaring
 from semiring.errors import LawError, SemiringError
-from semiring.kernels.build import affordable, code_of
+from semiring.kernels.build import affordable, code_of, stacks_repay
 from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.cpu.dense import lanes
 from semiring.kernels.facts import Facts
 from semiring.kernels.interface import BitKernel, Kernel, Report, StackKernel
 from semiring.kernels.lowering.base import Lowering
@@ -412,7 +413,9 @@ def close_each(work: np.ndarray, kernel: Kernel[Any], plan: Plan, exists: np.nda
     most = kernel.tile if plan.lowering.on_gpu else STACKED_ORDER
     together = plan.method == "floyd-warshall" and n <= most
     failed = np.full(len(stack), -1)
-    if together:
+    if together and n <= lanes.SIDE and stacks_repay(plan.lowering, n, float(stack.size) * n, "closures of stacks"):
+        failed = lanes.close_stack(plan.lowering, stack)
+    elif together:
         failed = cast("StackKernel[Any]", kernel).close_stack(stack)
     else:
         for i, D in enumerate(stack):

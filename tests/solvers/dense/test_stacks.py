@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels import build
-from semiring.solvers.dense import products
+from semiring.kernels.cpu.dense import lanes
+from semiring.kernels.lowering.general import general
+from semiring.solvers.dense import products, schedules
 
 METHOD = "rows as vectors"
 
@@ -109,6 +111,54 @@ def test_any_number_of_threads_gives_the_same_bits(count: int, monkeypatch: pyte
     A[2999, 5, 5] = np.nan
     with pytest.raises(sr.SemiringError, match=r"A\[2999, 5, 5\] is NaN"):
         sr.matmul(A, A[::-1], sr.min_plus)
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(("name", "dtype"), [
+    ("min_plus", "f4"), ("min_plus", "i4"), ("boolean", "?"),
+    *(pytest.param(*case, marks=pytest.mark.slow) for case in [
+        ("max_min", "f8"), ("min_plus", "f8"), ("max_plus", "i2"), ("shortest_count", None), ("bitset_may", "u1"),
+        ("plus_times", "f8"), ("plus_times", "c16"), ("gf2", "u1"),
+    ]),
+])
+def test_closures_of_stacks_are_those_of_the_general_way(
+    name: str, dtype: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At any order and layout, and with matrices that have none."""
+    S, rng = getattr(sr, name), np.random.default_rng(0)
+    for n in (1, 2, 5, 16, 17, 33, 64):
+        A = np.zeros((6, n, n), dtype or S.element_dtype)
+        part = A[A.dtype.names[0]] if A.dtype.names else A
+        part[...] = rng.integers(0, 2, A.shape) if name in ("gf2", "boolean") else rng.integers(1, 9, A.shape)
+        if A.dtype.names:
+            A[A.dtype.names[1]] = 1
+        if name == "plus_times":
+            A /= 20 * n
+            A[2, 0, 0] = 1  # which has no star, unless rows are exchanged
+        if name in ("min_plus", "max_plus") and n > 1:
+            A[3, 0, 1], A[3, 1, 0] = (-9, 1) if name == "min_plus" else (9, 1)  # no closure
+            A[[0, 1, 2, 4, 5]] *= 1 if name == "min_plus" else -1
+        for X in (A, np.asfortranarray(A), A[:, ::-1, ::-1]):
+            found, exists = sr.closure(X, S, on_divergence="mask")
+            with monkeypatch.context() as patch:
+                patch.setattr(schedules, "stacks_repay", lambda *_: False)
+                wanted, there = sr.closure(X, S, on_divergence="mask")
+            assert (exists == there).all()
+            if name == "plus_times":
+                assert np.allclose(found, wanted, rtol=1e-12, atol=1e-13)
+            else:
+                assert same_bits(found, wanted)
+
+
+def test_pivots_without_a_star_leave_a_matrix_as_it_was() -> None:
+    low = general(sr.plus_times, np.dtype("f8"))
+    D = np.full((4, 3, 3), 0.125)
+    D[1, 0, 0] = D[3, 2, 2] = 1.0
+    D[3, 2, :2] = D[3, :2, 2] = 0.0
+    given = D.copy()
+    assert lanes.close_stack(low, D).tolist() == [-1, 0, -1, 2]
+    assert (D[[1, 3]] == given[[1, 3]]).all()
+    assert np.allclose(D[[0, 2]], np.linalg.inv(np.eye(3) - given[[0, 2]]))
 
 
 @pytest.mark.usefixtures("machine_code")
