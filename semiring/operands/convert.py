@@ -42,7 +42,7 @@ def as_sparse(given: Operand) -> Sparse:
     if isinstance(given, Sparse):
         return given
     if isinstance(given, Packed):
-        rows, columns = given.matrix.get().to_sparse().nonzero()
+        rows, columns = given.here().to_sparse().nonzero()
         return _from_places(given, rows, columns)
     dense = as_dense(given)
     _ = dense.facts  # refuses anything that is not an element, with its place in the array

@@ -91,8 +91,12 @@ class Packed(Operand):
 
     def graph(self, matrix: tuple[int, ...] | None = None) -> CompressedRows:
         """The matrix as a graph to search on the host."""
-        rows = self.matrix.get().to_sparse()
+        rows = self.here().to_sparse()
         return CompressedRows(rows.indptr, rows.indices, np.full(rows.nnz, self.S.one_in(bool)))
+
+    def here(self) -> PackedMatrix:
+        """The matrix on the host."""
+        return self.matrix.get()
 
     def wrap(self, answer: Any) -> Any:
         """An answer where the operand came from."""
@@ -121,6 +125,10 @@ class Sent(Packed):
     def nbytes(self) -> int:
         """Bytes of the words."""
         return int(self.host.nbytes)
+
+    def here(self) -> PackedMatrix:
+        """The matrix on the host."""
+        return self.host
 
     def closure(self, reflexive: bool, overwrite: bool) -> PackedMatrix | None:
         """The closure on the host, whose rows travel while others are computed; None if they are too few for that."""

@@ -20,7 +20,7 @@ ENTRIES = 1 << 20  # positions converted at once
 
 def from_dense(kind: type[AnyRows], array: Any, threads: int | None) -> AnyRows:
     """An entry is True where it differs from zero."""
-    if _is_of("cupy", "ndarray", array):
+    if is_on_gpu(array):
         return class_on_gpu().from_dense(array)
     array = np.asarray(array)
     check_kind(array)
@@ -35,6 +35,11 @@ def _is_of(module: str, name: str, thing: Any) -> bool:
     """Whether this is an object of a class of a module that may be absent, or not loaded yet."""
     kind = getattr(sys.modules.get(module), name, None)
     return kind is not None and isinstance(thing, kind)
+
+
+def is_on_gpu(array: Any) -> bool:
+    """Whether this is a CuPy array."""
+    return _is_of("cupy", "ndarray", array)
 
 
 def class_on_gpu() -> Any:
@@ -56,7 +61,7 @@ def to_dense(matrix: PackedRows, out: np.ndarray, threads: int | None) -> np.nda
 
 def from_edges(kind: type[AnyRows], rows: Any, columns: Any, shape: int | tuple[int, int]) -> AnyRows:
     """True at given positions."""
-    if _is_of("cupy", "ndarray", rows) or _is_of("cupy", "ndarray", columns):
+    if is_on_gpu(rows) or is_on_gpu(columns):
         return class_on_gpu().from_edges(rows, columns, shape)
     height, width = sides(shape)
     rows, columns = checked(rows, columns, (height, width))  # before room is made for the matrix
@@ -80,7 +85,7 @@ def set_entries(matrix: PackedRows, rows: Any, columns: Any) -> None:
 
 
 def _set(matrix: PackedRows, rows: np.ndarray, columns: np.ndarray) -> None:
-    rows, columns = (end.get() if _is_of("cupy", "ndarray", end) else end for end in (rows, columns))
+    rows, columns = (end.get() if is_on_gpu(end) else end for end in (rows, columns))
     for a in range(0, len(rows), ENTRIES):
         choose.set_entries(matrix, *(np.ascontiguousarray(end[a : a + ENTRIES], np.int64) for end in (rows, columns)))
 
@@ -94,7 +99,7 @@ def checked(rows: Any, columns: Any, shape: tuple[int, int]) -> tuple[Any, Any]:
 
 
 def _positions(what: str, end: Any, length: int) -> Any:
-    array = end if _is_of("cupy", "ndarray", end) else array_of(end, what)
+    array = end if is_on_gpu(end) else array_of(end, what)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
         raise SemiringError(f"{what} of entries are a 1-D array of integers, not {array.ndim}-D {array.dtype}")
     if len(array) and not (array.min() >= 0 and array.max() < length):

@@ -277,7 +277,7 @@ class PackedMatrix(PackedRows):
         ----------
         dtype : dtype, optional
             The dtype of the new array; ignored if `out` is given.
-        out : ndarray, shape (rows, columns), optional
+        out : ndarray or cupy.ndarray, shape (rows, columns), optional
             Written and returned; any dtype and strides.
         threads : int, optional
             Threads to use, 1 or more. Default: the process-wide setting.
@@ -303,6 +303,8 @@ class PackedMatrix(PackedRows):
         """
         if out is None:
             out = np.empty(self.shape, dtype)
+        elif conversions.is_on_gpu(out):
+            return self.to_device("gpu").to_dense(out=out)
         elif out.shape != self.shape or not out.flags.writeable:
             raise SemiringError(f"out must be a writable array of shape {self.shape}, not {out.shape}")
         return conversions.to_dense(self, out, threads)

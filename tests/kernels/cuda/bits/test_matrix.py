@@ -125,6 +125,10 @@ def test_the_face_of_the_host(played: Bits, tmp_path: Path) -> None:
     for (first, offsets, columns), wanted in zip(M.neighbours(300), H.neighbours(300), strict=True):
         assert first == wanted[0]
         assert offsets.tolist() == wanted[1].tolist() and columns.tolist() == wanted[2].tolist()
+    for X in (M, H):
+        for out in (np.empty(A.shape, "f4"), played.host.array(np.empty(A.shape, "f4"))):
+            assert X.to_dense(out=out) is out
+            np.testing.assert_array_equal(out, A)
     M.save(tmp_path / "M.npy")
     assert PackedMatrix.load(tmp_path / "M.npy") == H and DevicePackedMatrix.load(tmp_path / "M.npy") == M
     i, j = np.nonzero(A)
