@@ -84,7 +84,7 @@ def set_entries(matrix: PackedRows, rows: Any, columns: Any) -> None:
     _set(matrix, *checked(rows, columns, matrix.shape))
 
 
-def _set(matrix: PackedRows, rows: np.ndarray, columns: np.ndarray) -> None:
+def _set(matrix: PackedRows, rows: Any, columns: Any) -> None:
     rows, columns = (end.get() if is_on_gpu(end) else end for end in (rows, columns))
     for a in range(0, len(rows), ENTRIES):
         choose.set_entries(matrix, *(np.ascontiguousarray(end[a : a + ENTRIES], np.int64) for end in (rows, columns)))

@@ -8,11 +8,12 @@ the answer's memory.
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Condition
 from typing import Any
 
 from semiring.kernels.blocks.bits import row_words
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
-from semiring.kernels.cuda.compile.staging import fetch, send, touch
+from semiring.kernels.cuda.compile.staging import event_after, fetch, send, touch
 from semiring.machine.threads import thread_count
 
 from .closure import Traffic, close
@@ -49,56 +50,85 @@ class _Carrying(Traffic):
         self.matrix, self.reflexive, self.device = matrix, reflexive, cupy.cuda.Device()
         same = in_place and matrix.words.flags.writeable and matrix.words.shape[1] == width
         self.answer = matrix if same else PackedMatrix.empty(n, n)
-        self.parts = [(top, min(top + ROWS, n)) for top in range(0, n, ROWS)]
-        if matrix.words.shape[1] < width:
-            self.there, self.parts = DevicePackedMatrix.from_dense(matrix), []
-        else:
-            self.there = DevicePackedMatrix.empty(n, n)
+        whole = matrix.words.shape[1] >= width
+        self.there = DevicePackedMatrix.empty(n, n) if whole else DevicePackedMatrix.from_dense(matrix)
+        self.waited = 0 if whole else n  # the rows above are there when the stream has come so far
+        self.changed, self.ended = Condition(), False  # of the next two
+        self.sent: dict[int, tuple[int, Any]] = {}  # by their first row, rows on their way and the event after them
+        self.finished: list[tuple[int, Any]] = []  # how many rows are done, and the event after them
         self.threads = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
-        up, _ = self.threads
-        begun = _now()  # memory of the device may be in use until then
-        self.sent: list[Future[None]] = [up.submit(self._send, *part, begun) for part in self.parts]
-        self.touched = None if same else up.submit(touch, self.answer.words, thread_count(None))
-        self.fetched: list[Future[None]] = []
+        self.up = self.threads[0].submit(self._send, _now()) if whole else None
+        self.touched = None if same else self.threads[0].submit(touch, self.answer.words, thread_count(None))
+        self.down: Future[None] | None = None
 
     def __enter__(self) -> _Carrying:
         return self
 
     def __exit__(self, *error: Any) -> None:
+        if error[0] is not None:
+            self._end()
         for threads in reversed(self.threads):
             threads.shutdown(cancel_futures=error[0] is not None)
-        if error[0] is None:
-            for part in self.fetched:
-                part.result()
+        if error[0] is None and self.down is not None:
+            self.down.result()
 
     def need(self, top: int, bottom: int) -> None:
-        """Return when some rows are there."""
-        for part in self.sent[top // ROWS : -(-bottom // ROWS)]:
-            part.result()
+        """Let the current stream wait for rows on their way; return when they have set off."""
+        from cupy.cuda import get_current_stream
+
+        stream = get_current_stream()
+        while self.waited < bottom:
+            with self.changed:
+                self.changed.wait_for(lambda: self.waited in self.sent or self.ended)
+                if self.waited not in self.sent and self.up is not None:
+                    self.up.result()  # raises what happened
+                self.waited, event = self.sent.pop(self.waited)
+            stream.wait_event(event)
 
     def done(self, top: int, bottom: int) -> None:
-        """Begin to send some rows down when the current stream has come so far."""
+        """Send some rows down when the current stream has come so far."""
         if self.reflexive:
             set_diagonal(self.there.bits.part(top, bottom, top, bottom))
-        _, down = self.threads
-        self.fetched.append(down.submit(self._fetch, top, bottom, _now()))
+        event = _now()
+        with self.changed:
+            self.finished.append((bottom, event))
+            self.changed.notify_all()
+        if self.down is None:
+            self.down = self.threads[1].submit(self._fetch, event)
 
-    def _send(self, top: int, bottom: int, after: Any) -> None:
-        with self.device:
-            rows = self.there.words[top:bottom]
-            send(self.matrix.words[top:bottom, : rows.shape[1]], rows, after)
+    def _send(self, after: Any) -> None:
+        def sent(rows: slice, event: Any) -> None:
+            with self.changed:
+                self.sent[rows.start] = rows.stop, event
+                self.changed.notify_all()
 
-    def _fetch(self, top: int, bottom: int, after: Any) -> None:
+        try:
+            with self.device:
+                send(self.matrix.words[:, : self.there.words.shape[1]], self.there.words, after, sent)
+        except BaseException:
+            self._end()
+            raise
+
+    def _fetch(self, after: Any) -> None:
+        def ready(rows: slice) -> Any:
+            with self.changed:
+                self.changed.wait_for(lambda: self.ended or self.finished[-1][0] >= rows.stop)
+                return next(event for bottom, event in self.finished if bottom >= rows.stop)
+
         if self.touched is not None:
             self.touched.result()  # which writes to each page
         with self.device:
-            fetch(self.there.words[top:bottom], self.answer.words[top:bottom], after)
+            fetch(self.there.words, self.answer.words, after, ready)
+
+    def _end(self) -> None:
+        """Let nothing wait any more."""
+        with self.changed:
+            self.ended = True
+            self.changed.notify_all()
 
 
 def _now() -> Any:
     """An event after all that the current stream was given."""
-    import cupy
+    from cupy.cuda import get_current_stream
 
-    event = cupy.cuda.Event(disable_timing=True)
-    event.record(cupy.cuda.get_current_stream())
-    return event
+    return event_after(get_current_stream())

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .words import Bits, Function, Geometry, module_of, words_function
+from semiring.kernels.cuda.compile.launch import Function
+
+from .words import Bits, Geometry, module_of, words_function
 
 DOWN = 1 << 14  # blocks of a grid, one below the other, that go over rows
 SETTERS = 1 << 14  # blocks of threads that set entries

@@ -36,6 +36,8 @@ class DevicePackedMatrix(PackedMatrix):
 
     __slots__ = ()
 
+    words: Any
+
     @classmethod
     def empty(cls, rows: int, columns: int) -> DevicePackedMatrix:
         """A matrix whose words hold anything: every word, padding included, must be written before it is read."""

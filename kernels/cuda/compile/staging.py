@@ -54,23 +54,51 @@ def download(array: Any, out: np.ndarray | None = None) -> np.ndarray:
     return result
 
 
-def send(array: np.ndarray, target: Any, after: Any = None) -> None:
-    """target ← a host array, after an event (by default all that the current stream was given); target in C order."""
+def send(
+    array: np.ndarray, target: Any, after: Any = None, sent: Callable[[slice, Any], None] | None = None
+) -> None:
+    """target ← a host array, by streams of its own.
+
+    Parameters
+    ----------
+    array : ndarray
+    target : cupy.ndarray, in C order
+    after : cupy.cuda.Event, optional
+        When the copies may begin. Default: after all that the current stream was given.
+    sent : callable, optional
+        Is called with some rows, and an event after their copy. Rows come in order, but for some threads.
+    """
     def move(lane: _Lane, rows: slice) -> None:
         piece = lane.free_piece()
         part = piece.like(array[rows])
         np.copyto(part, array[rows])
         target[rows].set(part, lane.stream)
         piece.event.record(lane.stream)
+        if sent is not None:
+            sent(rows, event_after(lane.stream))
 
     _by_lanes(array, move, after)
 
 
-def fetch(array: Any, target: np.ndarray, after: Any = None) -> None:
-    """target ← an array of the device in C order, after an event (by default all that the current stream was given)."""
+def fetch(
+    array: Any, target: np.ndarray, after: Any = None, ready: Callable[[slice], Any] | None = None
+) -> None:
+    """target ← an array of the device in C order, by streams of its own.
+
+    Parameters
+    ----------
+    array : cupy.ndarray
+    target : ndarray
+    after : cupy.cuda.Event, optional
+        When the copies may begin. Default: after all that the current stream was given.
+    ready : callable, optional
+        Gives an event after which some rows may be copied; is called when their turn comes, and may wait.
+    """
     def move(lane: _Lane, rows: slice) -> None:
         piece = lane.free_piece()
         part = piece.like(target[rows])
+        if ready is not None:
+            lane.stream.wait_event(ready(rows))
         array[rows].get(lane.stream, out=part, blocking=False)
         piece.event.record(lane.stream)
         piece.goal = target[rows]
@@ -92,6 +120,15 @@ def touch(array: np.ndarray, threads: int) -> None:
             memory[i * STRETCH : (i + 1) * STRETCH : PAGE] = 0
 
     pool.run(work, max(min(threads, TOUCHERS, parts), 1) - 1)
+
+
+def event_after(stream: Any) -> Any:
+    """An event after all that a stream was given."""
+    import cupy
+
+    event = cupy.cuda.Event(disable_timing=True)
+    event.record(stream)
+    return event
 
 
 _streams: dict[int, list[Any]] = {}  # of each device that no lane uses
@@ -144,8 +181,7 @@ def _by_lanes(array: Any, move: Callable[[_Lane, slice], None], after: Any) -> N
     import cupy
 
     if after is None:
-        after = cupy.cuda.Event(disable_timing=True)
-        after.record(cupy.cuda.get_current_stream())
+        after = event_after(cupy.cuda.get_current_stream())
     runs, device, tickets = list(_runs(array)), cupy.cuda.Device(), count()
     size, streams = max(PIECE, array.nbytes // max(len(array), 1)), _streams.setdefault(device.id, [])
 
