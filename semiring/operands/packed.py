@@ -19,7 +19,7 @@ from semiring.kernels.lowering.boolean import is_boolean
 
 from .operand import Operand
 
-TRAVELS = 8 << 20  # bytes from which copies take longer than to begin them piece by piece
+TRAVELS = 128 << 20  # bytes from which copies take longer than to begin them piece by piece
 TRUTH, TWO_VALUED = np.dtype(bool), Facts(two_valued=True)
 
 

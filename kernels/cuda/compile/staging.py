@@ -15,8 +15,8 @@ import numpy as np
 
 from semiring.machine.threads import pool, thread_count
 
-PIECE = 4 << 20  # bytes of a pinned piece
-LANES = 12  # threads that copy beyond which the bus is full
+PIECE = 8 << 20  # bytes of a pinned piece: each costs some changes of threads in Python
+LANES = 8  # threads that copy beyond which they wait for Python more than they copy
 LEAST_BYTES = 4 << 20  # bytes below which CuPy's own copy is as fast
 PAGE = 4096  # bytes: no system has smaller pages
 STRETCH = 32 << 20  # bytes that a thread touches at a time
