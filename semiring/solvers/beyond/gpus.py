@@ -58,6 +58,7 @@ EXAMINERS = 3  # by so many threads, whose copies take turns on the bus
 ALIGN = 128  # products have whole tiles of so many rows and columns
 SIDES = ((32_768, 2048), (12_288, 1024), (0, 512))  # from this order on, rows of a block row
 SIDES_OF_BITS = ((131_072, 8192), (65_536, 4096), (0, 2048))  # the same for packed bits, whose short products are slow
+MIDDLE, FEW_BLOCK_ROWS = 1024, 5  # rows of a block row that are halved if a GPU would have fewer block rows
 BLOCK_ROWS_OF_A_GPU = 2  # at least, so that all GPUs have work until late
 
 
@@ -140,6 +141,8 @@ def _deal(n: int, count: int, tile: int | None, sides: tuple[tuple[int, int], ..
         side = _up(tile)
     else:
         side = next(side for least, side in sides if n >= least)
+        if side == MIDDLE and n < side * count * FEW_BLOCK_ROWS:
+            side //= 2  # otherwise GPUs would wait for pivots
         while side > ALIGN and n < side * count * BLOCK_ROWS_OF_A_GPU:
             side //= 2
     return Deal(n, side, min(count, -(-n // side)))
