@@ -290,7 +290,7 @@ def _settle_columns(low: Lowering, start: list[int], heads: list[int], values: n
         _settle_arrays(low, start, heads, values, X)
         return
     if functions is None:
-        scalar = low.algebra.over(object).scalar  # type: ignore[attr-defined]
+        scalar = low.algebra.over(object).scalar
         add, mul, zero = scalar["add"], scalar["mul"], low.algebra.zero
     else:
         (add, mul), zero = functions, tuple(np.asarray(z).item() for z in low.zero)
