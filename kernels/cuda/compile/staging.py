@@ -16,7 +16,8 @@ import numpy as np
 from semiring.machine.threads import pool, thread_count
 
 PIECE = 8 << 20  # bytes of a pinned piece: each costs some changes of threads in Python
-LANES = 8  # threads that copy beyond which they wait for Python more than they copy
+LEAST_PIECE = 1 << 20  # bytes of one of an array that has few for each thread
+LANES = 12  # threads that copy beyond which the bus is full
 LEAST_BYTES = 4 << 20  # bytes below which CuPy's own copy is as fast
 PAGE = 4096  # bytes: no system has smaller pages
 STRETCH = 32 << 20  # bytes that a thread touches at a time
@@ -183,7 +184,7 @@ def _by_lanes(array: Any, move: Callable[[_Lane, slice], None], after: Any) -> N
     if after is None:
         after = event_after(cupy.cuda.get_current_stream())
     runs, device, tickets = list(_runs(array)), cupy.cuda.Device(), count()
-    size, streams = max(PIECE, array.nbytes // max(len(array), 1)), _streams.setdefault(device.id, [])
+    size, streams = max(_piece_bytes(array), array.nbytes // max(len(array), 1)), _streams.setdefault(device.id, [])
 
     def work() -> None:
         if (i := next(tickets)) >= len(runs):
@@ -206,8 +207,13 @@ def _by_lanes(array: Any, move: Callable[[_Lane, slice], None], after: Any) -> N
     pool.run(work, max(min(thread_count(None), LANES, len(runs)), 1) - 1)
 
 
+def _piece_bytes(array: Any) -> int:
+    """Bytes of the pieces of an array: a power of 2, because CuPy keeps pinned memory by its size."""
+    return min(max(1 << (array.nbytes // LANES).bit_length(), LEAST_PIECE), PIECE)
+
+
 def _runs(array: Any) -> Iterator[slice]:
     """Runs of rows, or of matrices of a stack, that fit in a piece."""
-    step = max(PIECE // max(array.nbytes // len(array), 1), 1)
+    step = max(_piece_bytes(array) // max(array.nbytes // max(len(array), 1), 1), 1)
     for start in range(0, len(array), step):
         yield slice(start, min(start + step, len(array)))

@@ -60,6 +60,13 @@ def test_runs(rows: int, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(runs) == -(-rows // max(1000 // width, 1))
 
 
+def test_small_arrays_have_a_piece_for_most_threads() -> None:
+    """Powers of 2, up to the piece of a large array."""
+    arrays = [np.broadcast_to(np.uint8(0), (n << 20,)) for n in (4, 12, 16, 32, 64, 90, 4096)]
+    sizes = [staging._piece_bytes(array) >> 20 for array in arrays]
+    assert sizes == [1, 2, 2, 4, 8, 8, 8]
+
+
 @pytest.mark.parametrize("threads", [1, 2, 8, 100])
 @pytest.mark.parametrize("rows", [1, 3, 50])
 def test_lanes_carry_every_row(rows: int, threads: int, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
