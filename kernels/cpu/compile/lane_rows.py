@@ -94,6 +94,61 @@ class Rows:
 
         return intrinsic_of(generate)
 
+    def packed(self, n: int) -> Any:
+        """C ← A ⊗ B, or C ⊕ A ⊗ B, of n × n elements that lie together, several rows a vector: an intrinsic.
+
+        It is 1, and nothing is written, where `checked` and an entry is not an element.
+        """
+        count = max(min(self.count, n * n), n)
+        height = count // n  # rows in a vector
+
+        def generate(context: Any, b: Any, a: Any, right: Any, c: Any, more: Any, checked: Any, one: Any) -> Any:
+            v = Lanes(context, b, count, False)
+            zero, unit = tuple(v.constant(part) for part in self.zero), self._unit(context, v, one)
+            step = count * record_dtype(self.parts).itemsize
+
+            def read(base: Any) -> list[Element]:
+                places = [b.add(base, I64(i * step)) for i in range(n // height)]
+                return [v.gather(self.parts, place, None, zero) for place in places]
+
+            def chosen(x: Element, lanes: list[int]) -> Element:
+                return tuple(Vector(v.shuffle(part.value, part.value, lanes), part.dtype) for part in x)
+
+            A, B = read(a), read(right)
+            sums = [[cgutils.alloca_once_value(b, x.value) for x in zero] for _ in A]
+            fine = cgutils.alloca_once_value(b, v.constant(np.bool_(True)).value)
+
+            def look(X: list[Element]) -> None:
+                for x in X:
+                    inside = self.inside(v, x[0] if len(x) == 1 else x)
+                    b.store(b.and_(b.load(fine), inside.value), fine)
+
+            for slots in sums:
+                for slot, x in zip(slots, zero, strict=True):
+                    b.store(x.value, slot)
+            b.store(v.constant(np.bool_(True)).value, fine)
+            look([*A, *B])
+            with b.if_then(b.icmp_signed("!=", more, I64(0))):
+                C = read(c)
+                look(C)
+                for slots, x in zip(sums, C, strict=True):
+                    for slot, part in zip(slots, x, strict=True):
+                        b.store(part.value, slot)
+            strange = v.any(v.inverse(Vector(b.load(fine), np.dtype(bool))))
+            strange = b.and_(strange, b.icmp_signed("!=", checked, I64(0)))
+            with b.if_then(b.not_(strange)):
+                totals = [self._read(b, slots) for slots in sums]
+                for k in range(n):
+                    row = chosen(B[k // height], [k % height * n + j for _ in range(height) for j in range(n)])
+                    column = [r * n + k for r in range(height) for _ in range(n)]
+                    totals = [self._one(self.combine, v, x, chosen(left, column), row, unit)
+                              for x, left in zip(totals, A, strict=True)]
+                for i, x in enumerate(totals):
+                    v.scatter(x, b.add(c, I64(i * step)), None)
+            return b.zext(strange, I64)
+
+        return intrinsic_of(generate, types.int64)
+
     def strangers(self) -> Any:
         """1 if some of the first `live` columns of some rows hold what is not an element, else 0: an intrinsic."""
 

@@ -29,7 +29,9 @@ CASES = [
     (sr.min_plus, "f4"), (sr.max_min, "f8"), (sr.max_min, "i1"), (sr.min_plus, "i8"), (sr.max_times, "u2"),
     (sr.boolean, "b1"), (sr.plus_times, "c8"), (sr.gf2, "u1"), (MIXED, "f4"), (PAIRS, PAIRS.element_dtype),
 ]
-SHAPES = [(1, 1, 1), (4, 4, 4), (5, 3, 7), (16, 16, 16), (9, 33, 17), (33, 2, 33), (3, 0, 2), (0, 3, 2), (2, 3, 0)]
+SHAPES = [
+    (1, 1, 1), (4, 4, 4), (8, 8, 8), (5, 3, 7), (16, 16, 16), (9, 33, 17), (33, 2, 33), (3, 0, 2), (0, 3, 2), (2, 3, 0),
+]
 
 
 def of(S: sr.Semiring, dtype: Any) -> tuple[Lowering, Callable[..., int]]:
@@ -103,6 +105,21 @@ def test_what_is_not_an_element_is_seen_wherever_it_stands(S: sr.Semiring, dtype
                 assert product(c, a, b, True, True) == s
             assert product(C.copy(), A, B, True, False) == -1
             X[s, i, j] = 0
+    assert product(C, A, B, True, True) == -1
+
+
+@pytest.mark.parametrize("n", [4, 8])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_rows_that_share_a_vector_are_looked_at(n: int, dtype: str) -> None:
+    _, product = of(sr.min_plus, dtype)
+    A, B, C = (np.ones((3, n, n), dtype) for _ in range(3))
+    for X in (A, B, C):
+        for i, j in ((0, 0), (1, n - 1), (n - 1, 2)):
+            X[1, i, j] = np.nan
+            before = C.copy()
+            assert product(C, A, B, True, True) == 1
+            assert (C[1:] == before[1:])[~np.isnan(before[1:])].all()
+            X[1, i, j] = 1
     assert product(C, A, B, True, True) == -1
 
 
