@@ -11,6 +11,7 @@ import pytest
 from gpu import nvrtc
 
 import semiring as sr
+from semiring.kernels.cuda.bits import entries
 from semiring.kernels.cuda.bits.product import GEOMETRIES
 from semiring.kernels.cuda.bits.words import CLOSE, WORDS
 from semiring.kernels.cuda.choose import choose, general_on_device
@@ -45,7 +46,7 @@ def texts() -> list[str]:
         words.product(product_geometries(words.size, words.weight)[0], whole_tiles=False), exchange_source(low),
         thin_source(low, thin_geometries(text.size, text.weight, False)[0], "STACK", looks=True),
         word_filler(np.dtype("?")), rank_source(np.dtype("f4"), np.dtype("u2")), gradients.source(general, -1.0),
-        *(geometry.source() for geometry in (*GEOMETRIES.values(), WORDS, CLOSE)),
+        *(geometry.source() for geometry in (*GEOMETRIES.values(), WORDS, CLOSE, entries.geometry(1, 4))),
         blocks.source(general, blocks.KATZ_KIDER), edges.source(general), matrix.source(general),
         trees.source(low, True), fronts.source(general, False), search.source(low, 8),
         product.source(low, *product.lanes_of(64)),
