@@ -29,6 +29,16 @@ def rows() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any], Callable
     chain = [random.random(shape) for shape in ((1000, 10), (10, 1000), (1000, 5))]
     same = np.allclose
 
+    def lowest_sums(P: np.ndarray, Q: np.ndarray) -> np.ndarray:
+        found = P[:, :, :1] + Q[:, :1]
+        for k in range(1, 16):
+            np.minimum(found, P[:, :, k, None] + Q[:, k, None], out=found)
+        return found
+
+    def by_powers(P: np.ndarray, Q: np.ndarray) -> np.ndarray:
+        r, c = P.max(2, keepdims=True), Q.max(1, keepdims=True)
+        return r + c + np.log(np.exp(P - r) @ np.exp(Q - c))
+
     def one_by_one() -> list[bool]:
         exists = []
         for matrix in some:
@@ -47,6 +57,12 @@ def rows() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any], Callable
            lambda: sr.closure(some, S, on_divergence="mask").exists.tolist(), one_by_one, lambda x, y: bool(x == y))
     yield ("matmul with argmax, order 512, beside without", lambda: sr.matmul(C, C, S, argmax=True)[0],
            lambda: sr.matmul(C, C, S), same)
+    for dtype in ("f4", "f8"):
+        P, Q = (random.random((20_000, 16, 16)).astype(dtype) for _ in range(2))
+        yield (f"matmul, 20,000 matrices of order 16, {dtype}, beside NumPy", lambda P=P, Q=Q: sr.matmul(P, Q, S),
+               lambda P=P, Q=Q: lowest_sums(P, Q), same)
+        yield (f"the same over log, beside NumPy by powers, {dtype}", lambda P=P, Q=Q: sr.matmul(P, Q, sr.log),
+               lambda P=P, Q=Q: by_powers(P, Q), lambda x, y: np.allclose(x, y, rtol=1e-5))
     yield ("chain of 1000 × 10, 10 × 1000, 1000 × 5, beside left to right", lambda: sr.chain(chain, S),
            lambda: sr.matmul(sr.matmul(chain[0], chain[1], S), chain[2], S), same)
 
