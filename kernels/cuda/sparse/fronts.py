@@ -24,7 +24,7 @@ from semiring.kernels.cuda.dense.engine import CudaKernel
 from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.interface import CloseFront, Report
 
-from .pieces import Pieces, chosen, pieces
+from .pieces import Pieces, chosen, geometry, pieces
 
 if TYPE_CHECKING:
     from semiring.algorithms.sparse.analysis import Analysis
@@ -40,27 +40,6 @@ SLAB = 4 << 30  # bytes of right-hand sides that go up and down together, about:
 SHARE = 16  # but no more than one byte in so many of the device
 PARTS = 64  # ranges of vertices that are summed up apart
 NONE = np.iinfo(np.int32).max  # of a vertex without a star
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """How much of a solution a thread holds; fronts.cu has the picture."""
-
-    LANES: int  # right-hand sides
-    TILE: int  # vertices
-    DEPTH: int = 32  # steps of k whose elements of a panel are in shared memory at once
-
-    def constants(self) -> str:
-        """The text of the numbers."""
-        return "".join(f"constexpr int {name} = {value};\n" for name, value in vars(self).items())
-
-
-@lru_cache(64)
-def geometry(size: int, light: bool) -> Geometry:
-    """For elements of `size` bytes: 64 registers of accumulators, fewer where ⊕ and ⊗ take many instructions."""
-    if not light:
-        return Geometry(2 if size <= 8 else 1, 4)
-    return Geometry(4, 16) if size <= 4 else Geometry(2, 16) if size == 8 else Geometry(1, 8 if size <= 16 else 4)
 
 
 def source(low: CudaLowering, by_columns: bool) -> str:

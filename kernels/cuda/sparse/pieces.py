@@ -1,7 +1,12 @@
-"""Fronts cut into pieces of work, level by level of their tree: those of one level do not wait for each other."""
+"""Fronts cut into pieces of work, level by level of their tree: those of one level do not wait for each other.
+
+`Geometry` is how much of a piece a thread holds.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -32,6 +37,27 @@ class Pieces(NamedTuple):
     def levels(self) -> list[tuple[int, int]]:
         """The beginning and the end of each level."""
         return list(pairwise(self.bounds.tolist()))
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """How much of a solution a thread holds; fronts.cu has the picture."""
+
+    LANES: int  # right-hand sides
+    TILE: int  # vertices
+    DEPTH: int = 32  # steps of k whose elements of a panel are in shared memory at once
+
+    def constants(self) -> str:
+        """The text of the numbers."""
+        return "".join(f"constexpr int {name} = {value};\n" for name, value in vars(self).items())
+
+
+@lru_cache(64)
+def geometry(size: int, light: bool) -> Geometry:
+    """For elements of `size` bytes: 64 registers of accumulators, fewer where ⊕ and ⊗ take many instructions."""
+    if not light:
+        return Geometry(2 if size <= 8 else 1, 4)
+    return Geometry(4, 16) if size <= 4 else Geometry(2, 16) if size == 8 else Geometry(1, 8 if size <= 16 else 4)
 
 
 def pieces(level: Index, sizes: list[tuple[Index, Index]], tile: int) -> Pieces:
