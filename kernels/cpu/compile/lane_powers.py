@@ -47,7 +47,7 @@ class Powers(Rows):
     ):
         self.dtype, self.binary, self.negated, self.fused = np.dtype(dtype), binary, negated, fused
         none = self.dtype.type(0)
-        super().__init__((dtype,), (none,), count, height, masked, self._multiply_add, None, inside)
+        super().__init__((dtype,), (none,), count, height, masked, self._multiply_add, self._multiply_add, inside)
         limits = np.finfo(self.dtype)
         self.lift = int(limits.maxexp - 2 - (TERMS - 1).bit_length()) // 2
         self.lowest = int(limits.minexp) + 1 - self.lift  # exponent of the least power

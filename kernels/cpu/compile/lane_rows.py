@@ -83,8 +83,8 @@ class Rows:
                     row = v.gather(self.parts, b.add(right, b.mul(step, b_row)), mask, zero)
                     along = b.mul(step, a_column)
                     for slots, left in zip(sums, lefts, strict=True):
-                        x = self._read(b, slots)
-                        total = self._one(self.combine, v, x, v.spread(self.parts, b.add(left, along)), row, unit)
+                        a_ik = v.spread(self.parts, b.add(left, along))
+                        total = self._one(self.combine, v, self._read(b, slots), a_ik, row, unit)
                         for slot, part in zip(slots, total, strict=True):
                             b.store(part.value, slot)
                 for slots, target in zip(sums, targets, strict=True):
@@ -131,8 +131,8 @@ class Rows:
             with b.if_then(b.icmp_signed("!=", more, I64(0))):
                 C = read(c)
                 look(C)
-                for slots, x in zip(sums, C, strict=True):
-                    for slot, part in zip(slots, x, strict=True):
+                for slots, some in zip(sums, C, strict=True):
+                    for slot, part in zip(slots, some, strict=True):
                         b.store(part.value, slot)
             strange = v.any(v.inverse(Vector(b.load(fine), np.dtype(bool))))
             strange = b.and_(strange, b.icmp_signed("!=", checked, I64(0)))
@@ -143,8 +143,8 @@ class Rows:
                     column = [r * n + k for r in range(height) for _ in range(n)]
                     totals = [self._one(self.combine, v, x, chosen(left, column), row, unit)
                               for x, left in zip(totals, A, strict=True)]
-                for i, x in enumerate(totals):
-                    v.scatter(x, b.add(c, I64(i * step)), None)
+                for i, total in enumerate(totals):
+                    v.scatter(total, b.add(c, I64(i * step)), None)
             return b.zext(strange, I64)
 
         return intrinsic_of(generate, types.int64)

@@ -216,6 +216,7 @@ class Lanes:
         call = context.get_function(function, signature)
         for library in call.libs:
             context.active_code_library.add_linking_library(library)
+        assert signature is not None
         dtype = as_dtype(signature.return_type)
         made = ir.Constant(ir.VectorType(scalar_kind(dtype), self.count), ir.Undefined)
         for i in range(self.count):

@@ -169,7 +169,7 @@ def _multiply_stack(task: Task, shape: Product, look: bool, plan: Plan) -> Any:
 
     def multiplied_once(look: bool) -> tuple[bool, Any]:
         result = _sums(low, shape.full, C[0].array.reshape(shape.full) if C else None)  # type: ignore
-        return lanes.multiply_stack(low, stacked(result), *stacks, bool(C), look), result
+        return lanes.multiply_stack(low, stacked(result), stacks[0], stacks[1], bool(C), look), result
 
     fine, result = multiplied_once(look)
     if not fine:
