@@ -49,31 +49,33 @@ class Before:
     ----------
     verb : {"product", "closure"}
     low : Lowering
+    S : Semiring
     """
 
-    def __init__(self, verb: str, low: Lowering):
-        self._verb, self._low, self._code, self._calls = verb, low, code_of(low, f"small {verb}s"), 0
+    def __init__(self, verb: str, low: Lowering, S: Semiring):
+        self._verb, self._low, self._algebra, self._calls = verb, low, S, 0
+        self._code = code_of(low, f"small {verb}s")
         plain = general(low.algebra, low.dtype) if low.by_element and low.by_element.bits else low
         arrays = SmallArrays(plain) if numpy_fits(plain) else None
         self._by_numpy: Callable[..., Any] | None = None
         if arrays is not None and (verb == "product" or arrays.closes):
             self._by_numpy = arrays.product if verb == "product" else arrays.closure
 
-    def bought(self) -> Any:
-        """The ufunc, if it is compiled by now or that repays; else None."""
-        self._calls += 1
-        if self._calls % ASKED == 1 and self._code.repays(0.0):
-            return small.ufunc(self._low, self._verb)
-        return None
-
     def answer(self, *operands: np.ndarray) -> Any:
-        """The answer by NumPy, or None."""
+        """The answer by NumPy, or by the ufunc once that is compiled; or None. One of `ASKED` calls is timed."""
+        self._calls += 1
+        if self._calls % ASKED != 1:
+            return None if self._by_numpy is None else self._by_numpy(*operands)
+        if self._code.repays(0.0):
+            ways, verb = (PRODUCTS, product) if self._verb == "product" else (CLOSURES, closure)
+            ways[self._algebra, self._low.dtype] = small.ufunc(self._low, self._verb)
+            return verb((*operands, self._algebra), {})
         if self._by_numpy is None:
-            self._code.spent += DECLINED
+            self._code.spent += DECLINED * ASKED
             return None
         began = perf_counter()
         found = self._by_numpy(*operands)
-        self._code.spent += perf_counter() - began
+        self._code.spent += (perf_counter() - began) * (1 if self._calls == 1 else ASKED)
         return found
 
 
@@ -89,9 +91,6 @@ class OfObjects:
     def __init__(self, S: Semiring):
         self._T, low = S.over(object), python_objects(S, OBJECT, "")
         self._kernel, self._cancels = kernel(low), cancels(low)
-
-    def bought(self) -> None:
-        """Nothing is compiled."""
 
     def answer(self, A: np.ndarray, B: np.ndarray | None = None) -> Any:
         """A ⊗ B, or A*; None if an element is not plain."""
@@ -165,10 +164,8 @@ def product(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
             way = _begin(PRODUCTS, "product", S, dtype)
         if not way:
             return None
-        if (ufunc := way.bought()) is None:
-            found = way.answer(A, B)
-            return found if found is None or not options else _written(found, options["out"])
-        way = PRODUCTS[S, dtype] = ufunc
+        found = way.answer(A, B)
+        return found if found is None or not options else _written(found, options["out"])
     try:
         found, strange = way(A, B)
     except ValueError:  # shapes that do not fit
@@ -192,9 +189,7 @@ def closure(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
             way = _begin(CLOSURES, "closure", S, dtype)
         if not way:
             return None
-        if (ufunc := way.bought()) is None:
-            return way.answer(A)
-        way = CLOSURES[S, dtype] = ufunc
+        return way.answer(A)
     try:
         found, strange = way(A)
     except ValueError:
@@ -240,7 +235,7 @@ def _begin(ways: Ways, verb: str, S: Semiring, dtype: np.dtype) -> Any:
     fits = low is not None and small.fits(low)
     if fits and low is not None and verb == "closure":
         fits = small.closes(low) and not (low.inverts or low.dual or cancels(low))
-    found = ways[S, dtype] = Before(verb, low) if fits and low is not None else False
+    found = ways[S, dtype] = Before(verb, low, S) if fits and low is not None else False
     return found
 
 

@@ -245,8 +245,17 @@ def test_compiling_is_bought_when_it_repays(monkeypatch: pytest.MonkeyPatch, tmp
     assert isinstance(small.PRODUCTS[S, A.dtype], np.ufunc)
 
 
-@pytest.mark.usefixtures("machine_code")
-def test_no_warning_is_given(recwarn: pytest.WarningsRecorder) -> None:
+@pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])
+def test_no_warning_is_given(
+    engine: str, request: pytest.FixtureRequest, recwarn: pytest.WarningsRecorder
+) -> None:
+    request.getfixturevalue(engine)
+    tiny, large = np.full((3, 3), 1e-200), np.full((3, 3), 3e38, "f4")
+    with np.errstate(all="raise"):
+        for S in (sr.min_plus, sr.plus_times, sr.max_min, sr.viterbi, sr.log):
+            outcome(sr.matmul, tiny, tiny, S)
+            outcome(sr.matmul, large, large, S)
+            outcome(sr.closure, tiny, S)
     far = np.array([[np.inf, -np.inf], [1e308, -1e308]])
     sr.matmul(far, far, sr.max_min)
     assert outcome(sr.matmul, far, far, sr.min_plus) is not None

@@ -8,12 +8,13 @@ there is no answer here, and the general way is asked.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from semiring.algebra.evaluate import numpy_function
-from semiring.algebra.expression import Traced
+from semiring.algebra.expression import Expression, Traced
 from semiring.errors import SemiringError
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.sums import suited
@@ -38,12 +39,12 @@ class SmallArrays:
         self._add = SUMS[_name(low.add)]
         self._blas, self._floats = low.blas, dtype.kind == "f"
         self._one = dtype.type(low.one[0])
-        name = _name(low.mul)
-        self._times: np.ufunc | None = getattr(np, name) if name in ("add", "multiply", *EXTREMES) else None
+        self._product = _name(low.mul)
+        plain = self._product in ("add", "multiply", *EXTREMES)
+        self._times: np.ufunc | None = getattr(np, self._product) if plain else None
         self._general = numpy_function(low.mul.outputs, 2, (dtype,), (dtype,))
-        inside = S.carrier_in(low.dtype)
-        every = inside.op == "constant"
-        self._inside = None if every else numpy_function((inside,), 1, (low.dtype,), (np.dtype(bool),))
+        self._calm = float(np.sqrt(np.finfo(dtype).max)) if self._floats else 0.0
+        self._inside = _inside(S.carrier_in(low.dtype), low.dtype)
         self._suited = suited(S, low.dtype) if self._low else None
         self.closes = not S.product_only and S.has_unit_stars and takes_extremes(low)
 
@@ -55,47 +56,71 @@ class SmallArrays:
         depth = A.shape[-1]
         if depth != len(B) or A.size * B.size > MOST_TERMS * depth:
             return None
-        with np.errstate(all="ignore"):
-            if self._blas:
-                C = A @ B
-                return C if self._is_usual(C) else None
-            if not self._are_elements(A, B):
-                return None
+        if self._blas:  # what is not finite spreads to sums that are not finite
+            with np.errstate(all="ignore"):
+                C = np.dot(A, B)
+            return C if np.vdot(C, C) < np.inf else None
+        if self._inside is not None and not (self._inside(A) and self._inside(B)):
+            return None
+        if self._low and not self._has_room(A, B):
             a, b = self._stored(A), self._stored(B)
             if a is None or b is None:
                 return None
-            C = self._add.reduce(self._terms(a.T if right else a.T[..., None], b if left else b[:, None]))
-            return self._usual(C)
+            return self._decoded(self._sums(a, b, left, right))
+        calm = self._calm
+        if not self._floats or (self._product == "add" and np.vdot(A, A) < calm and np.vdot(B, B) < calm):
+            return self._sums(A, B, left, right)  # no NaN, no infinity, and none comes up
+        if self._product in EXTREMES:
+            C = self._sums(A, B, left, right)
+        else:
+            with np.errstate(all="ignore"):
+                C = self._sums(A, B, left, right)
+        total = np.vdot(C, C)  # of squares: only a NaN makes one
+        return C if total == total else None
 
     def closure(self, A: np.ndarray) -> Any:
         """A* of a matrix, or None."""
-        if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        if A.ndim != 2 or A.shape[0] != A.shape[1] or (self._inside is not None and not self._inside(A)):
             return None
-        add, C = self._add, self._stored(A)
-        if C is None or not self._are_elements(A):
+        stored = self._stored(A) if self._low else np.array(A, order="C")
+        if stored is None:
             return None
-        C = np.array(C, order="C", copy=None if self._low else True)
-        diagonal = C.reshape(-1)[:: len(A) + 1]
+        C, add = np.ascontiguousarray(stored), self._add
+        diagonal, terms = C.reshape(-1)[:: len(A) + 1], np.empty_like(C)
         with np.errstate(all="ignore"):
             add(diagonal, self._one, out=diagonal)
             for column, row in zip(C.T[..., None], C, strict=True):
-                add(C, self._terms(column, row), out=C)
-            return self._usual(C) if (diagonal == self._one).all() else None
+                if self._times is not None:
+                    self._times(column, row, out=terms)
+                else:
+                    terms = self._general((column,), (row,))[0]
+                add(C, terms, out=C)
+            usual = (diagonal == self._one).all() and (not self._floats or np.vdot(C, C) >= 0)
+        return self._decoded(C) if usual else None
+
+    def _sums(self, a: np.ndarray, b: np.ndarray, left: bool, right: bool) -> Any:
+        """⊕ over k of all terms; `left` and `right` say which is a vector."""
+        a, b = a.T if right else a.T[..., None], b if left else b[:, None]
+        terms = self._general((a,), (b,))[0] if self._times is None else self._times(a, b, order="C")
+        return self._add.reduce(terms)
+
+    def _has_room(self, A: np.ndarray, B: np.ndarray) -> bool:
+        """Whether no element is infinite, and no sum of two leaves the dtype."""
+        assert self._suited
+        low, high, _ = self._suited
+        least, most = (int(A.min()), int(B.min())), (int(A.max()), int(B.max()))
+        return low <= min(*least, sum(least)) and max(*most, sum(most)) <= high
 
     def _stored(self, A: np.ndarray) -> np.ndarray | None:
-        """The elements in storage, or None where one is strange."""
-        if self._low is None:
-            return A
-        assert self._suited
+        """Integers in storage, or None where one is strange."""
+        assert self._suited and self._low
         low, high, absent = self._suited
         if not (low <= A.min() and A.max() <= high) and not ((absent == A) | ((low <= A) & (high >= A))).all():
             return None
         return np.asarray(self._low.encode(A, True))
 
-    def _usual(self, C: Any) -> Any:
+    def _decoded(self, C: Any) -> Any:
         """An answer from storage, or None."""
-        if not self._is_usual(C):
-            return None
         if self._low is None:
             return C
         try:
@@ -103,23 +128,32 @@ class SmallArrays:
         except SemiringError:  # a number leaves its dtype, which the general way explains
             return None
 
-    def _terms(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        if self._times is not None:
-            return self._times(a, b, order="C")
-        return np.asarray(self._general((a,), (b,))[0])
 
-    def _is_usual(self, C: Any) -> bool:
-        """Whether there is no NaN in a result; and nothing infinite, where a sum of products would hide what was."""
-        if not self._floats:
-            return True
-        total = np.add.reduce(C, axis=None) if self._blas else np.minimum.reduce(C, axis=None)
-        return bool(total - total == 0) if self._blas else bool(total == total)
+def _inside(carrier: Expression, dtype: np.dtype) -> Callable[[np.ndarray], Any] | None:
+    """A test whether all numbers of an array are in a carrier; None where all numbers are."""
+    if carrier.op == "constant":
+        return None
+    ends = _ends(carrier)
+    if ends is not None:
+        low, high = ends
+        if high == np.inf:
+            return lambda A: low <= A.min()
+        return lambda A: low <= A.min() and A.max() <= high
+    test = numpy_function((carrier,), 1, (dtype,), (np.dtype(bool),))
+    return lambda A: test((A,))[0].all()
 
-    def _are_elements(self, *operands: np.ndarray) -> bool:
-        """Whether all are in the carrier; finite results of sums of products come of finite numbers."""
-        if self._inside is None or self._blas:
-            return True
-        return all(self._inside((X,))[0].all() for X in operands)
+
+def _ends(carrier: Expression) -> tuple[float, float] | None:
+    """The ends of a carrier whose expression says that it is an interval with a lower end; None for others."""
+    if carrier.op == "logical_and":
+        first, second = map(_ends, carrier.args)
+        if first and second:
+            return max(first[0], second[0]), min(first[1], second[1])
+    elif carrier.op in ("greater_equal", "less_equal"):
+        x, end = carrier.args
+        if x.op == "input" and end.op == "constant":
+            return (end.value, np.inf) if carrier.op == "greater_equal" else (-np.inf, end.value)
+    return None
 
 
 def fits(low: Lowering) -> bool:
