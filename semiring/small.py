@@ -4,6 +4,8 @@
       → ufunc         compiled for S and the dtype (kernels/cpu/dense/small.py), or NumPy's functions before that repays
       → answer        or None: anything is not usual, and the general way finds out what
 
+A product of CuPy arrays is one launch instead (kernels/cuda/dense/small.py).
+
 A call this way costs what a call of NumPy does. It refuses nothing and explains nothing: what it does not know, and
 what it finds strange while it computes, goes the general way, which reads everything anew. So there is one place where
 each error is raised, and one text of it.
@@ -11,6 +13,7 @@ each error is raised, and one text of it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -36,6 +39,7 @@ from .solvers.dense.schedules import PIVOTS
 LARGEST = 4096  # elements of an operand
 ASKED = 64  # calls after which it is asked again whether compiling repays
 DECLINED = 5e-5  # seconds that a call loses by the general way
+ON_GPU = f"{__package__}.solvers.dense.speculation"  # loaded by the first call on a GPU
 KEPT = 1024  # algebras and dtypes that are known at once
 
 ndarray, truth = np.ndarray, np.bool_
@@ -173,6 +177,13 @@ def product(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if strange if strange.__class__ is truth else strange.any():
         return None
     return _written(found, options["out"]) if options else found
+
+
+def product_on_gpu(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A ⊗ B of small CuPy arrays, or None for the general way, which the first such call takes."""
+    if options or len(operands) != 3 or (found := sys.modules.get(ON_GPU)) is None:
+        return None
+    return found.small_product(*operands)
 
 
 def closure(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:

@@ -78,6 +78,10 @@ USERS = (
     Case("f32 Σ |a − b|", declared("|a − b|", lambda a, b: np.abs(a - b)), "f4", -1, 1, 16.9, absent=False),
     Case("f32 Σ (a − b)²", declared("(a − b)²", lambda a, b: (a - b) ** 2), "f4", -1, 1, 16.9, absent=False),
     Case("f32 Σ min(a, b)", declared("min(a, b)", np.minimum, carrier=lambda a: a >= 0), "f4", 0, 1, 14.0),
+    Case("f32 noisy-or: a + b − ab of a · b", sr.Semiring("noisy-or", add=lambda a, b: a + b - a * b, mul=np.multiply,
+         zero=0.0, product_only=True), "f4", 0, 1, 16.9),
+    Case("f32 max |a − b|", sr.Semiring("max |a − b|", add=np.maximum, mul=lambda a, b: np.abs(a - b), zero=0.0,
+         product_only=True), "f4", -1, 1, 16.9, absent=False),
     Case("f32 min of a + b + ab/8", sr.Semiring("a + b + ab/8", add=np.minimum, mul=lambda a, b: a + b + a * b / 8,
          zero=np.inf, one=0.0, carrier=lambda a: a >= 0), "f4", 0, 1, 12.8, absent=False),
     Case("the same, one entry in sixteen absent", sr.Semiring("a + b + ab/8", add=np.minimum,
@@ -238,6 +242,7 @@ def overhead() -> list[tuple[str, ...]]:
         "closure of 16 × 16, until the answer is there": lambda: sr.closure(A, sr.min_plus),
         "the same, check=False": lambda: sr.closure(A, sr.min_plus, check=False),
         "product of 16 × 16": lambda: sr.matmul(A, A, sr.min_plus),
+        "the same over + and ×, by CuPy": lambda: A @ A,
     }
     return [(label, f"{1e3 * milliseconds(work, 301):.0f} µs") for label, work in works.items()]
 

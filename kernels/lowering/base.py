@@ -16,6 +16,7 @@ import numpy as np
 from semiring.algebra.evaluate import numpy_function
 from semiring.algebra.expression import Expression, Traced, apply, constant, equals
 from semiring.algebra.laws import sequence
+from semiring.algebra.proofs import Range
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.facts import Facts
 
@@ -82,6 +83,7 @@ class Lowering:
     flipped: int = 0  # the bits of negative numbers that storage has flipped, if this is all that `encode` does
     by_element: ByElement | None = AS_IT_IS  # `recode` for compiled code; None where only whole arrays are converted
     compiled: bool = True  # else NumPy runs the expressions as they stand
+    within: Range | None = None  # where all elements lie, if that is known of the data and more than of the carrier
 
     @cached_property
     def is_identity(self) -> bool:
@@ -132,7 +134,8 @@ class Lowering:
         """What compiled code depends on."""
         return (
             self.kind, self.add, self.mul, self.scale, self.star, self.defined, self.components, self.zero, self.one,
-            self.fused_sum, self.blas, self.inverts, self.log_sum, self.algebra if self.kind == "objects" else None,
+            self.fused_sum, self.blas, self.inverts, self.log_sum, self.within,
+            self.algebra if self.kind == "objects" else None,
         )
 
     @cached_property

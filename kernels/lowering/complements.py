@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache, reduce
-from math import inf, isfinite
+from math import inf, isfinite, prod
 
 import numpy as np
 
 from semiring.algebra.expression import Expression, Traced, apply, constant, operand, postorder, substitute
-from semiring.algebra.proofs import Range, carrier_range, range_of
+from semiring.algebra.proofs import EVERYTHING, Range, carrier_range, range_of
 
 from .base import Lowering
 
@@ -76,6 +76,31 @@ def _product(p: Polynomial, q: Polynomial) -> Polynomial | None:
         return None
     terms = [{tuple(sorted(j + k)): c * d} for j, c in p.items() for k, d in q.items()]
     return reduce(lambda x, y: _sum(x, y, 1), terms, {})
+
+
+def bounded_range(low: Lowering) -> Range | None:
+    """The carrier's interval, if it is finite and ⊕, ⊗ and star lead out of it by rounding only; else None.
+
+    A polynomial in which no operand has a power above 1 is greatest and least at ends of the interval. `range_of` looks
+    at one operation after the other, and finds only that a + b − ab of numbers in [0, 1] lies in [−1, 2].
+    """
+    traced, mul = low.algebra.traced, low.test_for_zero.mul if low.test_for_zero else low.mul
+    inside = carrier_range(traced.carrier) if traced else EVERYTHING
+    if not (isfinite(inside.low) and isfinite(inside.high)):
+        return None
+    outputs = [low.add.outputs[0], mul.outputs[0], *([] if low.algebra.product_only else low.star.outputs)]
+    for e in outputs:
+        found, terms = range_of(e, (inside, inside)), multilinear(e)
+        if terms is not None:
+            ends = [Fraction(inside.low), Fraction(inside.high)]
+            values = [
+                sum((c * prod(((p, q)[i] for i in k), start=Fraction(1)) for k, c in terms.items()), Fraction(0))
+                for p in ends for q in ends
+            ]
+            found = Range(float(min(values)), float(max(values)))
+        if found.nan or found.low < inside.low or found.high > inside.high:
+            return None
+    return inside
 
 
 def complemented_step(low: Lowering, inside: Range | None = None) -> Expression | None:

@@ -10,16 +10,22 @@ from semiring.algebra.expression import Expression, apply, operand, postorder, r
 from semiring.algebra.proofs import EVERYTHING, Range, range_of, reached_range
 
 from .base import Lowering
+from .complements import bounded_range
 
 Fuses = Callable[[Expression, Expression], bool]  # a sum, and a product in it: whether they are rounded together
+SMALL = 2.0**15  # numbers up to here, rounded or not, are in the range of every float dtype
 UNIT = operand(3)  # a 1 that the compiler does not know, beside the operands x, a and b of x ⊕ a ⊗ b
 ADDED = frozenset("add subtract minimum maximum less less_equal greater greater_equal equal not_equal".split())
 
 
 def operand_ranges(low: Lowering) -> tuple[Range, Range]:
-    """The intervals of both operands of a ⊕ or a ⊗, as far as they are proven."""
+    """The intervals of both operands of a ⊕ or a ⊗, as far as they are proven, or known of the data."""
+    if low.within is not None:
+        return low.within, low.within
     traced = low.algebra.traced
-    inside = reached_range(traced) if traced and low.dtype.kind == "f" else EVERYTHING
+    if traced is None or low.dtype.kind != "f" or len(low.components) > 1:
+        return EVERYTHING, EVERYTHING
+    inside = bounded_range(low) or reached_range(traced)
     return inside, inside
 
 
@@ -27,9 +33,12 @@ def hides_no_infinity(inputs: tuple[Range, ...], total: Expression, product: Exp
     """Whether a product may be added before it is rounded: it is never an infinity opposite to what it is added to.
 
     Rounded first it would make NaN of that, which tells that there is no result; unrounded it leaves the other one.
+    A small product is finite in any case.
     """
     other = total.args[0] if total.args[1] is product else total.args[1]
     left, right = range_of(other, inputs), range_of(product, inputs)
+    if not right.nan and max(abs(right.low), abs(right.high)) <= SMALL:
+        return True
     if total.op == "subtract":  # whichever of them is taken away
         return (left.low >= 0 and right.high <= 0) or (left.high <= 0 and right.low >= 0)
     return (left.low >= 0 and right.low >= 0) or (left.high <= 0 and right.high <= 0)

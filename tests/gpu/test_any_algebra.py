@@ -51,6 +51,27 @@ def test_products_of_complements(shape: tuple[int, int, int], dtype: str, declar
         np.testing.assert_allclose(gpu, cpu, rtol=2 * tolerance, atol=4 * np.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("shape", [(7, 33, 70), (300, 301, 257), (256, 256, 256)])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2"])
+@pytest.mark.parametrize("kind", ["zeros", "infinite", "signs"])
+def test_forms_for_numbers_that_are_not_negative(shape: tuple[int, int, int], dtype: str, kind: str) -> None:
+    """What sums take in and what tests they leave out depends on the data, and the answer does not."""
+    m, k, n = shape
+    rng = np.random.default_rng(0)
+    A, B = (rng.random(s).astype(dtype) / k * (rng.random(s) < 0.7).astype(dtype) for s in ((m, k), (k, n)))
+    if kind == "infinite":
+        A[0, 0], B[:, 0] = np.inf, 0.5
+    elif kind == "signs":
+        A[0, 0] = -A[0, 1]
+    for add, mul in (
+        (lambda a, b: a + b + a * b, np.multiply), (np.add, lambda a, b: a * b / 2),
+        (np.maximum, lambda a, b: a * b + a + b),
+    ):
+        S = sr.Semiring("users", add=add, mul=mul, zero=0, product_only=True)
+        gpu, cpu = on_both(lambda a, b, S=S: sr.matmul(a, b, S, check=True), A, B)
+        np.testing.assert_allclose(gpu, cpu, rtol=4 * k**0.5 * np.finfo(dtype).eps, atol=np.finfo(dtype).eps)
+
+
 @pytest.mark.parametrize("n", [5, 150, 600])
 def test_an_overflow_stays_where_it_leads_to(n: int) -> None:
     A = np.zeros((n, n), "f4")

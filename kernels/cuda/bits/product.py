@@ -8,7 +8,8 @@ and product_lop.cu where such instructions are missing or emulated. Each also wr
 from __future__ import annotations
 
 import sys
-from ctypes import CDLL, POINTER, addressof, c_longlong, c_ubyte, c_uint, c_ulonglong, c_void_p, string_at
+from collections.abc import Iterable
+from ctypes import CDLL, POINTER, addressof, c_ubyte, c_uint, c_ulonglong, c_void_p, string_at
 from functools import lru_cache
 from struct import unpack
 from typing import Any, NamedTuple
@@ -169,13 +170,9 @@ def _place(matrix: Bits | None) -> tuple[int, int]:
 class MappedFunction(Function):
     """A kernel whose first two arguments are tensor maps, given as `MAPPED` numbers each."""
 
-    def __call__(self, across: int, down: int, *arguments: int) -> None:
-        """Launch on the current stream."""
-        if not hasattr(self._slots, "pair"):
-            values = (c_longlong * len(arguments))()
-            begins = [0, MAPPED, *range(2 * MAPPED, len(arguments))]
-            self._slots.pair = values, (c_void_p * len(begins))(*(addressof(values) + 8 * i for i in begins))
-        super().__call__(across, down, *arguments)
+    def begins(self, count: int) -> Iterable[int]:
+        """The numbers with which arguments begin."""
+        return [0, MAPPED, *range(2 * MAPPED, count)]
 
 
 @lru_cache(4)

@@ -1,15 +1,23 @@
-"""Compiling and launching through CuPy, which this package imports here, and only when something runs."""
+"""Compiling and launching through CuPy, which this package imports here, and only when something runs.
+
+Each kernel of a text is compiled by itself when it is first asked for, or before: `compile_ahead` has threads compile
+all kernels that a call is expected to need. So a first call takes about as long as the slowest of them.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import sys
-from collections.abc import Callable, Iterator
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from ctypes import CDLL, addressof, c_longlong, c_uint, c_void_p
+from ctypes import addressof, c_longlong, c_void_p
 from functools import lru_cache
 from threading import Lock, local
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from semiring.kernels.cpu.compile.cache import Entries
 
@@ -18,31 +26,32 @@ from .program import OPTIONS
 RECORDING = Lock()  # who has it records a graph, or waits for a device as a whole: not both at once
 
 NO_CONTEXT = 201  # the driver's CUDA_ERROR_INVALID_CONTEXT
+MOST_THREADS = 16  # that compile at once
 STATIC_SHARED = 48 << 10  # bytes of shared memory that a block gets without asking
 
 
 class Module:
-    """CUDA text, compiled when its first function is asked for; machine code is kept on disk.
+    """CUDA text, of which each kernel is compiled when it is asked for; machine code is kept on disk.
 
     CuPy's own compilation flushes denormal numbers to zero, so NVRTC is called directly.
     """
 
     def __init__(self, source: str):
         self.source = source
-        self._loaded: dict[int, Any] = {}  # for each device
+        self._loaded: dict[tuple[int, str], Any] = {}  # for each device and kernel
         self._loading, self._asking = Lock(), Lock()
         self._room: dict[int, int] = {}  # the most dynamic shared memory that each kernel may take
 
-    def loaded(self, device: int) -> Any:
-        """The code on the current device, whose number this is."""
+    def loaded(self, device: int, name: str) -> Any:
+        """The code of a kernel on the current device, whose number this is."""
         with self._loading:  # a second module would replace the first, and its functions would be gone
-            module = self._loaded.get(device)
+            module = self._loaded.get((device, name))
             if module is None:
                 import cupy
 
                 module = cupy.cuda.function.Module()
-                module.load(_machine_code(self.source, architecture()))
-                self._loaded[device] = module
+                module.load(_machine_code(only(self.source, name), architecture()))
+                self._loaded[device, name] = module
         return module
 
     def function(self, name: str, threads: int, shared: int = 0) -> Function:
@@ -54,7 +63,7 @@ class Module:
 
         Functions of one name share the kernel, and its allowance with it: one that needs less must not lower it.
         """
-        kernel: int = self.loaded(device).get_function(name).ptr
+        kernel: int = self.loaded(device, name).get_function(name).ptr
         with self._asking:
             if shared > self._room.get(kernel, STATIC_SHARED):
                 _set_attribute(kernel, "MAX_DYNAMIC_SHARED_SIZE_BYTES", shared)
@@ -79,21 +88,36 @@ class Function:
     def __call__(self, across: int, down: int, *arguments: int) -> None:
         """Launch on the current stream."""
         try:
-            values, places = self._slots.pair
+            values, at, _ = self._slots.own
         except AttributeError:
-            values = (c_longlong * len(arguments))()
-            places = (c_void_p * len(arguments))(*(addressof(values) + 8 * i for i in range(len(arguments))))
-            self._slots.pair = values, places
+            values, at, _ = self._slots.own = self._made_slots(len(arguments))
         values[:] = arguments
         cuda = _cuda()
         handle = self._kernels.get(cuda.device()) or self._load()
-        grid = (handle, across, down, 1, self.threads, 1, 1, self.shared, cuda.stream().ptr, places, None)
-        status = cuda.launch(*grid)
-        if status == NO_CONTEXT:  # a new thread
-            cuda.runtime.free(0)
-            status = cuda.launch(*grid)
-        if status:
-            cuda.check(status)
+        grid = (handle, across, down, 1, self.threads, 1, 1, self.shared, cuda.stream().ptr, at, 0)
+        try:
+            cuda.launch(*grid)
+        except cuda.error as e:
+            if e.status != NO_CONTEXT:
+                raise
+            cuda.runtime.free(0)  # a new thread
+            cuda.launch(*grid)
+
+    def begins(self, count: int) -> Iterable[int]:
+        """The numbers with which arguments begin: each is an argument of its own."""
+        return range(count)
+
+    def _made_slots(self, count: int) -> tuple[Any, int, Any]:
+        """Room for the arguments of a thread, the address of their places, and the places."""
+        values = (c_longlong * count)()
+        places = [addressof(values) + 8 * i for i in self.begins(count)]
+        room = (c_void_p * len(places))(*places)
+        return values, addressof(room), room
+
+    @property
+    def text(self) -> str:
+        """What has to be compiled; empty if that is loaded on the current device."""
+        return "" if current_device() in self._kernels else only(self.module.source, self.name)
 
     def _load(self) -> int:
         device = current_device()
@@ -113,18 +137,19 @@ class _Cuda(NamedTuple):
     runtime: Any
     device: Callable[[], int]
     stream: Callable[[], Any]
-    launch: Callable[..., int]
-    check: Callable[[int], None]
+    launch: Callable[..., None]
+    error: Any  # the exception that a launch raises
 
 
 @lru_cache(1)
 def _cuda() -> _Cuda:
     import cupy
+    from cupy.cuda import driver
 
-    launch = CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1").cuLaunchKernel
-    launch.argtypes = [c_void_p, *[c_uint] * 7, c_void_p, c_void_p, c_void_p]
     runtime = cupy.cuda.runtime
-    return _Cuda(runtime, runtime.getDevice, cupy.cuda.get_current_stream, launch, cupy.cuda.driver.check_status)
+    return _Cuda(
+        runtime, runtime.getDevice, cupy.cuda.get_current_stream, driver.launchKernel, driver.CUDADriverError
+    )
 
 
 def in_use() -> bool:
@@ -163,8 +188,51 @@ def synchronize_device(device: Any) -> None:
         device.synchronize()
 
 
+_KERNEL = 'extern "C" __global__ '
+
+
+def only(source: str, name: str) -> str:
+    """A text in which one of its kernels is compiled; others become templates that nothing uses.
+
+    Examples
+    --------
+    >>> print(only('extern "C" __global__ void f() {} extern "C" __global__ void g() { f(); }', "g"))
+    template <int> __global__ void f() {} extern "C" __global__ void g() { f(); }
+    """
+    first, *kernels = source.split(_KERNEL)
+    named = re.compile(rf"[^{{;]*\b{name}\(")
+    return first + "".join((_KERNEL if named.match(text) else "template <int> __global__ ") + text for text in kernels)
+
+
+_begun: dict[tuple[str, str], Future[bytes]] = {}  # what threads compile, until it is asked for
+
+
+def compile_ahead(functions: Iterable[Function]) -> None:
+    """Have threads compile some kernels, the slowest first, unless they are loaded; nothing waits for them."""
+    if (pool := _threads()) is None:
+        return
+    target = architecture()
+    for function in functions:
+        key = function.text, target
+        if key[0] and key not in _begun:
+            _begun[key] = pool.submit(_made, *key)
+
+
+@lru_cache(1)
+def _threads() -> ThreadPoolExecutor | None:
+    """Threads that compile while others do; None where there is one core."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return ThreadPoolExecutor(min(cores, MOST_THREADS), "semiring-nvrtc") if cores > 1 else None
+
+
 def _machine_code(source: str, target: str) -> bytes:
-    """A source's machine code, as it was kept or as it is compiled now."""
+    """A source's machine code, as a thread compiles it, as it was kept, or as it is compiled now."""
+    begun = _begun.pop((source, target), None)
+    return _made(source, target) if begun is None else begun.result()
+
+
+def _made(source: str, target: str) -> bytes:
+    """The machine code as it was kept, or as it is compiled now."""
     import cupy
     from cupy.cuda import nvrtc
 
@@ -249,8 +317,29 @@ def empty_like_rows(block: Any) -> Any:
 def copy_of(block: Any) -> Any:
     """A copy in C order."""
     result = empty_like_rows(block)
-    result[...] = block
+    across = block.shape[-1] * block.itemsize if block.ndim else block.itemsize
+    in_rows = block.ndim == 2 and block.strides[1] == block.itemsize and block.strides[0] >= across
+    if not block.size or not (in_rows or block.flags.c_contiguous):
+        result[...] = block
+        return result
+    from cupy.cuda import get_current_stream, runtime  # by the driver: a kernel of CuPy's would be compiled first
+
+    runtime.memcpy2DAsync(
+        result.data.ptr, across, block.data.ptr, block.strides[0] if in_rows else across, across,
+        block.nbytes // across, runtime.memcpyDeviceToDevice, get_current_stream().ptr,
+    )
     return result
+
+
+def minus_ones(count: int) -> Any:
+    """So many integers −1 on the device: memory whose bits are all set, for which nothing is compiled."""
+    import cupy
+
+    numbers = cupy.empty(count, np.int32)
+    if count:
+        stream = cupy.cuda.get_current_stream().ptr
+        cupy.cuda.runtime.memsetAsync(numbers.data.ptr, 0xFF, numbers.nbytes, stream)
+    return numbers
 
 
 _kept = local()

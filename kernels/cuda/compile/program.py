@@ -254,25 +254,33 @@ def program(low: CudaLowering) -> Program:
     rules = replace(NON_NEGATIVE if low.non_negative else CUDA, fuses=fuses)
     exact = low.drops_nan or low.algebra.idempotent  # x ⊕ x = x for every x: ⊕ rounds nothing
     rough = rules if exact else replace(ROUNDED, fuses=fuses)
+    prelude = [
+        *_sums(low, rules),
+        function("times", "a, b", low.mul.outputs, components, rules=rough),
+        function("star", "a", low.star.outputs, components, rules=rules),
+        function("defined", "a", [low.defined], components, [np.dtype(bool)]),
+        *_relax(low, rough),
+        f"constexpr bool ABSORBS = {'true' if low.absorbs else 'false'};\n",
+        f"constexpr bool UNIT_PIVOTS = {'true' if low.unit_pivots else 'false'};\n",
+    ]
+    return Program(components, "".join(prelude), _weight(low, rough))
+
+
+def _sums(low: CudaLowering, rules: Rules) -> list[str]:
+    """Elements, 0, 1 and ⊕: all that the ways into storage and out of it need of an algebra."""
+    components = low.components
     if len(components) == 1:
         value = f"using Value = {memory_type(components[0])};\n"
     else:
         fields = " ".join(f"{memory_type(c)} f{i};" for i, c in enumerate(components))
         value = f"struct Value {{ {fields} }};\n"
     equal = " && ".join(["x == y"] if len(components) == 1 else [f"x.f{i} == y.f{i}" for i in range(len(components))])
-    prelude = [
+    return [
         '#line 1 "prelude"\n', value,
         _constant("zero", low.zero, components), _constant("one", low.one, components),
-        function("times", "a, b", low.mul.outputs, components, rules=rough),
         function("plus", "x, t", low.add.outputs, components, rules=rules),
-        function("star", "a", low.star.outputs, components, rules=rules),
-        function("defined", "a", [low.defined], components, [np.dtype(bool)]),
-        *_relax(low, rough),
         f"DEVICE bool same(Value x, Value y) {{ return {equal}; }}\n",
-        f"constexpr bool ABSORBS = {'true' if low.absorbs else 'false'};\n",
-        f"constexpr bool UNIT_PIVOTS = {'true' if low.unit_pivots else 'false'};\n",
     ]
-    return Program(components, "".join(prelude), _weight(low, rough))
 
 
 def _relax(low: CudaLowering, rules: Rules) -> list[str]:
@@ -305,10 +313,10 @@ def rank_source(dtype: np.dtype, rank: np.dtype) -> str:
 
 
 def exchange_source(low: CudaLowering) -> str:
-    """The source of the way into storage and out of it."""
-    text = program(low)
+    """The source of the way into storage and out of it; the same for all forms of an algebra in one storage."""
     found = "constexpr int THREADS = 256;\n" + _file("dense/found.cuh")
-    return Program(text.components, text.prelude + _data(low)).source(found, "dense/exchange.cu")
+    sums = _sums(low, replace(CUDA, fuses=partial(hides_no_infinity, operand_ranges(replace(low, within=None)))))
+    return Program(low.components, "".join(sums) + _data(low)).source(found, "dense/exchange.cu")
 
 
 def _data(low: CudaLowering) -> str:

@@ -28,7 +28,15 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cuda.compile.launch import RECORDING, Function, Module, current_device, keeping, memory
+from semiring.kernels.cuda.compile.launch import (
+    RECORDING,
+    Function,
+    Module,
+    current_device,
+    keeping,
+    memory,
+    minus_ones,
+)
 from semiring.kernels.cuda.compile.program import (
     LARGEST_STACKED,
     CloseGeometry,
@@ -57,9 +65,8 @@ class Closure:
 
     def __call__(self, A: View) -> Any:
         """Close a matrix; returns a device array of one integer: −1, or the first pivot without a star."""
-        import cupy
 
-        failed = cupy.full(1, -1, np.int32)
+        failed = minus_ones(1)
         self._close(A, 0, failed.data.ptr)
         return failed
 
@@ -250,6 +257,12 @@ class Closure:
             narrow = stack_geometry(self.size, n, self.powers.light)
             powers = self._function(self.powers.powers, narrow, "close_powers")
         return powers, self._function(self.text.stack, g, "close_stack"), g.MATRICES
+
+    def needed(self, n: int, stacked: bool) -> list[Function]:
+        """The kernels by which blocks of a matrix of order n are closed."""
+        if stacked or n <= self._order:
+            return [function for function in self._small_functions(n)[:2] if function is not None]
+        return list(self._step)
 
     @lru_cache(64)  # noqa: B019
     def _function(self, source: Callable[[CloseGeometry], str], g: CloseGeometry, name: str) -> Function:

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.kernels.cuda.compile.launch import Function, Module, copy_of, device_name, empty_like_rows, rows_of
+from semiring.kernels.cuda.compile.launch import (
+    Function,
+    Module,
+    copy_of,
+    device_name,
+    empty_like_rows,
+    minus_ones,
+    rows_of,
+)
 from semiring.kernels.cuda.compile.program import (
     LARGEST_STACKED,
     always_defined,
@@ -163,7 +171,7 @@ class CudaKernel:
             self.product(view_of(parts[whole]), *last, 1, False)
         self.thin.join(parts.reshape(count, -1), target.reshape(-1), accumulate)
         if target is not C:
-            C[...] = target[:, :m, :n]
+            self._copy_back(C, target[:, :m, :n])
         return True
 
     def _rows_of(self, stack: Any) -> Any:
@@ -192,7 +200,7 @@ class CudaKernel:
         if not (k and self.words and self._word_product(*views, batch, accumulate)):
             self.product(*views, batch, accumulate)
         if target is not C:
-            C[...] = target[:, :m, :n]
+            self._copy_back(C, target[:, :m, :n])
 
     def _operands(self, C: Any, A: Any, B: Any, accumulate: bool) -> tuple[Any, Any, Any]:
         """C, A and B with rows that lie side by side; as whole, aligned tiles where a copy of them pays."""
@@ -235,6 +243,13 @@ class CudaKernel:
                 target.columns,
             )
 
+    def _copy_back(self, target: Any, source: Any) -> None:
+        """target ← source, stacks of the same shape; by CuPy if elements of a row do not lie side by side."""
+        if target.strides[-1] == target.itemsize == source.strides[-1]:
+            self._place(view_of(source), view_of(target), len(target))
+        else:
+            target[...] = source
+
     def _word_product(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> bool:
         """The product by words of two elements, an odd last column aside; False where rows do not begin with a word."""
         assert self.words
@@ -275,7 +290,7 @@ class CudaKernel:
         work = self.padded(D[None], order, order)[0] if can_pad and n > WORTH_PADDING else rows_of(D)
         failed = self.closure(view_of(work))
         if work.data.ptr != D.data.ptr:
-            D[...] = work[:n, :n]
+            self._copy_back(D[None], work[None, :n, :n])
         return -1 if self.always_defined else int(failed[0])
 
     def closes_whole(self, n: int) -> bool:
@@ -313,14 +328,13 @@ class CudaKernel:
                 view_of(work), n, len(work), 0 if failed is None else failed.data.ptr + failed.itemsize * start
             )
             if work is not some:
-                some[...] = work[:, :n, :n]
+                self._copy_back(some, work[:, :n, :n])
         return failed
 
     def _no_failures(self, batch: int) -> Any:
         """−1 for each matrix of a stack, or None where every star exists."""
-        import cupy
 
-        return None if self.always_defined else cupy.full(batch, -1, np.int32)
+        return None if self.always_defined else minus_ones(batch)
 
     def close_small(self, A: Any, D: Any) -> Any:
         """D[s] ← A[s]*, orders up to `LARGEST_STACKED`; A may be D. The first pivots without a star, None if all have.
@@ -343,6 +357,25 @@ class CudaKernel:
         twin = copy(self)
         twin.always_defined = True
         return twin
+
+    # What calls compile
+
+    def for_product(self, m: int, k: int, n: int, stacked: bool) -> list[Function]:
+        """The kernels that a product of matrices needs, as far as their shapes tell."""
+        if self.is_linear or self.log_sums or stacked:
+            return []
+        whole = min(m, k, n) >= WORTH_PADDING and self.can_pad
+        product = self.words or self.product
+        return [*([self._elements[3]] if whole else []), product.function(product.geometry(m, n, 1), whole)]
+
+    def for_closure(self, n: int, stacked: bool) -> list[Function]:
+        """The kernels that a closure needs, as far as its order tells."""
+        if self.lowering.inverts or self.lowering.dual or (stacked and n > LARGEST_STACKED):
+            return []
+        found, product = self.closure.needed(n, stacked), self.words or self.product
+        if n > TILE and not (self.is_linear or self.log_sums):
+            found = [product.function(product.large, True), product.function(product.small, True), *found]
+        return found if stacked else [*found, self._elements[3]]
 
     # Elements
 

@@ -99,10 +99,21 @@ class Exchange:
         A = low.algebra.over(low.dtype)
         neutral = (A.zero, A.zero if A.one is None else A.one)
         self.ends = (0, 0) if low.dtype.names else tuple(_key(np.asarray(x, low.dtype)) for x in neutral)
-        module = Module(exchange_source(low))
+        module, self._encodes = _module(exchange_source(low)), not low.is_identity
         self._take_in, self._hand_out, self._inspect = (
             module.function(name, THREADS) for name in ("take_in", "hand_out", "inspect")
         )
+
+    @property
+    def looks(self) -> Function:
+        """The kernel that looks at data."""
+        return self._take_in
+
+    def ways(self, closure: bool) -> list[Function]:
+        """The kernels that a first closure or product needs besides."""
+        if closure:  # a second one hands out what a recorded graph computes
+            return [self._take_in, self._inspect, self._hand_out]
+        return [self._take_in, self._hand_out] if self._encodes else []
 
     def look_at(self, A: Any, into: Report, last: bool = False) -> None:
         """Only look at an array of the data's dtype."""
@@ -153,6 +164,12 @@ class Exchange:
     @lru_cache(64)  # noqa: B019 (exchanges live as long as the process)
     def _close(self, g: CloseGeometry) -> Function:
         return Module(close_source(self.low, g)).function("close_data", g.threads)
+
+
+@lru_cache(256)
+def _module(source: str) -> Module:
+    """The kernels of a text, which several lowerings share."""
+    return Module(source)
 
 
 def exchange(low: CudaLowering) -> Exchange:

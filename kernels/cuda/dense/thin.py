@@ -231,6 +231,13 @@ class Thin:
 
     # What both share
 
+    def single(self, m: int, k: int, n: int) -> tuple[Function, ThinGeometry] | None:
+        """The kernel for one product of small matrices, and how it is cut; None if the product is not small."""
+        if not self.fits(1, m, k, n) or max(m, k, n) > SIDE:
+            return None
+        g, _ = _cut(self, m, k, n, False)
+        return self._function("stack", g, True), g
+
     def _rows_of(self, stack: Any) -> Any:
         """The stack, or a copy in which the elements of a row lie side by side."""
         if stack.strides[2] == self.given or stack.shape[2] == 1:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.kernels.cuda.compile.launch import Function, Module, multiprocessors, total_memory
+from semiring.kernels.cuda.compile.launch import Function, Module, compile_ahead, multiprocessors, total_memory
 from semiring.kernels.cuda.compile.program import program
 from semiring.kernels.cuda.compile.streams import MOST_URGENT, marked, waits_for
 from semiring.kernels.cuda.dense.engine import CudaKernel
@@ -61,6 +61,11 @@ def _module(low: CudaLowering, by_columns: bool) -> Module:
 @lru_cache(512)
 def _function(low: CudaLowering, name: str, threads: int, by_columns: bool = False, shared: int = 0) -> Function:
     return _module(low, by_columns).function(name, threads, shared)
+
+
+def begin_kernels(low: CudaLowering) -> None:
+    """Have threads compile what factors and closures need, while the host analyses the structure."""
+    compile_ahead(_function(low, name, SQUARE) for name in ("eliminate", "up", "down", "spread", "begin", "collect"))
 
 
 class Structure:
@@ -182,7 +187,7 @@ class DeviceFronts:
         self._values = values
         self._panels = cupy.empty(at.elements, self.lowering.storage)
         updates = cupy.empty(int(at.update_at[-1]), self.lowering.storage)
-        failed = cupy.full(1, NONE, np.int32)
+        failed = cupy.asarray(np.full(1, NONE, np.int32))
         bytes_needed = at.order * ((at.order | 1) + 2 * TOGETHER) * self._size
         by_height = np.lexsort((bytes_needed, at.height))
         ends = np.searchsorted(at.height[by_height], np.arange(at.height.max(initial=-1) + 2))

@@ -20,6 +20,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.kernels.cuda.ahead import begin_call
 from semiring.kernels.cuda.choose import PRODUCT, array_kernel, choose
 from semiring.kernels.cuda.compile.program import LARGEST_STACKED
 from semiring.kernels.cuda.dense.exchange import (
@@ -33,6 +34,7 @@ from semiring.kernels.cuda.dense.exchange import (
     exchange,
     report,
 )
+from semiring.kernels.cuda.dense.small import SmallProduct, here
 from semiring.kernels.cuda.dense.thin import thin
 from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.facts import DeviceFacts
@@ -64,9 +66,11 @@ def offer(task: Task) -> Plan | None:
             return plan
     key = (_closure_key if task.verb == "closure" else _product_key)(task.S, *arrays)
     if key is None:
+        begin_call(task.verb, task.S, *arrays)
         return None
     low = _known.get(key)
     if low is None:
+        begin_call(task.verb, task.S, *arrays)
         task.observers.append(partial(_remember, key))
         return None
     shape = arrays[0].shape if task.verb == "closure" else (arrays[0].shape[0], arrays[1].shape[1])
@@ -83,6 +87,35 @@ def _guess(task: Task, low: CudaLowering, arrays: list[Any], plan: Plan) -> Any:
     if answer is None or (task.verb == "closure" and not _is_right(low, arrays[0], answer)):
         raise Declined
     return task.operands[0].wrap(answer) if task.verb == "closure" else finish_product(task, answer)
+
+
+def small_product(A: Any, B: Any, S: Any) -> Any:
+    """A ⊗ B of two small arrays of floats on the current GPU, or None: then the general way says what is unusual."""
+    if type(A) is not cupy.ndarray or type(B) is not cupy.ndarray or type(S) is not Semiring:
+        return None
+    if A.ndim != 2 or B.ndim != 2 or (dtype := A.dtype) is not B.dtype or not here(A, B):
+        return None
+    way = _small.get((S, dtype))
+    if way is None:
+        way = _small[S, dtype] = _small_way(S, dtype)
+        while len(_small) > REMEMBERED_KINDS:
+            _small.pop(next(iter(_small)), None)
+    return way(A, B) if way else None
+
+
+_small: dict[tuple[Semiring, np.dtype], SmallProduct | bool] = {}  # False where there is no such way
+
+
+def _small_way(S: Semiring, dtype: np.dtype) -> SmallProduct | bool:
+    """The way of small products, if the data may stay in their dtype and one form is right for all of them."""
+    if dtype.kind != "f" or not dtype.isnative or S.traced is None or (S.lift and S.lift.takes(dtype)):
+        return False
+    try:
+        stays = S.promoted(dtype) == dtype
+    except SemiringError:  # which the general way explains
+        return False
+    low = _form_of_any(S, dtype) if stays else None
+    return False if low is None else SmallProduct(low)
 
 
 def _in_one_pass(task: Task, a: Any, b: Any) -> Plan | None:

@@ -66,6 +66,8 @@ def analysis_of(
         if key in _analyses:
             _analyses[key] = found = _analyses.pop(key)  # the last that goes
             return found
+    if low is not None and low.on_gpu:
+        _begin_on_gpu(low)
     with nullcontext() if low is None else with_another_process(low, A, answer):
         found = analyse(A.indptr, A.indices, method=method)
     with _one_at_a_time:
@@ -73,6 +75,15 @@ def analysis_of(
         while len(_analyses) > ANALYSES:
             del _analyses[next(iter(_analyses))]
     return found
+
+
+def _begin_on_gpu(low: Lowering) -> None:
+    """Begin with the kernels of a GPU, which take about as long to compile as the analysis takes."""
+    from semiring.kernels.cuda.lowering import CudaLowering
+    from semiring.kernels.cuda.sparse.fronts import begin_kernels
+
+    assert isinstance(low, CudaLowering)
+    begin_kernels(low)
 
 
 def is_analysed(A: Sparse) -> bool:

@@ -51,7 +51,8 @@ def sums(dtype: str, largest: int) -> CudaLowering:
     return choose(sr.min_plus, np.dtype(dtype), known, 2, in_place=False)
 
 
-def test_data_that_are_stored_as_they_are(way: Way) -> None:
+def test_data_that_are_stored_as_they_are(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lowering, "copy_of", np.copy)  # by the driver
     low, A = general_on_device(sr.min_plus, np.dtype("f4")), np.ones((2, 3), "f4")
     assert low.is_identity and not low.may_leave and low.on_gpu
     assert low.encode(A, False) is A and low.decode(A) is A
@@ -131,11 +132,13 @@ def test_products_of_data_test_for_nothing_that_is_not_there(
 ) -> None:
     """Without a test, tiles may no longer be filled with zeros, so that other code is compiled."""
     low = general_on_device(halved(), np.dtype("f4"))
-    known = DeviceFacts(largest=1, least=0, has_zero=has_zero, has_tiny=has_tiny)
+    known = DeviceFacts(largest=1, least=-1, has_zero=has_zero, has_tiny=has_tiny)
     found = low.for_product(known)
     assert (str(found.mul), found.absorbs) == (mul, absorbs)
     assert found is low.for_product(known) and (found.key == low.key) == (found is low) == (has_zero and has_tiny)
     assert str(found.scale) == str(low.scale)
+    positive = low.for_product(DeviceFacts(largest=1, least=0, has_zero=has_zero, has_tiny=has_tiny))
+    assert positive.absorbs and str(positive.mul) == ("(a · b) · 0.5" if has_tiny else "(a · 0.5) · b")
 
 
 def test_forms_of_products_where_nothing_is_known() -> None:

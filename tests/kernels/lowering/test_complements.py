@@ -19,7 +19,8 @@ from semiring.kernels.cpu.dense.engine import DenseKernel
 from semiring.kernels.cuda.choose import choose, general_on_device
 from semiring.kernels.cuda.compile.program import program
 from semiring.kernels.facts import DeviceFacts
-from semiring.kernels.lowering.complements import complemented_step, multilinear, scale_of
+from semiring.kernels.lowering.complements import bounded_range, complemented_step, multilinear, scale_of
+from semiring.kernels.lowering.contraction import operand_ranges
 from semiring.kernels.lowering.general import general
 
 
@@ -165,3 +166,40 @@ def test_numpy_and_compiled_code_agree(shape: tuple[int, int, int]) -> None:
     kernel(low.interpreted).multiply(wanted, A, B)
     np.testing.assert_allclose(found, wanted, rtol=1e-13)
     np.testing.assert_allclose(found, 1 - np.prod(1 - A[:, :, None] * B[None], axis=1), rtol=1e-12, atol=1e-15)
+
+
+def test_bounds_of_polynomials() -> None:
+    """a + b − ab of numbers in [0, 1] lies there, however it is spelt; a product that joins it is never infinite."""
+    def bounds(add: Callable, mul: Callable, high: float | None) -> Range | None:
+        return bounded_range(general(algebra(add, mul, high), np.dtype("f4")))
+
+    for add in (ADD[0](1), ADD[1](1), np.maximum):
+        assert bounds(add, np.multiply, 1) == Range(0, 1) and bounds(add, np.multiply, None) is None
+    assert bounds(np.maximum, ADD[0](1), 1) == Range(0, 1)
+    assert bounds(np.maximum, lambda a, b: a + b, 1) is None
+    assert operand_ranges(general(algebra(ADD[0](1), np.multiply, 1), np.dtype("f4"))) == (Range(0, 1),) * 2
+    low = general_on_device(algebra(np.maximum, lambda a, b: a + b - a * b, 1), np.dtype("f4"))
+    assert "multiply_add(-a, b, t0)" in program(low).prelude and program(low).weight == 3
+
+
+RATES = sr.Semiring("rates", add=lambda a, b: a + b + a * b, mul=np.multiply, zero=0, product_only=True)
+HALVES = sr.Semiring("halves", add=np.add, mul=lambda a, b: a * b / 2, zero=0, product_only=True)
+GREATEST = sr.Semiring("greatest", add=np.maximum, mul=lambda a, b: a * b + a + b, zero=0, product_only=True)
+
+
+@pytest.mark.parametrize(("S", "before", "after"), [(RATES, 6, 5), (HALVES, 3, 2), (GREATEST, 3, 3)])
+def test_numbers_that_are_not_negative(S: sr.Semiring, before: float, after: float) -> None:
+    """Sums take in products, and finite numbers times zero need no test; other data keep the general form."""
+    low = choose(S, np.dtype("f4"), DeviceFacts(), 3, in_place=False)
+    found = low.for_product(DeviceFacts(largest=9, least=0.0))
+    assert found.within == Range(0, np.inf) and "multiply_add" in program(found).prelude.split("relax")[0]
+    assert program(found).weight == after and program(low).weight >= before
+    # An infinite sum would make NaN of a term 0 over RATES, where it is multiplied with it.
+    assert ("absorbed" in program(found).prelude) == (S is RATES)
+    for facts in (
+        DeviceFacts(largest=9, least=-1), DeviceFacts(largest=9, least=-0.0),
+        DeviceFacts(largest=9, least=0, low_limit=True),
+    ):
+        assert low.for_product(facts).within is None
+    endless = low.for_product(DeviceFacts(largest=9, least=0, high_limit=True))
+    assert endless.within == Range(0, np.inf) and endless.test_for_zero == low.test_for_zero

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import c_longlong, c_ubyte
+from ctypes import c_longlong, c_ubyte, c_void_p
 from types import SimpleNamespace
 from typing import Any
 
@@ -122,13 +122,12 @@ def test_tensor_maps_are_arguments_of_128_bytes(monkeypatch: pytest.MonkeyPatch)
     """The first two arguments begin 16 numbers apart, the others one."""
     launches = []
 
-    def played(*grid: Any) -> int:
-        places = grid[-2]
+    def played(*grid: Any) -> None:
+        places = (c_void_p * 5).from_address(grid[-2])
         launches.append([list((c_longlong * (16 if i < 2 else 1)).from_address(p)) for i, p in enumerate(places)])
-        return 0
 
     stream = SimpleNamespace(ptr=0)
-    driver = SimpleNamespace(device=lambda: 0, stream=lambda: stream, launch=played)
+    driver = SimpleNamespace(device=lambda: 0, stream=lambda: stream, launch=played, error=ArithmeticError)
     monkeypatch.setattr(launch, "_cuda", lambda: driver)
     code = SimpleNamespace(handle=lambda device, name, shared: 1)
     function = bits.MappedFunction(code, "multiply_bits", 384, 0)

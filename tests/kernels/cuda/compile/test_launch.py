@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from ctypes import c_longlong
+from ctypes import c_longlong, c_void_p
 from functools import lru_cache
+from pathlib import Path
 from threading import Barrier
 from time import sleep
 from types import SimpleNamespace
@@ -16,14 +19,32 @@ import pytest
 from gpu.host import Host
 
 from semiring.kernels.cuda.compile import launch
-from semiring.kernels.cuda.compile.launch import Function, Module, copy_of, empty_like_rows, keeping, memory, rows_of
+from semiring.kernels.cuda.compile.launch import (
+    Function,
+    Module,
+    compile_ahead,
+    copy_of,
+    empty_like_rows,
+    keeping,
+    memory,
+    only,
+    rows_of,
+)
+
+
+class Refusal(RuntimeError):
+    """What CuPy raises if the driver refuses."""
+
+    def __init__(self, status: int):
+        super().__init__(f"status {status}")
+        self.status = status
 
 
 class Driver:
-    """What `launch._cuda` finds: notes every launch with its arguments, and answers with the next of its statuses."""
+    """What `launch._cuda` finds: notes every launch with its arguments, and refuses it by the next of its statuses."""
 
     def __init__(self) -> None:
-        self.number, self.launches, self.statuses = 0, [], []
+        self.number, self.launches, self.statuses, self.arguments = 0, [], [], 0
         self.freed: list[int] = []
         self.stream_given = SimpleNamespace(ptr=77)
         self.before = lambda: None
@@ -31,18 +52,17 @@ class Driver:
     def __call__(self) -> Any:
         return SimpleNamespace(
             runtime=SimpleNamespace(free=self.freed.append), device=lambda: self.number,
-            stream=lambda: self.stream_given, launch=self.launch, check=self.check,
+            stream=lambda: self.stream_given, launch=self.launch, error=Refusal,
         )
 
-    def launch(self, *grid: Any) -> int:
+    def launch(self, *grid: Any) -> None:
         self.before()
-        *numbers, places, nothing = grid
-        assert nothing is None
+        *numbers, at, nothing = grid
+        assert nothing == 0
+        places = (c_void_p * self.arguments).from_address(at)
         self.launches.append((tuple(numbers), [c_longlong.from_address(place).value for place in places]))
-        return self.statuses.pop(0) if self.statuses else 0
-
-    def check(self, status: int) -> None:
-        raise RuntimeError(f"status {status}")
+        if self.statuses and (status := self.statuses.pop(0)):
+            raise Refusal(status)
 
 
 @pytest.fixture
@@ -59,7 +79,7 @@ class Code(Module):
         super().__init__("")
         self.looked_up: list[tuple[int, str]] = []
 
-    def loaded(self, device: int) -> Any:
+    def loaded(self, device: int, name: str) -> Any:
         def get_function(name: str) -> Any:
             self.looked_up.append((device, name))
             return SimpleNamespace(ptr=100 * (device + 1) + len(name))
@@ -69,7 +89,7 @@ class Code(Module):
 
 def test_a_launch_hands_its_arguments_to_the_driver(driver: Driver) -> None:
     """A second one with other arguments too; the handle is looked up once for each device."""
-    code = Code()
+    code, driver.arguments = Code(), 3
     function = Function(code, "kernel", 256, 0)
     function(3, 2, 2**62, -1, 0)
     function(5, 1, 1, 2, 3)
@@ -84,6 +104,7 @@ def test_a_launch_hands_its_arguments_to_the_driver(driver: Driver) -> None:
 
 
 def test_threads_have_arguments_of_their_own(driver: Driver) -> None:
+    driver.arguments = 2
     function, both = Function(Code(), "kernel", 32, 0), Barrier(2, timeout=10)
     driver.before = both.wait  # both have written theirs before either is read
     with ThreadPoolExecutor(2) as pool:
@@ -93,7 +114,7 @@ def test_threads_have_arguments_of_their_own(driver: Driver) -> None:
 
 def test_a_new_thread_gets_a_context(driver: Driver) -> None:
     """The driver refuses the first launch of a thread that has none; other refusals are errors."""
-    function = Function(Code(), "kernel", 32, 0)
+    function, driver.arguments = Function(Code(), "kernel", 32, 0), 1
     driver.statuses = [launch.NO_CONTEXT]
     function(1, 1, 7)
     assert driver.freed == [0] and [values for _, values in driver.launches] == [[7], [7]]
@@ -162,7 +183,7 @@ def test_code_is_loaded_once_for_a_device(monkeypatch: pytest.MonkeyPatch) -> No
 
     def ask(device: int) -> Any:
         together.wait()
-        return module.loaded(device)
+        return module.loaded(device, "kernel")
 
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(ask, [0, 0, 0, 1]))
@@ -214,6 +235,64 @@ def test_a_text_that_is_refused_is_an_error_with_the_compilers_words(compiler: A
         with pytest.raises(RuntimeError, match=r"refused a generated kernel: compilation failed\nclose.cu\(7\)"):
             launch._machine_code("wrong text", "sm_80")
     assert len(compiler.asked) == len(compiler.closed) == 2, "nothing is kept"
+
+
+KERNELS = 'DEVICE int f(int); extern "C" __global__ void first(int* x) { f(*x); } ' \
+    'extern "C" __global__ void __launch_bounds__(256, 2) first_edge(int* x) { f(2); }'
+
+
+def test_a_kernel_is_compiled_by_itself() -> None:
+    for name, other in (("first", "first_edge"), ("first_edge", "first")):
+        text = only(KERNELS, name)
+        assert text.count("extern") == 1 == text.count("template <int> __global__")
+        assert only(text, other).count("extern") == 0 and text.replace("template <int>", 'extern "C"') == KERNELS
+
+
+@pytest.mark.parametrize("file", sorted(Path(launch.__file__).parents[1].glob("*/*.cu")), ids=lambda file: file.stem)
+def test_every_kernel_of_a_file_can_be_told_from_the_others(file: Path) -> None:
+    """As many times as there are variants of it, of which the preprocessor leaves one."""
+    text = file.read_text(encoding="utf-8")
+    names = re.findall(r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(', text)
+    assert len(names) == text.count('extern "C" __global__')
+    for name in names:
+        assert only(text, name).count('extern "C" __global__') == names.count(name)
+
+
+@pytest.fixture
+def cores(monkeypatch: pytest.MonkeyPatch, compiler: Any) -> Iterator[Callable[[int], None]]:
+    """Sets how many cores there are, on which nothing was begun."""
+    monkeypatch.setattr(launch, "architecture", lambda: "sm_80")
+    monkeypatch.setattr(launch, "current_device", lambda: 0)
+    monkeypatch.setattr(launch, "_begun", {})
+
+    def are(number: int) -> None:
+        monkeypatch.setattr(launch.os, "sched_getaffinity", lambda _: set(range(number)), raising=False)
+        launch._threads.cache_clear()
+
+    yield are
+    launch._threads.cache_clear()
+
+
+def test_kernels_are_compiled_ahead(cores: Callable[[int], None], compiler: Any) -> None:
+    """Once each, unless they are loaded; the call that needs one waits for it, and hears of a refusal."""
+    cores(2)
+    module, wrong = Module(KERNELS), Module(KERNELS.replace("int*", "wrong*"))
+    loaded, edge = module.function("first", 32), module.function("first_edge", 32)
+    loaded._kernels[0] = 7
+    compile_ahead([loaded, edge, module.function("first_edge", 64), wrong.function("first", 32)])
+    assert launch._machine_code(edge.text, "sm_80") == edge.text.encode()
+    with pytest.raises(RuntimeError, match="compilation failed"):
+        launch._machine_code(only(wrong.source, "first"), "sm_80")
+    assert len(compiler.asked) == 2 and not launch._begun
+    compile_ahead([edge])
+    assert launch._machine_code(edge.text, "sm_80") == edge.text.encode()
+    assert len(compiler.asked) == 2, "it is kept on disk"
+
+
+def test_one_core_compiles_nothing_ahead(cores: Callable[[int], None], compiler: Any) -> None:
+    cores(1)
+    compile_ahead([Module(KERNELS).function("first", 32)])
+    assert not compiler.asked and not launch._begun
 
 
 @pytest.mark.parametrize(("number", "pair", "name"), [

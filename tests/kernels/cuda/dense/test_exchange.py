@@ -127,7 +127,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Played:
     host.stand_in(monkeypatch)
     scrap = host.array(np.array(exchange.EMPTY))
     for name, value in {
-        "Module": played.module, "multiprocessors": lambda: 3, "current_device": lambda: 0,
+        "_module": played.module, "multiprocessors": lambda: 3, "current_device": lambda: 0,
         "synchronize": host.finish, "_free": {}, "_exchanges": {}, "_nowhere": lambda: scrap.ptr,
     }.items():
         monkeypatch.setattr(exchange, name, value)
