@@ -97,6 +97,7 @@ class Purpose(NamedTuple):
 
 
 BY_TILES = 2e-10  # seconds a term that products of small matrices take longer by tiles than by vectors
+COPIED = 1e-9  # seconds that tiles take longer for an element of a matrix that is read once
 SETTLE = 2.5e-4  # seconds in which `semiring.algorithms.labels` settles a vertex
 LABEL = 2e-8  # and looks at a label
 WINNER_STEP = 2e-5  # seconds in which NumPy takes a step of k for a strip, and keeps which terms won
@@ -139,6 +140,7 @@ PURPOSES = {
     "predecessors": Purpose("sparse.predecessors:PredecessorKernel", _linear(TREE_VERTEX, TREE_EDGE)),
     "spanning tree": Purpose("sparse.spanning:SpanningKernel", spanning.seconds, 2, "products",
                              lambda low: low.algebra.is_bottleneck),
+    "thin": Purpose("dense.thin:ThinKernel", _linear(0.0, COPIED), 2, "products", lambda low: False),
     "winners": Purpose("sparse.winners:WinnersKernel", _linear(WINNER_STEP, WINNER_TERM), fits=lambda low: False),
 }
 
@@ -180,6 +182,12 @@ def stacks_repay(lowering: Lowering, rounds: float, terms: float, purpose: str =
         return True
     by_tiles = lowering.compiled and code_of(lowering).at_hand
     return code.pays(terms * BY_TILES if by_tiles else PURPOSES[purpose].seconds(lowering, rounds, terms))
+
+
+def few_repay(lowering: Lowering, elements: int) -> bool:
+    """Whether a matrix of so many elements is multiplied with a few vectors where it lies, and not by tiles."""
+    code = code_of(lowering, "thin")
+    return code.bought or code.pays(elements * COPIED)
 
 
 def renting(lowering: Lowering, purpose: str) -> Renting:
@@ -233,4 +241,6 @@ def _kernel(keyed: _Keyed, compiled: bool) -> Kernel[Any]:
         return PlanesKernel()
     from .cpu.dense.choose import dense_kernel
 
-    return dense_kernel(lowering)
+    made = dense_kernel(lowering)
+    made.few_repay = few_repay
+    return made

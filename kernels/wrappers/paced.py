@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from semiring.kernels.cpu.compile.rounds import Pace
+from semiring.kernels.cpu.dense.thin import turned
 from semiring.kernels.interface import Kernel, StackKernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.library import halves
@@ -58,7 +59,7 @@ class Paced:
 
     def product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
         """C ⊕ A ⊗ B if `accumulate`, else A ⊗ B, for stacks of matrices."""
-        if C.size * A.shape[2] > UNCUT_TERMS:
+        if C.size * A.shape[2] > UNCUT_TERMS and not (len(C) == 1 and turned(C[0], A[0], B[0])):
             self._whole(C[:0], A[:0], B[:0], accumulate)  # compiles before anything is timed
             self._in_pieces(C, A, B, accumulate)
         else:

@@ -81,7 +81,7 @@ WAYS = (
     way("closure", "paths.searches", IN_MEMORY, kinds=SPARSE),
     way("closure", "dense.schedules", IN_MEMORY),
 
-    way("matmul", "dense.products", "device check", "argmax"),
+    way("matmul", "dense.winners", "device check", "argmax"),
     way("matmul", "dense.speculation", "device check", kinds=DEVICE),
     way("matmul", "dense.narrow", "device check", kinds=DEVICE),
     way("matmul", "sparse.products", "device check", kinds=SPARSE),

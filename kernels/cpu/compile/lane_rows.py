@@ -165,6 +165,64 @@ class Rows:
 
         return intrinsic_of(generate, types.int64)
 
+    def lines(self, plus: Callable[..., Any], looks: bool) -> Any:
+        """out[i] ← the ⊕ of M[i, k] ⊗ x[k] over adjacent k, for some rows of M: an intrinsic.
+
+        Two sums of every row stay in registers, of which each lane is a part; they are added up by `plus`, x ⊕ y of
+        vectors. `vectors` whole ones are taken, and `live` lanes of the next if there are masks. With `looks` the
+        answer is 1 if M holds what is not an element, else 0.
+        """
+
+        def generate(
+            context: Any, b: Any, matrix: Any, stride: Any, x: Any, out: Any, m: Any, vectors: Any, live: Any, one: Any
+        ) -> Any:
+            v, zero = self._lanes(context, b)
+            unit, size = self._unit(context, v, one), self.count * record_dtype(self.parts).itemsize
+            fine = cgutils.alloca_once_value(b, v.constant(np.bool_(True)).value)
+
+            def tile(first: Any, height: int) -> None:
+                places = [b.add(matrix, b.mul(b.add(first, I64(i)), stride)) for i in range(height)]
+                sums = [[[cgutils.alloca_once(b, part.value.type) for part in zero] for _ in range(height)]
+                        for _ in range(2)]
+                for slots in [slots for some in sums for slots in some]:
+                    for slot, part in zip(slots, zero, strict=True):
+                        b.store(part.value, slot)
+
+                def take(some: list[list[Any]], number: Any, mask: Any = None) -> None:
+                    along = b.mul(number, I64(size))
+                    right = v.gather(self.parts, b.add(x, along), mask, zero)
+                    for slots, place in zip(some, places, strict=True):
+                        row = v.gather(self.parts, b.add(place, along), mask, zero)
+                        if looks:
+                            found = self.inside(v, row[0] if len(self.parts) == 1 else row)
+                            b.store(b.and_(b.load(fine), found.value), fine)
+                        total = self._one(self.combine, v, self._read(b, slots), row, right, unit)
+                        for slot, part in zip(slots, total, strict=True):
+                            b.store(part.value, slot)
+
+                even = b.and_(vectors, I64(-2))
+                with v.rows(I64(0), even, 2) as number:
+                    take(sums[0], number)
+                    take(sums[1], b.add(number, I64(1)))
+                with v.rows(even, vectors) as number:
+                    take(sums[0], number)
+                if self.masked:
+                    with b.if_then(b.icmp_signed("!=", live, I64(0))):
+                        take(sums[0], vectors, v.below(live))
+                for i, (slots, others) in enumerate(zip(*sums, strict=True)):
+                    total = self._one(plus, v, self._read(b, slots), self._read(b, others))
+                    half = self.count
+                    while half > 1:
+                        half //= 2
+                        total = self._one(plus, v, total, v.turned(total, half))
+                    place = b.mul(b.add(first, I64(i)), I64(record_dtype(self.parts).itemsize))
+                    v.put(total, b.add(out, place))
+
+            self._down(v, b, m, tile)
+            return b.zext(v.any(v.inverse(Vector(b.load(fine), np.dtype(bool)))), I64)
+
+        return intrinsic_of(generate, types.int64)
+
     def move(self) -> Any:
         """Copy the first `live` columns of some rows; of a vector the other lanes become zero where a row is full."""
 

@@ -328,6 +328,20 @@ class Lanes:
             row = self.shuffle(row, value, chosen)
         wide.store(Vector(row, words), address, self._repeated(mask, count))
 
+    def turned(self, x: Element, places: int) -> Element:
+        """The lanes so many places further on, and then those from the beginning."""
+        order = [(i + places) % self.count for i in range(self.count)]
+        return tuple(Vector(self.shuffle(part.value, part.value, order), part.dtype) for part in x)
+
+    def put(self, x: Element, address: Any) -> None:
+        """Write the element of the first lane."""
+        at = record_dtype([part.dtype for part in x])
+        offsets = [at.fields[name][1] for name in at.names] if at.names and at.fields else [0]
+        for part, offset in zip(x, offsets, strict=True):
+            value = self.builder.extract_element(self._stored(part).value, I32(0))
+            pointer = self.builder.inttoptr(self.builder.add(address, I64(offset)), value.type.as_pointer())
+            self.builder.store(value, pointer, align=1)
+
     def _repeated(self, mask: Any, count: int) -> Any:
         """A mask of elements as one of their words."""
         if mask is None:

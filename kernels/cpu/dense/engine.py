@@ -27,6 +27,7 @@ from semiring.kernels.numpy.library import check_shapes
 from semiring.machine import threads
 
 from .operations import Operations, operations
+from .thin import FEW, thin_kernel, turned
 from .walk import ArrayWalk, Tiling, Walk, walk
 
 TILE_ROWS = 128  # height of a tile of C: with its panels it takes 430 KB, a part of a second-level cache
@@ -233,11 +234,22 @@ class CpuKernel(ArrayBlocks):
 class DenseKernel(CpuKernel):
     """The kernel interface over NumPy arrays in a lowering's storage; see `semiring.kernels.interface`."""
 
+    few_repay: Callable[[Lowering, int], bool] = staticmethod(lambda lowering, elements: False)
+    """Whether compiling for few vectors (thin.py) repays for a matrix of so many elements: the registry knows."""
+
     align = 16
 
     def __init__(self, lowering: Lowering):
         super().__init__(program(lowering))
-        self._add_one = lowering.add_one
+        self._add_one, self._lowering = lowering.add_one, lowering
+
+    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
+        if len(C) == 1 and min(C.shape[1:]) <= FEW:
+            given = turned(C[0], A[0], B[0])
+            if given is not None and self.few_repay(self._lowering, given.matrix.size):
+                thin_kernel(self._lowering, given).product(given, accumulate)
+                return
+        super()._product(C, A, B, accumulate)
 
 
 def code(lowering: Lowering) -> list[Function]:
