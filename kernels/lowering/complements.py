@@ -75,7 +75,8 @@ def _product(p: Polynomial, q: Polynomial) -> Polynomial | None:
     if any(set(j) & set(k) for j in p for k in q):
         return None
     terms = [{tuple(sorted(j + k)): c * d} for j, c in p.items() for k, d in q.items()]
-    return reduce(lambda x, y: _sum(x, y, 1), terms, {})
+    nothing: Polynomial = {}
+    return reduce(lambda x, y: _sum(x, y, 1), terms, nothing)
 
 
 def bounded_range(low: Lowering) -> Range | None:

@@ -176,7 +176,7 @@ class Lifted(Dense):
         self.answers, self.of_graph = None, False
 
     @cached_property
-    def array(self) -> np.ndarray:  # type: ignore[override]
+    def array(self) -> np.ndarray:
         """The records."""
         assert self.S.lift is not None
         return np.asarray(carried_by(self.S.lift(self.weights), self.S))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property, reduce
 from itertools import chain, repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -101,7 +101,7 @@ class ObjectKernel(ArrayBlocks):
 
     @cached_property
     def _scalar(self) -> Scalar:
-        S, known = self._S.semiring, self._S.scalar
+        S, known = self._S.semiring, cast("dict[str, Callable[..., Any]]", self._S.scalar)
         traced = S.traced is not None
         return Scalar(known["add"], known["raw_mul" if traced else "mul"], known["star"], known["defined"],
                       self._S.zero, traced, traced or S.absorbs)

@@ -100,7 +100,7 @@ def small_product(A: Any, B: Any, S: Any) -> Any:
         way = _small[S, dtype] = _small_way(S, dtype)
         while len(_small) > REMEMBERED_KINDS:
             _small.pop(next(iter(_small)), None)
-    return way(A, B) if way else None
+    return way(A, B) if isinstance(way, SmallProduct) else None
 
 
 _small: dict[tuple[Semiring, np.dtype], SmallProduct | bool] = {}  # False where there is no such way
