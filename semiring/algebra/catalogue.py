@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -419,6 +419,34 @@ def named(name: str) -> Semiring:
     'min-plus'
     """
     return catalogue[name] if name in catalogue else counter_examples[name]
+
+
+if TYPE_CHECKING:  # what `__getattr__` gives: a checker does not always find its type in a circle of imports
+    bitset_may: Semiring
+    bitset_must: Semiring
+    boolean: Semiring
+    counting: Semiring
+    expectation: Semiring
+    gcd_lcm: Semiring
+    gf2: Semiring
+    log: Semiring
+    lukasiewicz: Semiring
+    max_min: Semiring
+    max_plus: Semiring
+    max_times: Semiring
+    min_max: Semiring
+    min_plus: Semiring
+    min_times: Semiring
+    pareto: Semiring
+    plus_min: Semiring
+    plus_times: Semiring
+    regex: Semiring
+    shortest_count: Semiring
+    shortest_hops: Semiring
+    shortest_widest: Semiring
+    viterbi: Semiring
+    why: Semiring
+    widest_shortest: Semiring
 
 
 def __getattr__(name: str) -> Semiring:
