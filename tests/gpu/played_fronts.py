@@ -71,6 +71,7 @@ def _play(monkeypatch: pytest.MonkeyPatch, host: Host, kernels: Fronts) -> Host:
     for module in (product, fronts):
         monkeypatch.setattr(module, "multiprocessors", lambda: 3)
     monkeypatch.setattr(fronts, "total_memory", lambda: 1 << 40)
+    monkeypatch.setattr(fronts, "compile_ahead", list)  # the kernels are there, and none is compiled
     monkeypatch.setattr(closure, "current_device", lambda: host.number)
     for module in (rows, spread):
         monkeypatch.setattr(module, "synchronize", host.finish)
