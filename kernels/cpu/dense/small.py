@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semiring.algebra.complexes import split_complex
-from semiring.algebra.expression import Expression, apply, constant, operand, substitute
+from semiring.algebra.constants import cast_constant
+from semiring.algebra.expression import Expression, apply, constant, operand, postorder, substitute
 from semiring.kernels.cpu.compile import cache, powers
 from semiring.kernels.cpu.compile.program import Program, geometry, has_fma, program, round_up, small_source, text_of
 from semiring.kernels.cpu.compile.rules import function
@@ -29,13 +30,34 @@ from .operations import Operations, operations
 from .walk import TEMPLATE as BLOCKS
 
 TEMPLATE = Path(__file__).with_name("small_template.py")
+TESTS = {
+    "input", "constant", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan",
+    "logical_and", "logical_or", "logical_not",
+}  # operations whose results do not depend on how wide their numbers are
 TILE = 64  # rows and columns that are computed at once, and the largest matrix that is closed
 
 
 def fits(low: Lowering) -> bool:
     """Whether a lowering has such ufuncs: its elements are numbers, converted one by one."""
     plain = low.kind == "numba" and low.by_element is not None and (low.log_sum is None or low.is_identity)
-    return plain and not low.dtype.names and low.dtype.char not in "eO"
+    return plain and not low.dtype.names and low.dtype.char not in "eO" and _tells_elements(low)
+
+
+def _tells_elements(low: Lowering) -> bool:
+    """Whether numbers of the data tell by themselves if they are elements, where the algebra computes in wider ones.
+
+    They do if its carrier compares them with numbers that their dtype has, and computes nothing.
+    """
+    if low.algebra.working(low.dtype) == low.dtype:
+        return True
+    steps = postorder((low.algebra.carrier_in(low.dtype),))
+    try:
+        for e in steps:
+            if e.op == "constant":
+                cast_constant(e.value, np.dtype(bool) if isinstance(e.value, bool) else low.dtype)
+    except OverflowError:
+        return False
+    return all(e.op in TESTS for e in steps)
 
 
 class Small(NamedTuple):
