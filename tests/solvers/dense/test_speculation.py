@@ -19,7 +19,7 @@ import semiring as sr
 import semiring.solvers.dense as package
 from semiring.kernels.cuda.choose import choose, general_on_device, packed_on_device
 from semiring.kernels.cuda.compile.program import LARGEST_STACKED
-from semiring.kernels.cuda.dense.exchange import IMPROVED, LEAVES, NOT_A_NUMBER, OTHER, OUTSIDE, UNDEFINED
+from semiring.kernels.cuda.dense.exchange import IMPROVED, LEAVES, NOT_A_NUMBER, OTHER, OUTSIDE, SEEN_ORDER, UNDEFINED
 from semiring.kernels.facts import DeviceFacts
 from semiring.kernels.lowering.general import general
 from semiring.operands.device import Device
@@ -121,15 +121,29 @@ def test_what_is_asked_in_another_way_is_neither_guessed_nor_remembered(module: 
     (closing(1144), True), (closing(1145), False), (closing(0), False), (closing((5, 0, 0)), False),
     (closing((10**6, LARGEST_STACKED, LARGEST_STACKED)), True),
     (closing((2, LARGEST_STACKED + 1, LARGEST_STACKED + 1)), False), (closing((2, 2, 3, 3)), False),
-    (multiplying((1000, 1500), (1500, 1000)), True), (multiplying((1000, 1500), (1500, 1001)), False),
-    (multiplying((3, 0), (0, 3)), False), (multiplying((3, 3), (3, 0)), False), (multiplying((3, 4), (3, 4)), False),
-    (multiplying((3, 3), (3,)), False), (multiplying((2, 3, 3), (3, 3)), False),
+    (multiplying((2000, 2000), (2000, 1000), "f8"), True), (multiplying((2000, 2000), (2000, 1001), "f8"), False),
+    (multiplying((3, 0), (0, 3)), False), (multiplying((3, 3), (3, 0)), False),
+    (multiplying((3, 3), (3,)), True), (multiplying((2, 3, 3), (3, 3)), True),
 ])
 def test_only_little_work_that_is_some_is_worth_a_guess(module: ModuleType, task: Task, kept: bool) -> None:
     task.observers.clear()
     assert remember(module, task) is kept
     task.observers.clear()
     assert (module.offer(task) is not None) is kept
+
+
+def test_a_large_product_of_integers_is_not_guessed_but_tells_the_form_of_others(module: ModuleType) -> None:
+    large = ((2000, 2000), (2000, 1001))
+    assert remember(module, multiplying(*large)) and module.offer(multiplying(*large)) is None
+    assert module.offer(multiplying((3, 3), (3, 3))).method == "one pass"
+
+
+def test_factors_that_do_not_fit_are_refused_or_left_to_who_refuses_them(module: ModuleType) -> None:
+    assert module.offer(multiplying((3, 4), (3, 4))) is None
+    remember(module, multiplying((3, 3), (3, 3)))
+    for dtype in ("i4", "f8"):
+        with pytest.raises(sr.SemiringError, match="do not fit"):
+            module.offer(multiplying((3, 4), (3, 4), dtype))
 
 
 @pytest.mark.parametrize("how", [
@@ -157,10 +171,38 @@ class Launches:
     def __init__(self, flags: int = 0, facts: DeviceFacts = KNOWN):
         self.flags, self.facts, self.ran = flags, facts, list[str]()
         self.closure = SimpleNamespace(has_graph=lambda n: False)
+        self.as_they_lie = True  # whether a pass reads its operands without views
 
     def close_small(self, given: np.ndarray, result: np.ndarray) -> None:
         self.ran.append("close")
         result[...] = 7
+
+    def close_seen(self, given: np.ndarray, result: np.ndarray, found: Any) -> None:
+        self.ran.append("close and look")
+        result[...] = 7
+
+    def straight(self, shape: Any, C: np.ndarray, A: np.ndarray, B: np.ndarray, found: Any) -> bool:
+        assert shape[1:] == (*A.shape, B.shape[1])
+        self.ran.append("straight")
+        if self.as_they_lie:
+            C[...] = 7
+        return self.as_they_lie
+
+    def one_pass(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, found: Any) -> None:
+        assert C.ndim == A.ndim == B.ndim == 3
+        self.ran.append("stacks")
+        C[...] = 7
+
+    def thin(self, fits: Any) -> Any:
+        """The kernels of small and thin products, which are for shapes that fit."""
+
+        class Thin:
+            straight = staticmethod(self.straight)
+            __call__ = staticmethod(self.one_pass)
+
+        made = Thin()
+        made.fits = fits  # type: ignore[attr-defined]
+        return made
 
     def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         self.ran.append("multiply")
@@ -186,8 +228,11 @@ class Launches:
 
 @pytest.fixture
 def launches(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Any:
+    thin = module.thin
+
     def made(flags: int = 0, facts: DeviceFacts = KNOWN) -> Launches:
         found = Launches(flags, facts)
+        monkeypatch.setattr(module, "thin", lambda low, looks: found.thin(thin(low, looks).fits))
         monkeypatch.setattr(module, "array_kernel", lambda low: found)
         monkeypatch.setattr(module, "exchange", lambda low: found)
         monkeypatch.setattr(module, "report", lambda: found)
@@ -207,7 +252,11 @@ def test_data_as_before_give_the_answer(module: ModuleType, launches: Any) -> No
     plain = general_on_device(sr.min_plus, np.dtype("f8"))
     B, facts = np.zeros((3, 3)), DeviceFacts(largest=5, least=-5)
     ran = launches(facts=facts).ran
-    assert (module.closure(plain, B) == 7).all() and not B.any() and ran == ["look", "close", "inspect"]
+    assert (module.closure(plain, B) == 7).all() and not B.any() and ran == ["close and look"]
+    ran.clear()
+    for n, expected in ((SEEN_ORDER, ["close and look"]), (SEEN_ORDER + 1, ["look", "close", "inspect"])):
+        assert (module.closure(plain, np.zeros((n, n))) == 7).all() and ran == expected
+        ran.clear()
     ran.clear()
     assert (module.closure(plain, B[:, ::-1]) == 7).all() and ran == ["in", "close", "out"], "rows are read forwards"
     ran.clear()
@@ -285,10 +334,16 @@ def test_closures_that_are_looked_at_in_another_dtype_are_not_remembered(module:
 def test_a_plan_gives_the_answer_or_declines(module: ModuleType, launches: Any) -> None:
     remember(module, closing(3))
     remember(module, multiplying((3, 3), (3, 3)))
-    launches()
-    for task in (closing(3), multiplying((3, 3), (3, 3))):
-        assert (module.offer(task).run() == 7).all()
+    calls = ((closing, 3), (multiplying, (3, 3), (3, 3)), (multiplying, (99, 99), (99, 99)))
+    made = launches()
+    for call, *shapes in calls:
+        assert (module.offer(call(*shapes)).run() == 7).all()
+    assert made.ran == ["in", "close", "out", "straight", "in", "in", "multiply", "out"]
+    made.ran.clear()
+    made.as_they_lie = False
+    assert (module.offer(multiplying((3, 3), (3, 3))).run() == 7).all() and made.ran == ["straight", "stacks"]
     launches(NOT_A_NUMBER)
-    for task in (closing(3), multiplying((3, 3), (3, 3))):
+    for call, *shapes in calls:
+        task = call(*shapes)
         with pytest.raises(Declined):
             module.offer(task).run()
