@@ -258,18 +258,19 @@ EIGHTHS = sr.Semiring(
 
 
 @pytest.mark.parametrize(
-    ("S", "weight"),
+    ("S", "least", "weight"),
     [
-        (sr.min_plus, 1.5), (summed(lambda a, b: np.abs(a - b)), 2), (summed(lambda a, b: (a - b) ** 2), 2),
-        (summed(np.minimum, lambda a: a >= 0), 2), (summed(lambda a, b: np.sqrt(a + 1) * b), 2),
-        (summed(lambda a, b: np.sqrt(a + 1) * b, lambda a: a >= 0), 1),
-        (EIGHTHS, 2.5),
+        (sr.min_plus, 0, 1.5), (summed(lambda a, b: np.abs(a - b)), 0, 2), (summed(lambda a, b: (a - b) ** 2), 0, 2),
+        (summed(np.minimum, lambda a: a >= 0), 0, 2), (summed(lambda a, b: np.sqrt(a + 1) * b), -1, 2),
+        (summed(lambda a, b: np.sqrt(a + 1) * b), 0, 1),
+        (summed(lambda a, b: np.sqrt(a + 1) * b, lambda a: a >= 0), 0, 1),
+        (EIGHTHS, 0, 2.5),
     ],
     ids=lambda x: getattr(x, "name", str(x)),
 )
-def test_instructions_are_counted(S: sr.Semiring, weight: float) -> None:
-    """Signs are free, a product joins a sum, and what has one operand alone is computed once for many others."""
-    known = DeviceFacts(largest=1, least=0, has_zero=False, has_tiny=False)
+def test_instructions_are_counted(S: sr.Semiring, least: int, weight: float) -> None:
+    """Signs are free, a product of one sign joins a sum, and what has one operand is computed once for many others."""
+    known = DeviceFacts(largest=1, least=least, has_zero=False, has_tiny=False)
     assert program(form(S, "f4", known).for_product(known)).weight == weight
 
 
