@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .cpu.bits.choose import CODE
 from .cpu.compile.cache import Function
-from .cpu.compile.price import Code, Renting
+from .cpu.compile.price import Code, Renting, has_numba
 from .cpu.dense import lanes
 from .interface import ElementKernel, Kernel
 from .lowering.base import Lowering
@@ -175,7 +175,7 @@ def repays(lowering: Lowering, seconds: float, purpose: str) -> bool:
 
 def stacks_repay(lowering: Lowering, rounds: float, terms: float, purpose: str = "stacks") -> bool:
     """Whether products or closures of small matrices go by vectors: that code is there, or repays for so much work."""
-    if lowering.on_gpu or not PURPOSES[purpose].fits(lowering):
+    if lowering.on_gpu or not has_numba() or not PURPOSES[purpose].fits(lowering):
         return False
     code = code_of(lowering, purpose)
     if code.bought:
