@@ -136,8 +136,8 @@ def solve(
         ``"iterative"`` never eliminates: for sparse matrices and graphs over the real or the complex numbers. Default:
         whichever is predicted to be faster.
     rtol : float, optional
-        The residual to which equations are solved iteratively: in every entry |B + A X − X| is at most rtol
-        (|A| |X| + |X| + |B|), beyond the rounding of this sum. So X solves equations whose entries differ by a
+        The residual to which equations are solved iteratively: in every entry ``|B + A X − X|`` is at most rtol
+        ``(|A| |X| + |X| + |B|)``, beyond the rounding of this sum. So X solves equations whose entries differ by a
         share of rtol at most. Implies ``method="iterative"``. Default: 16 machine epsilons, which is as accurate as
         elimination.
 

@@ -33,8 +33,9 @@ def scale_of(add: Traced) -> float:
 
     Examples
     --------
+    >>> import numpy as np
     >>> import semiring as sr
-    >>> noisy = sr.Semiring("noisy", add=lambda a, b: 1 - (1 - a) * (1 - b), mul="multiply", zero=0, product_only=True)
+    >>> noisy = sr.Semiring("noisy", add=lambda a, b: 1 - (1 - a) * (1 - b), mul=np.multiply, zero=0, product_only=True)
     >>> scale_of(noisy.traced.add)
     1.0
     """
@@ -115,9 +116,10 @@ def complemented_step(low: Lowering, inside: Range | None = None) -> Expression 
 
     Examples
     --------
+    >>> import numpy as np
     >>> import semiring as sr
     >>> from semiring.kernels.lowering.general import general
-    >>> noisy = sr.Semiring("noisy", add=lambda a, b: a + b - a * b, mul="multiply", zero=0, product_only=True)
+    >>> noisy = sr.Semiring("noisy", add=lambda a, b: a + b - a * b, mul=np.multiply, zero=0, product_only=True)
     >>> print(complemented_step(general(noisy, np.dtype("f4")), Range(0, 1)))  # x, a and b are a, b and c
     a + (b · (c - (a · c)))
     """
