@@ -65,7 +65,9 @@ def test_stacks_have_the_bits_of_the_general_way(
     assert same_bits(found, wanted) and found.dtype == wanted.dtype
     assert C is None or (before == C).all()
     if m and k and n:
-        assert sr.plan("matmul", A, B, S).method == METHOD
+        plan = sr.plan("matmul", A, B, S)
+        assert (plan.method == METHOD) == lanes.fits(plan.lowering)
+        assert plan.method == METHOD or name == "counting", "only it multiplies by a scalar function, which saturates"
     out = np.empty_like(found)
     assert sr.matmul(A, B, S, accumulate=C, out=out) is out and same_bits(out, wanted)
 
