@@ -7,6 +7,7 @@ If ⊕ takes the better and ⊗ the worse of two elements, best walks follow a b
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -33,6 +34,7 @@ from ..task import Task
 PURPOSE = "spanning tree"
 FIRST = 32  # rows in which a dense matrix turns out to have cycles
 BLOCK = 256  # rows and columns that are compared with their transposes at once
+READING = 40  # bytes that the places of an edge take while compressed rows are made
 VERTEX, ELEMENT = 1e-6, 6e-9  # seconds that the tree takes for a vertex, and tree and closure for an element
 
 
@@ -74,7 +76,9 @@ def _of_acyclic(task: Task) -> Plan | None:
     if edges is None:
         return None
     rows = compressed_rows(S, *edges, array[edges], array.shape)
-    return acyclic_closure(task, Sparse(rows, S, given.what, given.names), given)
+    plan = acyclic_closure(task, Sparse(rows, S, given.what, given.names), given)
+    kept, reading = rows.columns.nbytes + rows.values.nbytes, len(rows.columns) * READING + rows.values.nbytes
+    return plan and replace(plan, memory=max(plan.memory + kept, reading))
 
 
 def _are_ones(T: Any, loops: np.ndarray) -> bool:

@@ -165,7 +165,8 @@ def acyclic_closure(task: Task, A: Sparse, given: Operand) -> Plan | None:
     levels = levels_of(A.rows, height)
     plan = _plan(task, A, low, levels, n, A.shape, partial(_expanded, task, given, levels))
     size = low.dtype.itemsize if low.storage != low.dtype else 0
-    return replace(plan, memory=n * n * (low.storage.itemsize + size), seconds=seconds, nnz=A.nnz,
+    sorted_entries = 0 if plan.lowering.compiled else A.nnz * max(16, 12 + low.storage.itemsize)  # by NumPy's levels
+    return replace(plan, memory=n * n * (low.storage.itemsize + size) + sorted_entries, seconds=seconds, nnz=A.nnz,
                    needs=("", "use a narrower dtype, fewer vertices, or closure_rows for some sources at a time"))
 
 
@@ -404,8 +405,10 @@ class Levels:
         """Substitute level by level."""
         kernel, order, lengths = sparse_kernel(low, PURPOSE), self.order, np.diff(A.offsets)[self.order]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        entries = np.repeat(A.offsets[order] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        entries = np.repeat(A.offsets[order] - offsets[:-1], lengths)
+        entries += np.arange(offsets[-1])
         columns, values = A.columns[entries], A.values[entries]
+        del entries
         bounds = self.bounds[1:]
         if X.shape[1] >= WIDE and len(bounds):
             bounds = np.arange(bounds[0], len(order) + 1)
