@@ -51,6 +51,19 @@ def is_same(x: Any, y: Any, *, exact: bool) -> bool:
     return bool(np.allclose(x, y, rtol=200 * eps, atol=200 * eps * np.abs(y[np.isfinite(y)]).max(initial=0.0)))
 
 
+def selects(S: Any) -> bool:
+    """Whether ⊕ and ⊗ both give one of their operands, so that nothing rounds, in whatever order pivots come."""
+    return S in (sr.max_min, sr.min_max)
+
+
+def is_whole(S: Any, D: np.ndarray) -> bool:
+    """Whether ⊕ selects and ⊗ of these small whole numbers is exact, so that nothing rounds either."""
+    finite = D[np.isfinite(D)]
+    if S not in (sr.min_plus, sr.max_plus, sr.viterbi, sr.lukasiewicz, sr.boolean) or np.isnan(D).any():
+        return False
+    return not np.signbit(finite[finite == 0]).any() and bool(np.all((finite == finite.round()) & (abs(finite) < 99)))
+
+
 def unusual(dtype: np.dtype) -> np.ndarray:
     """Numbers that a small call may not know how to take."""
     if dtype.kind in "fc":
@@ -62,12 +75,16 @@ def unusual(dtype: np.dtype) -> np.ndarray:
 
 
 def matrices(S: Any, dtype: np.dtype, rng: np.random.Generator) -> Iterator[Callable[..., np.ndarray]]:
-    """Functions that make arrays of a shape, of any layout: of a few elements, of all, of what is unusual."""
+    """Functions that make arrays of a shape, of any layout: of a few elements, of all, of what is unusual.
+
+    Most of the few are notable ones, whose products most integers hold.
+    """
     known = S.elements_in(dtype)
     zero = np.full(2, S.zero_in(dtype), dtype)
     good = np.concatenate([known.notable, known.random, zero]).astype(dtype)
     while True:
-        pool = good if rng.random() < 0.5 else rng.choice(good, 4)
+        few = known.notable.astype(dtype) if rng.random() < 0.6 else good
+        pool = good if rng.random() < 0.3 else rng.choice(few, 4)
         strange = rng.random() < 0.3
 
         def make(*shape: int, pool: np.ndarray = pool, strange: bool = strange) -> np.ndarray:
@@ -103,7 +120,8 @@ def compare(S: Any, dtype: np.dtype, rounds: int, *, exact: bool) -> int:
         if not S.product_only:
             D = make(*leading, m, m)
             found, wanted = outcome(sr.closure, D, S), outcome(generally, sr.closure, D, S)
-            assert is_same(found, wanted, exact=exact), (D, found, wanted)
+            alike = exact and (D.ndim == 2 or selects(S) or is_whole(S, D))
+            assert is_same(found, wanted, exact=alike), (D, found, wanted)
             taken += small.closure((D, S), {}) is not None
     return taken
 
@@ -111,7 +129,10 @@ def compare(S: Any, dtype: np.dtype, rounds: int, *, exact: bool) -> int:
 @pytest.mark.usefixtures("machine_code")
 @pytest.mark.parametrize(("S", "dtype"), slow_but(CASES, *FAST), ids=IDS)
 def test_compiled_answers_and_errors_are_those_of_the_general_way(S: Any, dtype: str) -> None:
-    """Engines share ⊕ and ⊗, so that what rounds does so alike; BLAS and powers add in an order of their own."""
+    """Engines share ⊕ and ⊗, so that what rounds does so alike; BLAS and powers add in an order of their own.
+
+    The general way closes stacks pivot by pivot, so that only what does not round is the same bits there.
+    """
     low = small.form(S, np.dtype(dtype))
     assert low is not None
     taken = compare(S, np.dtype(dtype), 40, exact=not low.by_library)
@@ -154,7 +175,7 @@ def test_log_sums_are_within_their_bound(S: sr.Semiring, dtype: str) -> None:
 def test_answers_and_errors_of_numpy_are_those_of_the_general_way(S: Any, dtype: str) -> None:
     low = small.form(S, np.dtype(dtype))
     assert low is not None
-    exact = np.dtype(dtype).kind in "iub" or S in (sr.max_min, sr.min_max)
+    exact = np.dtype(dtype).kind in "iub" or selects(S)
     compare(S, np.dtype(dtype), 12, exact=exact and np.dtype(dtype).kind != "f")
 
 
