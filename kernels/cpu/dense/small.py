@@ -70,7 +70,7 @@ class Small(NamedTuple):
 
     def code(self, low: Lowering) -> list[cache.Function]:
         """What is compiled for a lowering."""
-        own = cache.Function(*_text(low, self.verb), self.loop(low))
+        own = cache.Function(*_text(low, self.verb), self.loop(low), shown=False)
         return [own, *self.over(low).code(*self.operations)]
 
     def loop(self, low: Lowering) -> str:
@@ -103,7 +103,7 @@ def ufunc(low: Lowering, verb: str) -> np.ufunc:
     about = VERBS[verb]
     by = about.over(low)
     addresses = np.array([by.multiply, by.close_pivots if about is CLOSURES else 0, by.constants])
-    loop = called_from_c(getattr(cache.load(*_text(low, verb)), about.loop(low)))
+    loop = called_from_c(getattr(cache.load(*_text(low, verb), shown=False), about.loop(low)))
     types = [*[low.dtype.num] * (about.inputs + 1), np.dtype(bool).num]
     made: np.ufunc = internal.fromfunc(
         f"small_{verb}", None, [loop], [types], about.inputs, 2, [addresses.ctypes.data], [(addresses, by)], -1,
