@@ -55,6 +55,7 @@ results
 small
 warming matrices
 equations walks
+shapes
 api
 gradients
 torch jax
