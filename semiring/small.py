@@ -30,7 +30,7 @@ from .kernels.cpu.dense import small
 from .kernels.lowering.base import Lowering
 from .kernels.lowering.general import general
 from .kernels.lowering.objects import python_objects
-from .kernels.numpy.small import SmallArrays
+from .kernels.numpy.small import SmallArrays, product_by_blas
 from .kernels.numpy.small import fits as numpy_fits
 from .solvers.cycles import may_diverge
 from .solvers.dense.rings import cancels, is_exact
@@ -42,7 +42,7 @@ DECLINED = 5e-5  # seconds that a call loses by the general way
 ON_GPU = f"{__package__}.solvers.dense.speculation"  # loaded by the first call on a GPU
 KEPT = 1024  # algebras and dtypes that are known at once
 
-ndarray, truth = np.ndarray, np.bool_
+ndarray, ufunc, truth = np.ndarray, np.ufunc, np.bool_
 OBJECT = np.dtype(object)
 
 
@@ -54,33 +54,59 @@ class Before:
     verb : {"product", "closure"}
     low : Lowering
     S : Semiring
+
+    Attributes
+    ----------
+    answer : callable
+        The answer for operands by NumPy, or None.
+    left : int
+        Calls until `asked` is called instead of `answer`; each caller counts down.
     """
 
     def __init__(self, verb: str, low: Lowering, S: Semiring):
-        self._verb, self._low, self._algebra, self._calls = verb, low, S, 0
+        self._verb, self._low, self._algebra, self._first = verb, low, S, True
         self._code = code_of(low, f"small {verb}s")
-        plain = general(low.algebra, low.dtype) if low.by_element and low.by_element.bits else low
-        arrays = SmallArrays(plain) if numpy_fits(plain) else None
-        self._by_numpy: Callable[..., Any] | None = None
-        if arrays is not None and (verb == "product" or arrays.closes):
-            self._by_numpy = arrays.product if verb == "product" else arrays.closure
+        self.answer = by_numpy(verb, low)
+        self.left = 1
 
-    def answer(self, *operands: np.ndarray) -> Any:
-        """The answer by NumPy, or by the ufunc once that is compiled; or None. One of `ASKED` calls is timed."""
-        self._calls += 1
-        if self._calls % ASKED != 1:
-            return None if self._by_numpy is None else self._by_numpy(*operands)
+    def asked(self, *operands: np.ndarray) -> Any:
+        """The answer, by the ufunc once that is compiled: what was computed since it was asked last counts as this."""
+        self.left, calls = ASKED, 1 if self._first else ASKED
+        self._first = False
         if self._code.repays(0.0):
             ways, verb = (PRODUCTS, product) if self._verb == "product" else (CLOSURES, closure)
             ways[self._algebra, self._low.dtype] = small.ufunc(self._low, self._verb)
             return verb((*operands, self._algebra), {})
-        if self._by_numpy is None:
+        if self.answer is _declined:
             self._code.spent += DECLINED * ASKED
             return None
         began = perf_counter()
-        found = self._by_numpy(*operands)
-        self._code.spent += (perf_counter() - began) * (1 if self._calls == 1 else ASKED)
+        found = self.answer(*operands)
+        self._code.spent += (perf_counter() - began) * calls
         return found
+
+
+def _declined(*_: np.ndarray) -> None:
+    """What NumPy does not compute in a few calls."""
+
+
+def by_numpy(verb: str, low: Lowering) -> Callable[..., Any]:
+    """What computes products or closures with a few functions of NumPy, or declines.
+
+    Parameters
+    ----------
+    verb : {"product", "closure"}
+    low : Lowering
+    """
+    if verb == "product" and low.blas:
+        return product_by_blas
+    plain = general(low.algebra, low.dtype) if low.by_element and low.by_element.bits else low
+    if not numpy_fits(plain):
+        return _declined
+    arrays = SmallArrays(plain)
+    if verb == "product":
+        return arrays.product
+    return arrays.closure if arrays.closes else _declined
 
 
 class OfObjects:
@@ -90,7 +116,14 @@ class OfObjects:
     ----------
     S : Semiring
         As `takes_objects` says.
+
+    Attributes
+    ----------
+    left : int
+        As for `Before`; nothing is compiled.
     """
+
+    left = -1
 
     def __init__(self, S: Semiring):
         self._T, low = S.over(object), python_objects(S, OBJECT, "")
@@ -154,21 +187,24 @@ CLOSURES: Ways = {}
 
 
 def product(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A ⊗ B, or None for the general way; A is an array."""
+    """A ⊗ B, or None for the general way."""
     if len(operands) != 3 or (options and [*options] != ["out"]):
         return None
     A, B, S = operands
+    if type(A) is not ndarray:
+        return _product_on_gpu(operands, options)
     if type(B) is not ndarray or not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):
         return None
     if type(S) is not Semiring or (dtype := A.dtype) is not B.dtype:
         return None
     way: Any = PRODUCTS.get((S, dtype))
-    if way.__class__ is not np.ufunc:
+    if way.__class__ is not ufunc:
         if way is None:
             way = _begin(PRODUCTS, "product", S, dtype)
         if not way:
             return None
-        found = way.answer(A, B)
+        way.left -= 1
+        found = way.answer(A, B) if way.left else way.asked(A, B)
         return found if found is None or not options else _written(found, options["out"])
     try:
         found, strange = way(A, B)
@@ -179,28 +215,29 @@ def product(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     return _written(found, options["out"]) if options else found
 
 
-def product_on_gpu(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _product_on_gpu(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A ⊗ B of small CuPy arrays, or None for the general way, which the first such call takes."""
-    if options or len(operands) != 3 or (found := sys.modules.get(ON_GPU)) is None:
+    if options or (found := sys.modules.get(ON_GPU)) is None:
         return None
     return found.small_product(*operands)
 
 
 def closure(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A*, or None for the general way; A is an array."""
+    """A*, or None for the general way."""
     if options or len(operands) != 2:
         return None
     A, S = operands
-    if not 0 < A.size <= LARGEST or type(S) is not Semiring:
+    if type(A) is not ndarray or not 0 < A.size <= LARGEST or type(S) is not Semiring:
         return None
     dtype = A.dtype
     way: Any = CLOSURES.get((S, dtype))
-    if way.__class__ is not np.ufunc:
+    if way.__class__ is not ufunc:
         if way is None:
             way = _begin(CLOSURES, "closure", S, dtype)
         if not way:
             return None
-        return way.answer(A)
+        way.left -= 1
+        return way.answer(A) if way.left else way.asked(A)
     try:
         found, strange = way(A)
     except ValueError:
@@ -209,13 +246,13 @@ def closure(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
 
 
 def solve(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A* B of Python objects, or None for the general way; A is an array."""
+    """A* B of Python objects, or None for the general way."""
     if options or len(operands) != 3:
         return None
     A, B, S = operands
-    if A.dtype is not OBJECT or type(B) is not ndarray or B.dtype is not OBJECT or type(S) is not Semiring:
+    if type(A) is not ndarray or type(B) is not ndarray or type(S) is not Semiring:
         return None
-    if not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):
+    if A.dtype is not OBJECT or B.dtype is not OBJECT or not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):
         return None
     way: Any = CLOSURES.get((S, OBJECT))
     if way is None:

@@ -145,15 +145,19 @@ SOFT = [
 ]
 
 
-@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])
 @pytest.mark.parametrize(("S", "dtype"), [(SOFT[0], "f8"), (SOFT[1], "f4"), (SOFT[2], "f8"), (SOFT[1], "f8")],
                          ids=lambda value: getattr(value, "name", value))
-def test_log_sums_are_within_their_bound(S: sr.Semiring, dtype: str) -> None:
+def test_log_sums_are_within_their_bound(
+    S: sr.Semiring, dtype: str, engine: str, request: pytest.FixtureRequest
+) -> None:
     """ε (k + 16 + 4 |log G| + |c|), on data with any range, and with many zeros."""
+    request.getfixturevalue(engine)
     rng, eps = np.random.default_rng(0), float(np.finfo(dtype).eps)
     sign, unit = (-1 if S.zero == np.inf else 1), (np.log(2.0) if S is SOFT[2] else 1.0)
     for size in (1, 10, 80, 300 if dtype == "f4" else 3000) * 6:
         m, k, n = rng.integers(1, 40, 3)
+        m, n = rng.choice([m, 1]), rng.choice([n, 1])
         A, B = (size * rng.normal(size=shape).astype(dtype) for shape in ((m, k), (k, n)))
         if size != 10:
             A[rng.random(A.shape) < 0.6], B[rng.random(B.shape) < 0.6] = S.zero, S.zero
@@ -163,11 +167,14 @@ def test_log_sums_are_within_their_bound(S: sr.Semiring, dtype: str) -> None:
         with np.errstate(all="ignore"):
             exact = top + np.log(np.exp(terms - np.where(top == -np.inf, 0, top)[:, None]).sum(1))
             far = np.abs(exact - a.max(1, keepdims=True) - b.max(0))
-        found = small.product((A, B, S), {})
-        assert found is not None and np.array_equal(found == S.zero, exact == -np.inf)
+        left, right = A[0] if m == 1 else A, B[:, 0] if n == 1 else B
+        found = small.product((left, right, S), {})
+        assert found is not None and found.shape == left.shape[:-1] + right.shape[1:]
+        found = found.reshape(m, n)
+        assert np.array_equal(found == S.zero, exact == -np.inf)
         here = exact > -np.inf
-        error = np.abs(sign * unit * found.astype(np.longdouble) - exact)[here]
-        assert np.all(error <= eps * (k + 16 + 4 * far + np.abs(exact))[here])
+        error = np.abs(sign * unit * found[here].astype(np.longdouble) - exact[here])
+        assert np.all(error <= eps * (k + 16 + 4 * far[here] + np.abs(exact[here])))
 
 
 @pytest.mark.usefixtures("by_numpy")
@@ -177,6 +184,24 @@ def test_answers_and_errors_of_numpy_are_those_of_the_general_way(S: Any, dtype:
     assert low is not None
     exact = np.dtype(dtype).kind in "iub" or selects(S)
     compare(S, np.dtype(dtype), 12, exact=exact and np.dtype(dtype).kind != "f")
+
+
+@pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("entry", [np.inf, -np.inf, np.nan])
+def test_one_entry_that_is_no_real_is_found_among_zeros(
+    engine: str, dtype: str, entry: float, request: pytest.FixtureRequest
+) -> None:
+    """A test of the answer alone finds it, since zero times it is NaN, in all kernels of BLAS."""
+    request.getfixturevalue(engine)
+    for m, k, n in [(1, 1, 1), (1, 7, 1), (5, 3, 1), (1, 4, 6), (16, 16, 16), (33, 9, 20), (3, 40, 2), (64, 64, 64)]:
+        for side in range(2):
+            operands = [np.zeros((m, k), dtype), np.zeros((k, n), dtype)]
+            operands[side][(0, -1) if side == 0 else (-1, 0)] = entry
+            for A in {m: operands[0], 1: operands[0][0]}.values():
+                for B in {n: operands[1], 1: operands[1][:, 0]}.values():
+                    found = outcome(sr.matmul, A, B, sr.plus_times)
+                    assert found == outcome(generally, sr.matmul, A, B, sr.plus_times) and isinstance(found, tuple)
 
 
 @pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])

@@ -9,6 +9,7 @@ there is no answer here, and the general way is asked.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import Context
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from semiring.kernels.lowering.sums import suited
 
 MOST_TERMS = 1 << 18  # that are in memory at once
 EXTREMES = {"minimum": np.minimum, "maximum": np.maximum}
+QUIET = Context()  # what runs in a copy of it gives no warning, in a tenth of the time of `np.errstate`
+QUIET.run(np.seterr, all="ignore")
+quiet, vdot, inf = QUIET.copy, np.vdot, np.inf  # found sooner; `vdot` itself never warns
 SUMS: dict[str, np.ufunc] = {**EXTREMES, "add": np.add, "logical_or": np.logical_or, "bitwise_or": np.bitwise_or}
 
 
@@ -36,46 +40,38 @@ class SmallArrays:
     def __init__(self, low: Lowering):
         S, dtype = low.algebra, low.storage
         self._low = None if low.is_identity else low
-        self._add = SUMS[_name(low.add)]
-        self._blas, self._floats = low.blas, dtype.kind == "f"
+        self._add = np.add if low.log_sum else SUMS[_name(low.add)]
+        self._floats, self._logs = dtype.kind == "f", low.log_sum
         self._one = dtype.type(low.one[0])
-        self._product = _name(low.mul)
+        self._product = "add" if low.log_sum else _name(low.mul, saturates=not self._floats)
         plain = self._product in ("add", "multiply", *EXTREMES)
         self._times: np.ufunc | None = getattr(np, self._product) if plain else None
         self._general = numpy_function(low.mul.outputs, 2, (dtype,), (dtype,))
-        self._calm = float(np.sqrt(np.finfo(dtype).max)) if self._floats else 0.0
+        self._most = np.finfo(dtype).max if self._floats else dtype.type(0)
+        self._is_quiet = self._product in EXTREMES and self._add is not np.add
         self._inside = _inside(S.carrier_in(low.dtype), low.dtype)
         self._suited = suited(S, low.dtype) if self._low else None
         self.closes = not S.product_only and S.has_unit_stars and takes_extremes(low)
 
     def product(self, A: np.ndarray, B: np.ndarray) -> Any:
         """A ⊗ B of matrices or vectors, or None."""
-        left, right = A.ndim == 1, B.ndim == 1
-        if not (left or A.ndim == 2) or not (right or B.ndim == 2):
+        if not 0 < A.ndim < 3 > B.ndim > 0:
             return None
         depth = A.shape[-1]
         if depth != len(B) or A.size * B.size > MOST_TERMS * depth:
             return None
-        if self._blas:  # what is not finite spreads to sums that are not finite
-            with np.errstate(all="ignore"):
-                C = np.dot(A, B)
-            return C if np.vdot(C, C) < np.inf else None
         if self._inside is not None and not (self._inside(A) and self._inside(B)):
             return None
         if self._low and not self._has_room(A, B):
             a, b = self._stored(A), self._stored(B)
-            if a is None or b is None:
-                return None
-            return self._decoded(self._sums(a, b, left, right))
-        calm = self._calm
-        if not self._floats or (self._product == "add" and np.vdot(A, A) < calm and np.vdot(B, B) < calm):
-            return self._sums(A, B, left, right)  # no NaN, no infinity, and none comes up
-        if self._product in EXTREMES:
-            C = self._sums(A, B, left, right)
+            return None if a is None or b is None else self._decoded(self._sums(a, b))
+        if not self._floats:
+            return self._sums(A, B)
+        if self._is_quiet:
+            C = self._sums(A, B)
         else:
-            with np.errstate(all="ignore"):
-                C = self._sums(A, B, left, right)
-        total = np.vdot(C, C)  # of squares: only a NaN makes one
+            C = quiet().run(self._sums_of_powers if self._logs else self._sums, A, B)
+        total = vdot(C, C)  # of squares: only a NaN makes one
         return C if total == total else None
 
     def closure(self, A: np.ndarray) -> Any:
@@ -98,11 +94,32 @@ class SmallArrays:
             usual = (diagonal == self._one).all() and (not self._floats or np.vdot(C, C) >= 0)
         return self._decoded(C) if usual else None
 
-    def _sums(self, a: np.ndarray, b: np.ndarray, left: bool, right: bool) -> Any:
-        """⊕ over k of all terms; `left` and `right` say which is a vector."""
-        a, b = a.T if right else a.T[..., None], b if left else b[:, None]
-        terms = self._general((a,), (b,))[0] if self._times is None else self._times(a, b, order="C")
-        return self._add.reduce(terms)
+    def _sums(self, A: np.ndarray, B: np.ndarray) -> Any:
+        """⊕ over k of all terms."""
+        if B.ndim == 1 and self._times is not None:
+            return self._add.reduce(self._times(A, B), -1)
+        return self._add.reduce(self._terms(A, B), -1 if B.ndim == 1 else 0)
+
+    def _terms(self, A: np.ndarray, B: np.ndarray) -> Any:
+        """All terms; k is the last axis before a vector, and the first before a matrix, where NumPy adds fastest."""
+        a, b = (A, B) if B.ndim == 1 else (A[:, None], B) if A.ndim == 1 else (A.T[..., None], B[:, None])
+        return self._general((a,), (b,))[0] if self._times is None else self._times(a, b, order="C")
+
+    def _sums_of_powers(self, A: np.ndarray, B: np.ndarray) -> Any:
+        """± log_r Σ r^±t of the terms t, by powers of their distances from the best one, as people write it.
+
+        ⊕ of none, and infinities that meet, are NaN; a sum with only zeros is zero.
+        """
+        assert self._logs
+        best, power, log = np.minimum if self._logs.negated else np.maximum, np.exp, np.log
+        if self._logs.binary:
+            power, log = np.exp2, np.log2
+        terms, axis = self._terms(A, B), -1 if B.ndim == 1 else 0
+        top = best.reduce(terms, axis, keepdims=True)
+        top = np.maximum(top, -self._most) if best is np.maximum else np.minimum(top, self._most)
+        np.subtract(*((terms, top) if best is np.maximum else (top, terms)), out=terms)
+        sums = log(np.add.reduce(power(terms, out=terms), axis))
+        return np.squeeze(top, axis) + (sums if best is np.maximum else -sums)
 
     def _has_room(self, A: np.ndarray, B: np.ndarray) -> bool:
         """Whether no element is infinite, and no sum of two leaves the dtype."""
@@ -161,7 +178,19 @@ def fits(low: Lowering) -> bool:
     numbers = low.kind == "numba" and low.dtype.char in "?bBhHiIlLqQfd"
     numbers &= low.is_identity or (low.dtype.kind in "iu" and low.algebra.is_tropical)
     kinds = {"add": "f", "logical_or": "b"}.get(_name(low.add), "biuf")  # whose sums NumPy gives in their own dtype
-    return numbers and low.log_sum is None and _name(low.add) in SUMS and low.dtype.kind in kinds
+    by_sums = low.log_sum is None and _name(low.add) in SUMS and low.dtype.kind in kinds
+    return numbers and (by_sums or (low.log_sum is not None and low.dtype.kind == "f"))
+
+
+def product_by_blas(A: np.ndarray, B: np.ndarray) -> Any:
+    """A B of matrices or vectors of reals, or None: what is not finite spreads to sums that are not finite."""
+    if not 0 < A.ndim < 3 > B.ndim > 0:
+        return None
+    try:
+        C = quiet().run(A.dot, B)
+    except ValueError:  # shapes that do not fit
+        return None
+    return C if vdot(C, C) < inf else None
 
 
 def takes_extremes(low: Lowering) -> bool:
@@ -169,6 +198,10 @@ def takes_extremes(low: Lowering) -> bool:
     return _name(low.add) in EXTREMES
 
 
-def _name(operation: Traced) -> str:
-    """The operation that is all of an expression, or nothing."""
+def _name(operation: Traced, *, saturates: bool = True) -> str:
+    """The operation that is all of an expression, or nothing; numbers that do not saturate have plain sums."""
+    if not saturates:
+        for op in ("add", "multiply"):
+            if operation.is_plain(f"saturating_{op}"):
+                return op
     return next((op for op in {*SUMS, "multiply"} if operation.is_plain(op)), "")
