@@ -25,7 +25,7 @@ from semiring.operands.devices import gpu_name, to_host
 from semiring.operands.read import READERS
 from semiring.solvers.costs import factoring_share
 from semiring.solvers.sparse import substitution
-from semiring.solvers.ways import offers_of
+from semiring.solvers.ways import offer_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass")
 inf = np.inf
@@ -302,17 +302,13 @@ def refusal(S: sr.Semiring, verb: str, by_entries: bool, options: dict[str, Any]
 def plans(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The plans that were offered, in order."""
     offered: list[Any] = []
-    real = offers_of
 
     def watched(offer: Callable[[Any], Any], task: Any) -> Any:
         plan = offer(task)
         offered.extend([plan] if plan is not None else [])
         return plan
 
-    def offers(*row: Any) -> list[Callable[[Any], Any]]:
-        return [partial(watched, offer) for offer in real(*row)]
-
-    monkeypatch.setattr("semiring.solvers.task.offers_of", offers)
+    monkeypatch.setattr("semiring.solvers.task.offer_of", lambda module: partial(watched, offer_of(module)))
     return offered
 
 

@@ -106,20 +106,21 @@ class SmallArrays:
         return self._general((a,), (b,))[0] if self._times is None else self._times(a, b, order="C")
 
     def _sums_of_powers(self, A: np.ndarray, B: np.ndarray) -> Any:
-        """± log_r Σ r^±t of the terms t, by powers of their distances from the best one, as people write it.
+        """log_r Σ r^t of the terms t, or −log_r Σ r^−t, by powers of their distances from the best one.
 
-        ⊕ of none, and infinities that meet, are NaN; a sum with only zeros is zero.
+        Infinities that meet become NaN; a sum with only zeros is zero.
         """
         assert self._logs
-        best, power, log = np.minimum if self._logs.negated else np.maximum, np.exp, np.log
-        if self._logs.binary:
-            power, log = np.exp2, np.log2
+        binary, negated = self._logs.binary, self._logs.negated
         terms, axis = self._terms(A, B), -1 if B.ndim == 1 else 0
-        top = best.reduce(terms, axis, keepdims=True)
-        top = np.maximum(top, -self._most) if best is np.maximum else np.minimum(top, self._most)
-        np.subtract(*((terms, top) if best is np.maximum else (top, terms)), out=terms)
-        sums = log(np.add.reduce(power(terms, out=terms), axis))
-        return np.squeeze(top, axis) + (sums if best is np.maximum else -sums)
+        if negated:
+            np.negative(terms, out=terms)
+        top = np.maximum(np.maximum.reduce(terms, axis, keepdims=True), -self._most)
+        np.subtract(terms, top, out=terms)
+        powers = np.exp2(terms, out=terms) if binary else np.exp(terms, out=terms)
+        sums = np.add.reduce(powers, axis)
+        C = np.squeeze(top, axis) + (np.log2(sums) if binary else np.log(sums))
+        return -C if negated else C
 
     def _has_room(self, A: np.ndarray, B: np.ndarray) -> bool:
         """Whether no element is infinite, and no sum of two leaves the dtype."""

@@ -211,11 +211,16 @@ def least_by_numpy(low: Lowering, A: Sparse, answer: bool) -> float:
     return PURPOSES["fronts"].seconds(low, (FACTORING_STEPS + MEETINGS * -(-rows // TOGETHER)) * n, float(rows) * A.nnz)
 
 
-def least_to_eliminate(low: Lowering, A: Sparse) -> float:
-    """Return a lower estimate of the seconds for A's factors and a solution, before the analysis."""
+def least_to_eliminate(low: Lowering, A: Sparse, enough: float = np.inf) -> float:
+    """Return a lower estimate of the seconds for A's factors and a solution, before the analysis.
+
+    Whether compiled code is at hand is only asked where that decides if the estimate is below `enough`.
+    """
+    analysed, compiled, by_numpy = analysis_seconds(A.n, A.nnz), ELIMINATED * A.n, least_by_numpy(low, A, False)
+    if by_numpy <= compiled or analysed + compiled >= enough:
+        return analysed + min(compiled, by_numpy)
     code = code_of(low, "fronts") if low.kind == "numba" else None
-    made = ELIMINATED * A.n if code is not None and code.at_hand else least_by_numpy(low, A, False)
-    return analysis_seconds(A.n, A.nnz) + made
+    return analysed + (compiled if code is not None and code.at_hand else by_numpy)
 
 
 def rows_steps(analysis: Analysis, load: Work, rows: int) -> float:

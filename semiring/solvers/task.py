@@ -36,7 +36,7 @@ from semiring.scale.storing import Storing
 from .cycles import star_undefined
 from .forms import restored
 from .plan import Plan
-from .ways import TO_GPU, offers_of, taking, ways_of
+from .ways import TO_GPU, offer_of, taking, ways_of
 
 MEETS_CYCLES = ("closure", "factor", "solve", "closure_rows", "path", "paths", "nearest")  # verbs
 BY_FACTORS = ("path", "closure_rows")  # verbs that take factors for their matrix
@@ -439,8 +439,8 @@ def first_offer(task: Task) -> Plan:
     If the plan declines, the next one runs. It may run later and more than once; code that was compiled in between does
     not change it.
     """
-    offers, begin = offers_of(task.verb, task.kind, task.asked), 0
-    while (made := offers[begin](task)) is None:
+    ways, begin = ways_of(task.verb, task.kind, task.asked), 0
+    while (made := offer_of(ways[begin].module)(task)) is None:
         begin += 1
     return replace(made, runner=lambda _: compute(task, begin, made))
 
@@ -456,28 +456,31 @@ def _summed(task: Task, begin: int, made: Plan | None) -> Any:
     S = task.S
     if task.strict or not (S.completed or S.sums_powers) or task.verb not in MEETS_CYCLES:
         return _computed(task, begin, made)
-    completed = import_module("semiring.solvers.dense.completed")
-    if S.completed is not None and completed.needs_stars_at_once(task):
-        return completed.by_stars(task, None)
+    if S.completed is not None and _completed().needs_stars_at_once(task):
+        return _completed().by_stars(task, None)
     given: Any = task.given[0]
     array: Any = given.array if task.options.overwrite and given.kind in ("dense", "device") else None
-    again = array is not None and (S.completed is not None or array.shape[-1] <= completed.SUMMED_VERTICES)
+    again = array is not None and (S.completed is not None or array.shape[-1] <= _completed().SUMMED_VERTICES)
     kept = array.copy() if again else None
     try:
         return _computed(task, begin, made)
     except NoClosureError as e:
         if kept is not None and getattr(array.flags, "writeable", True):
             array[...] = kept
-        return completed.by_stars(task, e) if S.completed is not None else completed.by_powers(task, e)
+        return (_completed().by_powers if S.completed is None else _completed().by_stars)(task, e)
+
+
+def _completed() -> Any:
+    return import_module("semiring.solvers.dense.completed")
 
 
 def _computed(task: Task, begin: int, made: Plan | None) -> Any:
     """Return the answer of the first solver that does not decline."""
     refused: Exception | None = None
-    for i, offer in enumerate(offers_of(task.verb, task.kind, task.asked)):
+    for i, way in enumerate(ways_of(task.verb, task.kind, task.asked)):
         if i < begin:
             continue
-        plan = made if i == begin and made is not None else offer(task)
+        plan = made if i == begin and made is not None else offer_of(way.module)(task)
         if plan is None:
             continue
         if plan.memory > UNCHECKED_BYTES:

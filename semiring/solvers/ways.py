@@ -150,9 +150,10 @@ def ways_of(verb: str, kind: str, asked: frozenset[str]) -> tuple[Way, ...]:
 
 
 @cache
-def offers_of(verb: str, kind: str, asked: frozenset[str]) -> tuple[Callable[[Task], Plan | None], ...]:
-    """The functions that make offers, of these ways; their modules are loaded when they are first asked."""
-    return tuple(import_module(f"semiring.solvers.{w.module}").offer for w in ways_of(verb, kind, asked))
+def offer_of(module: str) -> Callable[[Task], Plan | None]:
+    """The function of a way's module that makes its offers; the module is loaded when the way is first asked."""
+    found: Callable[[Task], Plan | None] = import_module(f"semiring.solvers.{module}").offer
+    return found
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -168,8 +169,9 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Task]:
     """A task with offers of the test's own, each time anew."""
 
     def make(*plans: Plan | None) -> Task:
-        offers = [lambda task, p=p: p if p is None else replace(p) for p in plans]
-        monkeypatch.setattr(module, "offers_of", lambda verb, kind, asked: offers)
+        offers = {str(i): lambda task, p=p: p if p is None else replace(p) for i, p in enumerate(plans)}
+        monkeypatch.setattr(module, "ways_of", lambda verb, kind, asked: [SimpleNamespace(module=i) for i in offers])
+        monkeypatch.setattr(module, "offer_of", offers.__getitem__)
         return Task("closure", sr.min_plus, (sr.Matrix(A, sr.min_plus, ["a", "b"]),), options())
 
     return make

@@ -30,7 +30,7 @@ SITE = Path(__file__).resolve().parents[2] / "docs" / "site"
 @pytest.fixture(autouse=True)
 def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The rows are in the tables for now."""
-    tables = ways.ways_of, ways.offers_of, ways.taking, task._earlier
+    tables = ways.ways_of, ways.offer_of, ways.taking, task._earlier
     with monkeypatch.context() as patch:
         for table in tables:
             table.cache_clear()

@@ -3,9 +3,10 @@
 The work still to come is unknown. If one rents until the rent has reached the price, and then buys, one never spends
 more than twice the optimum (A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator, Competitive snoopy caching, 1988).
 Here NumPy is the rent, and compiled code is bought: for large work at once, and for repeated work once NumPy has taken
-as long as compiling would. Code on disk was worth its price to an earlier process, so it is used at once. The time that
-earlier processes took without compiling is kept there too, so that a program that runs every day does not rent
-for ever.
+as long as compiling would. Code on disk was worth its price to an earlier process, so it is used at once. Only loops
+that all algebras share still cost the import of Numba, since they also serve work of a millisecond. The time that
+earlier processes took without compiling is kept there too, so that a program that runs every day does not rent for
+ever.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class Code:
     names : callable
         Gives the names under which the functions are kept on disk (see `cache.Entries`); called once, when it matters.
     shared : bool
-        Whether all algebras share them.
+        Whether all algebras share them. Then they cost the import of Numba even if they are on disk.
     number : int
         How many there are, for as long as their names are not asked for.
     each : float
@@ -117,7 +118,7 @@ class Code:
     def __init__(
         self, names: Callable[[], Iterable[str]], shared: bool = False, number: int = 1, each: float = COMPILE
     ):
-        self._number, self._each = number, each
+        self._number, self._each, self._shared = number, each, shared
         self._names, self._at_once, self.spent = names, ("always",) if shared else ("always", "kept"), 0.0
         self._missing: int | None = None  # functions that are not on disk
         self._before = 0.0  # seconds that earlier processes took for their work
@@ -180,10 +181,10 @@ class Code:
         return dict.fromkeys(names, (self.spent + self._before) / len(names)) if names else {}
 
     def _price(self) -> float:
-        """Seconds that the functions cost; nothing where an earlier process paid."""
+        """Seconds that the functions cost: an algebra's cost nothing where an earlier process paid."""
         if self._missing is None:
             self._missing, self._before = _look(self._names, self._number)
-        imported = 0.0 if "numba" in sys.modules or not self._missing else IMPORT
+        imported = IMPORT if "numba" not in sys.modules and (self._missing or self._shared) else 0.0
         return imported + self._missing * self._each
 
 

@@ -227,14 +227,14 @@ def _solve(task: Task, given: Sparse) -> Plan | None:
     assert right is not None
     count = right.shape[1] if len(right.shape) > 1 else 1
     if height is None:
-        return _by_work_list(task, given, low, right, count, costs.least_to_eliminate(low, given))
+        return _by_work_list(task, given, low, right, count, partial(costs.least_to_eliminate, low, given))
     levels = levels_of(given.rows, height)
     plan = _plan(task, given, low, levels, count, given.shape, partial(_solution, task, given, right, levels))
     objects, by_numpy = low.kind == "objects", PURPOSES[PURPOSE].seconds
     if plan.lowering.compiled and not objects:
         return plan
     seconds = np.inf if objects else by_numpy(low, len(levels.bounds) * _passes(given), plan.work)
-    return _by_work_list(task, given, low, right, count, seconds) or plan
+    return _by_work_list(task, given, low, right, count, lambda _: seconds) or plan
 
 
 def _settles(S: Semiring) -> bool:
@@ -245,15 +245,15 @@ def _settles(S: Semiring) -> bool:
 
 
 def _by_work_list(
-    task: Task, given: Sparse, low: Lowering, right: Dense, count: int, rival: float
+    task: Task, given: Sparse, low: Lowering, right: Dense, count: int, rival: Callable[[float], float]
 ) -> Plan | None:
-    """The plan of equations by a work list, in Python, if its rival is predicted to take more seconds."""
+    """The plan of equations by a work list, in Python, if its rival, which it tells its own seconds, takes more."""
     scalar = low.kind == "objects" or (low.kind == "numba" and _scalars(low) is not None)
     if not scalar and (low.kind != "numba" or given.S.commutative):
         return None
     alone = count if scalar else 1
     seconds = alone * ((TAKEN + PASSED * scalar) * given.n + (PASSED if scalar else JOINED) * given.nnz)
-    if seconds >= rival:
+    if seconds >= rival(seconds):
         return None
     return Plan(
         operation="solve", algebra=task.S, shape=given.shape, method="work list", lowering=low, place="CPU, 1 thread",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import permutations
 from typing import Any
@@ -157,7 +159,7 @@ def test_work_lists_solve_where_factors_do_not_commute(
     given_, right = as_sparse(read(A, S)), B if left else B.T.copy()
     right = right.ravel() if count is None else right
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(costs, "least_to_eliminate", lambda low, A: inf)
+        patch.setattr(costs, "least_to_eliminate", lambda low, A, enough: inf)
         plan = sr.plan("solve", given_, right, S, left=left)
         found = sr.solve(given_, right, S, left=left)
     assert plan.method == "work list" or (not count and count is not None) or plan.method == "substitution"
@@ -181,6 +183,29 @@ def test_facts_that_reach_each_block() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(traversals, "PASSES", 0)
         assert np.array_equal(sr.solve(G, B, GEN_KILL, left=True), found)
+
+
+def test_a_first_call_loads_what_it_needs() -> None:
+    """Not the ways that come later, and not Numba for work of a millisecond, whatever other processes kept."""
+    code = """
+import sys
+import numpy as np
+import semiring as sr
+least = np.minimum
+S = sr.Semiring("steps", fields={"a": "f8", "b": "f8", "c": "f8"}, zero=(np.inf,) * 3, one=(0, np.inf, 0),
+                add=lambda x, y: (least(x.a, y.a), least(x.b, y.b), least(x.c, y.c)),
+                mul=lambda x, y: (x.a + y.a, least(x.a + y.b, x.b + y.c), x.c + y.c),
+                carrier=lambda x: (x.a >= 0) & (x.b >= 0) & (x.c >= 0))
+i = np.arange(500)
+W = np.ones(501, S.element_dtype)
+G = sr.Graph(np.append(i, 400), np.append(i + 1, 20), 501, W)
+B = np.full(501, np.array(S.zero, W.dtype))
+B[0] = S.one
+print(sr.plan("solve", G, B, S, left=True).method, sr.solve(G, B, S, left=True)["a"].max())
+print(*sorted({"numba", "semiring.solvers.sparse.iteration", "semiring.solvers.sparse.elimination"} & {*sys.modules}))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["work", "list", "500.0"]
 
 
 @pytest.mark.usefixtures("of_any_size")
@@ -353,7 +378,7 @@ def test_generated_algebras(name: str, seed: int, reflexive: bool) -> None:
             assert (found is None) == (expected is None) and (found is None or close(found, expected))
     expected = answer(lambda: sr.matmul(B[:2], sr.closure(A, S, method="floyd-warshall"), S))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(costs, "least_to_eliminate", lambda low, A: inf)
+        patch.setattr(costs, "least_to_eliminate", lambda low, A, enough: inf)
         for M in (A, as_sparse(read(A, S))):
             found, wanted = answer(lambda M=M: sr.solve(M, B[:2], S, left=True)), expected
             if (found is None) != (expected is None) and not S.idempotent:

@@ -217,6 +217,9 @@ def test_a_directory_that_is_set_keeps_the_code_of_algebras(directory: Path, mon
     assert not shared.repays(0.0)
     assert not shared.repays(0.9 * COMPILE) and shared.repays(IMPORT + COMPILE)
     keep(directory, "one")
+    kept = Code(lambda: ["one"], shared=True)
+    assert kept.at_hand and not kept.repays(0.9 * IMPORT) and kept.repays(IMPORT), "Numba must be imported"
+    price.sys.modules = {"numba": sys}
     assert Code(lambda: ["one"], shared=True).repays(0.0)
 
 
