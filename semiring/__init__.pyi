@@ -40,6 +40,7 @@ from .algebra.tracing import saturating_multiply as saturating_multiply
 from .api import check_laws as check_laws
 from .api import closure as closure
 from .api import closure_rows as closure_rows
+from .api import convolve as convolve
 from .api import cycle_mean as cycle_mean
 from .api import factor as factor
 from .api import matmul as matmul

@@ -23,6 +23,8 @@ from .matrices import verb as verb
 from .operands.elements import read_elements
 from .operands.operand import Operand
 from .operands.read import operand
+from .shapes.convolve import convolve as convolve
+from .shapes.planned import SHAPES as SHAPES
 from .solvers.plan import Plan
 from .solvers.task import own_algebra
 from .walks import closure_rows as closure_rows
@@ -38,8 +40,9 @@ def plan(verb: str, /, *operands: Any, **options: Any) -> Plan:
 
     Parameters
     ----------
-    verb : {"closure", "matmul", "factor", "solve", "power", "closure_rows", "paths", "path", "nearest", "cycle_mean"}
-        The name of the function.
+    verb : str
+        The name of the function: "closure", "matmul", "factor", "solve", "power", "closure_rows", "paths", "path",
+        "nearest", "cycle_mean" or "convolve".
     *operands
         Its positional arguments: ``plan("matmul", A, B, S)`` is the plan of ``matmul(A, B, S)``.
     **options
@@ -70,10 +73,11 @@ def plan(verb: str, /, *operands: Any, **options: Any) -> Plan:
     >>> sr.plan("matmul", np.zeros((3, 4)), np.zeros((4, 2)), sr.min_plus).method
     'tiled product'
     """
-    if not isinstance(verb, str) or verb not in BUILDERS:
-        raise SemiringError(f"unknown verb {clip_repr(verb)}: it is the name of a function, {', '.join(BUILDERS)}, as "
+    builders = BUILDERS | SHAPES
+    if not isinstance(verb, str) or verb not in builders:
+        raise SemiringError(f"unknown verb {clip_repr(verb)}: it is the name of a function, {', '.join(builders)}, as "
                             "in plan('closure', A, S)")
-    build = BUILDERS[verb]
+    build = builders[verb]
     known = signature(build)
     for name in options:
         if name not in known.parameters:

@@ -88,6 +88,13 @@ def product_answer(known: Known, A: Array, B: Array, C: Array | None = None) -> 
     return bases.matmul(g.base, g.from_data(A), g.from_data(B), start), np.full(len(A), EXISTS), None
 
 
+def convolution_answer(known: Known, A: Array, B: Array) -> tuple[Array, Array, None]:
+    """Each row of A convolved with that of B."""
+    g = known.g
+    a, b = g.from_data(A), g.from_data(B)
+    return bases.convolve_rows(g.base, a, b), np.full(len(A), EXISTS), None
+
+
 def each(function: Callable[..., Any]) -> Callable[..., Array]:
     """A function of single matrices as one of stacks."""
     return lambda *stacks: np.stack([np.asarray(function(*one)) for one in zip(*stacks, strict=True)])
@@ -117,6 +124,7 @@ def stack_checks(g: Generated, S: Any, library: Any, rng: np.random.Generator) -
                 closure_answer,
             )
     yield Check("sr.matmul(A, B, S)", lambda A, B: library.matmul(A, B, S), product_answer)
+    yield Check("sr.convolve(A, B, S, axes=-1)", lambda A, B: library.convolve(A, B, S, axes=-1), convolution_answer)
     accumulated = lambda A, B, C: library.matmul(A, B, S, accumulate=C)  # noqa: E731
     yield Check("sr.matmul(A, B, S, accumulate=C)", accumulated, product_answer)
 

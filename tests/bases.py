@@ -82,6 +82,16 @@ def matmul(base: Base, A: Array, B: Array, C: Array | None = None) -> Array:
     return result
 
 
+def convolve_rows(base: Base, A: Array, B: Array) -> Array:
+    """Each row of A convolved with the same row of B."""
+    m, n = A.shape[-1], B.shape[-1]
+    result = base.full((*A.shape[:-1], m + n - 1), base.zero)
+    for i in range(m):
+        for j in range(n):
+            result[..., i + j] = base.plus(result[..., i + j], base.times(A[..., i], B[..., j]))
+    return result
+
+
 def closure(
     base: Base, A: Array, *, near_one: Callable[[Array, Array], Array] | None = None,
     order: Sequence[int] | None = None, declared: bool = True,

@@ -121,7 +121,8 @@ class Judge:
         exist = np.flatnonzero(code == EXISTS)
         some = [np.flatnonzero(code == c)[:few] for c in (NONE, EITHER, NARROW, UNSURE)]
         asked = len(exist) + sum(map(len, some))
-        tally.counts["answers" if "matmul" in check.text else "closures"] += asked
+        product = "matmul" in check.text or "convolve" in check.text
+        tally.counts["answers" if product else "closures"] += asked
         if len(exist):
             chosen = [A[exist] for A in inputs]
             before = [A.copy() for A in chosen]

@@ -145,6 +145,9 @@ WORDS = {
         "step by step, visualize, visualization, animation, stepper, interactive, trace"),
     "reference/api/semiring.compare": "compare algebras, side by side",
     "reference/api/semiring.chain": "matrix chain, matrix chain multiplication",
+    "reference/api/semiring.convolve": (
+        "convolution, min plus convolution, infimal convolution, tropical convolution, max plus convolution, "
+        "deconvolution, polynomial product, Minkowski sum, dilation, numpy.convolve, scipy.signal.convolve"),
     "reference/api/semiring.residual": "residuation, residual, latest start times, deadlines",
     "reference/api/semiring.nearest": "nearest facility, closest, multi source, Voronoi",
     "reference/api/semiring.random_graph": "generate a random graph, Erdős Rényi, R-MAT",

@@ -1,0 +1,92 @@
+"""Convolutions by NumPy: an element of the smaller operand after the other, or products with Toeplitz matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import product as every
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from semiring.kernels.interface import Kernel
+from semiring.kernels.lowering.base import Lowering
+
+from .dense import operations
+
+Accumulate = Callable[[np.ndarray, np.ndarray, np.ndarray], None]  # C ← C ⊕ a ⊗ b, where a and b broadcast
+SIDE = 256  # rows and columns of a block of c
+DEPTH = 4096  # terms of an entry that one product sums: powers of as many stay in one range
+
+
+def accumulating(low: Lowering) -> Accumulate:
+    """C ← C ⊕ a ⊗ b of elements in a lowering's storage."""
+    if low.kind != "objects":
+        return operations(low).accumulate
+    S = low.algebra.over(object)
+
+    def accumulate(C: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
+        a, b = np.broadcast_arrays(a, b)
+        C[...] = S.add(C, S.mul(a, b))
+
+    return accumulate
+
+
+def by_elements(
+    accumulate: Accumulate, C: np.ndarray, A: np.ndarray, B: np.ndarray, first: tuple[int, ...]
+) -> None:
+    """C ← C ⊕ a part of A ∗ B, which begins at `first`, along the last axes; the others broadcast.
+
+    No term but those of the definition is computed, so that zero need not absorb.
+    """
+    axes = len(first)
+    left = prod(A.shape[A.ndim - axes :]) <= prod(B.shape[B.ndim - axes :])
+    few, many = (A, B) if left else (B, A)
+    sizes = many.shape[many.ndim - axes :]
+    for at in every(*map(range, few.shape[few.ndim - axes :])):
+        begins = [max(i - f, 0) for i, f in zip(at, first, strict=True)]
+        ends = [min(i - f + n, c) for i, f, n, c in zip(at, first, sizes, C.shape[C.ndim - axes :], strict=True)]
+        if any(b >= e for b, e in zip(begins, ends, strict=True)):
+            continue
+        shifts = [f - i for i, f in zip(at, first, strict=True)]
+        target = C[_slices(begins, ends)]
+        one = few[_slices(at, [i + 1 for i in at])]
+        rest = many[_slices(map(sum, zip(begins, shifts, strict=True)), map(sum, zip(ends, shifts, strict=True)))]
+        accumulate(target, *((one, rest) if left else (rest, one)))
+
+
+def _slices(begins: Iterable[int], ends: Iterable[int]) -> tuple[Any, ...]:
+    """Some places of the last axes, and all of the others."""
+    return (..., *map(slice, begins, ends))
+
+
+def by_blocks(
+    kernel: Kernel[Any], low: Lowering, C: np.ndarray, a: np.ndarray, b: np.ndarray, first: int
+) -> None:
+    """C ← C ⊕ a part of a ∗ b, which begins at `first`, of sequences in storage, by products of blocks.
+
+        c[f + r L + q] = ⊕_t A[r, t] ⊗ B[t, q],    A[r, t] = a[f + r L − t],    B[t, q] = b[q + t]
+
+    with zeros beyond the ends of a and b. Products of an entry begin with the least t.
+    """
+    count, left, right = len(C), len(a), len(b)
+    width = min(max(min(left, right) // 8, 16), SIDE)
+    rows = -(-count // width)
+    group = min(max(min(left, right) // (8 * width), 8), SIDE, rows)
+    room = (group - 1) * width
+    x, y = (operations(low).zeros((len(s) + 2 * zeros,)) for s, zeros in ((a, room), (b, width - 1)))
+    x[room : room + left], y[width - 1 : width - 1 + right] = a, b
+    c = operations(low).zeros((rows * width,))
+    c[:count] = C
+    item = x.itemsize
+    for r in range(0, rows, group):
+        height, start = min(group, rows - r), first + r * width
+        begin, end = max(1 - width, start - left + 1), min(right, start + (height - 1) * width + 1)
+        block = c[r * width : (r + height) * width].reshape(height, width)
+        for t in range(begin, end, DEPTH):
+            depth = min(DEPTH, end - t)
+            A = as_strided(x[room + start - t :], (height, depth), (width * item, -item), writeable=False)
+            B = as_strided(y[width - 1 + t :], (depth, width), (item, item), writeable=False)
+            kernel.multiply_add(block, A.copy(), B.copy())
+    C[...] = c[:count]

@@ -1,0 +1,155 @@
+"""How a convolution is computed: by merged slopes, vectors of the processor, blocks or one element after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product as every
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from semiring.algebra.laws import full
+from semiring.kernels.build import affordable, kernel, stacks_repay
+from semiring.kernels.cpu.dense.convolution import Strips, Vectors, Windows
+from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.numpy import convex
+from semiring.kernels.numpy.convolution import accumulating, by_blocks, by_elements
+from semiring.kernels.numpy.dense import operations
+from semiring.kernels.wrappers.paced import paced
+from semiring.machine.threads import thread_count
+
+SLOPES_FROM = 1 << 16  # terms from which a look whether sequences are convex pays off
+BLOCKS_FROM = 1 << 18  # terms of one sequence,
+SHORTEST = 32  # and elements of both, from which products of blocks are faster than single elements
+
+
+class Way(NamedTuple):
+    """A way to compute a convolution.
+
+    Attributes
+    ----------
+    method, reason : str
+        Text for the plan.
+    lowering : Lowering
+    run : callable
+        Returns the wanted part, in storage.
+    work : float
+        Multiply-adds.
+    memory : int
+        Bytes beyond the operands.
+    place : str
+        As in `Plan`.
+    """
+
+    method: str
+    reason: str
+    lowering: Lowering
+    run: Callable[[], np.ndarray]
+    work: float
+    memory: int
+    place: str = ""
+
+
+def way(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Way:
+    """The fastest way; a and b end with the axes of the convolution, and their other axes broadcast to the stack."""
+    answer = prod(windows.stack) * prod(windows.shape)
+    if 0 in windows.stack:
+        return Way("nothing to sum", "the stack is empty", low, lambda: low.empty((*windows.stack, *windows.shape)),
+                   0.0, 0)
+    each = windows._replace(stack=()).terms
+    size, terms = low.storage.itemsize, windows.terms
+    if len(windows.left) == 1 and each >= SLOPES_FROM and convex.applies(low):
+        found = by_slopes(low, windows, a, b)
+        if found is not None:
+            work = float(prod(windows.stack)) * (windows.left[0] + windows.right[0] - 1)
+            steps = windows.left[0] + windows.right[0]
+            return Way("merged slopes", "both sequences are convex, seen from ⊕", low, found, work,
+                       answer * size + 40 * steps, "CPU, 1 thread")
+    if low.kind == "objects" or not low.algebra.absorbs:
+        why = "elements are Python objects" if low.kind == "objects" else "zero does not absorb"
+        return _single(low, windows, a, b, why)
+    rounds = float(min(prod(windows.left), prod(windows.right)))
+    if not low.by_library and stacks_repay(low, rounds, terms):
+        return _vectors(low, windows, a, b)
+    shortest = min(windows.left[-1], windows.right[-1])
+    if each >= BLOCKS_FROM and shortest >= SHORTEST:
+        made = affordable(low, rounds, terms)
+        if made.compiled or made.by_library:
+            return Way("Toeplitz blocks", "products of blocks, which the engine of matrices computes", made,
+                       lambda: _blocks(made, windows, a, b), terms,
+                       answer * size + (a.nbytes + b.nbytes if not low.is_identity else 0) + (1 << 24))
+    return _single(low.interpreted, windows, a, b, "little work, or short sequences")
+
+
+def _single(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray, reason: str) -> Way:
+    """One element of the smaller operand after the other."""
+    def run() -> np.ndarray:
+        shape = (*windows.stack, *windows.shape)
+        C = full(np.empty(shape, object), low.zero[0]) if low.kind == "objects" else operations(low).zeros(shape)
+        by_elements(accumulating(low), C, low.encode(a, True), low.encode(b, True), windows.first)
+        return C
+
+    answer = prod(windows.stack) * prod(windows.shape) * low.storage.itemsize
+    return Way("element by element", reason, low, run, windows.terms, 3 * answer, "CPU, 1 thread, NumPy")
+
+
+def _vectors(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Way:
+    """By vectors; the shorter operand comes second where ⊗ commutes."""
+    exchange = low.algebra.commutative and windows.left[-1] < windows.right[-1]
+    wanted, left, right = (windows.exchanged, b, a) if exchange else (windows, a, b)
+    strips = Strips.of(low, wanted.left[-1], wanted.right[-1], wanted.shape[-1])
+    stored = prod((*wanted.stack, *wanted.shape[:-1], strips.rows * strips.width)) + left.size + right.size
+
+    def run() -> np.ndarray:
+        sides = (x if low.is_identity else low.encode(x, True) for x in (left, right))
+        return Vectors(low, wanted, *sides).run()
+
+    return Way("Toeplitz rows as vectors", "views of the sequences are the matrices, and tiles of c stay in registers",
+               low, run, windows.terms, stored * low.storage.itemsize, f"CPU, {thread_count()} threads")
+
+
+def _blocks(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """By products of blocks, for each pair of sequences along the last axis."""
+    C = operations(low).zeros((*windows.stack, *windows.shape))
+    A, B = (low.encode(x, True) for x in (a, b))
+    A, B = (np.broadcast_to(x, (*windows.stack, *n)) for x, n in ((A, windows.left), (B, windows.right)))
+    engine = paced(kernel(low), low, windows.terms)
+    for place in np.ndindex(*windows.stack):
+        for I in every(*map(range, windows.left[:-1])):
+            for J in every(*map(range, windows.right[:-1])):
+                at = tuple(i + j - f for i, j, f in zip(I, J, windows.first, strict=False))
+                if all(0 <= x < n for x, n in zip(at, windows.shape, strict=False)):
+                    by_blocks(engine, low, C[(*place, *at)], A[(*place, *I)], B[(*place, *J)], windows.first[-1])
+    return C
+
+
+def by_slopes(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Callable[[], np.ndarray] | None:
+    """What merges the slopes of all pairs of sequences; None if one of them is not convex."""
+    both = []
+    for x in (a, b):
+        stored = low.encode(x, True)
+        found: dict[tuple[int, ...], convex.Slopes] = {}
+        for place in np.ndindex(*x.shape[:-1]):
+            one = convex.slopes(low, stored[place])
+            if one is None:
+                return None
+            found[place] = one
+        both.append(found)
+    sizes = [x.shape[:-1] for x in (a, b)]
+
+    def run() -> np.ndarray:
+        C = low.empty((*windows.stack, *windows.shape))
+        (first,), (count,) = windows.first, windows.shape
+        for place in np.ndindex(*windows.stack):
+            x, y = (slopes[_of(place, shape)] for slopes, shape in zip(both, sizes, strict=True))
+            whole = convex.merged(low, x, y, windows.left[0] + windows.right[0] - 1)
+            C[place] = whole[first : first + count]
+        return C
+
+    return run
+
+
+def _of(place: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A place of the stack in an array that broadcasts to it."""
+    return tuple(i if n > 1 else 0 for i, n in zip(place[len(place) - len(shape) :], shape, strict=True))

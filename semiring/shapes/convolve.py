@@ -1,0 +1,226 @@
+"""Convolutions over a semiring, in one and more dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from semiring.algebra.by_name import algebra
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+from semiring.graphs.texts import clip_repr
+from semiring.kernels.cpu.dense.convolution import Windows
+from semiring.operands.dense import Dense
+from semiring.operands.read import operand
+from semiring.solvers.forms import refuse_overflow, same_dtype
+from semiring.solvers.plan import Plan
+from semiring.solvers.task import own_algebra
+
+from .convolutions import way
+from .planned import planned
+
+MODES = ("full", "same", "valid")
+Axes = int | Sequence[int] | None
+
+
+class Order(NamedTuple):
+    """The axes of both operands and of the answer.
+
+    Attributes
+    ----------
+    axes : tuple of int
+        Those of the convolution, of operands with `ndim` axes, the longest one last.
+    windows : Windows
+        What is wanted.
+    ndim : int
+    """
+
+    axes: tuple[int, ...]
+    windows: Windows
+    ndim: int
+
+    def moved(self, x: np.ndarray) -> np.ndarray:
+        """An operand whose last axes are those of the convolution."""
+        x = x.reshape((1,) * (self.ndim - x.ndim) + x.shape)
+        return np.moveaxis(x, self.axes, range(-len(self.axes), 0))
+
+    def restored(self, x: np.ndarray) -> np.ndarray:
+        """An answer whose axes are where the caller's are."""
+        return np.ascontiguousarray(np.moveaxis(x, range(-len(self.axes), 0), self.axes))
+
+
+@planned
+def convolve(a: Any, b: Any, S: Semiring | str | None = None, *, mode: str = "full", axes: Axes = None) -> Any:
+    """Return the convolution of two arrays over a semiring: c_i = ⊕_j a_j ⊗ b_{i−j}.
+
+    Over `min_plus` it is the min-plus convolution (infimal convolution), over `counting` and `plus_times` the product
+    of polynomials, over `log` the distribution of a sum of independent numbers, in logarithms.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (…, m) and (…, n)
+        NumPy arrays of any strides, nested lists, or anything with DLPack in the host's memory, of one dtype, with
+        equally many axes. With `axes` the other axes are those of a stack, which broadcast as in `numpy.matmul`.
+    S : Semiring or str, optional
+        Default: the algebra of a prepared operand.
+    mode : {"full", "same", "valid"}
+        As in `numpy.convolve`, for each axis of lengths m and n: all m + n − 1 entries; the middle max(m, n) of them;
+        or the max(m, n) − min(m, n) + 1 entries for which the shorter one lies within the longer one.
+    axes : int or sequence of int, optional
+        The axes along which to convolve, counted in the operand with more axes. Default: all.
+
+    Returns
+    -------
+    ndarray, shape (…, m + n − 1) if `mode` is "full"
+        Of a's dtype and byte order, or of a's kind if that is another array type.
+
+    Raises
+    ------
+    SemiringError
+        If an operand is empty along an axis of the convolution, axes or dtypes do not fit, an entry is not an element,
+        an operand is a graph, sparse, packed or on a GPU, or integers leave their dtype.
+
+    Notes
+    -----
+    Operands of ⊗ keep their order. Entries are products of rows of c with Toeplitz matrices of b, and every entry is
+    rounded as in `matmul`, for as many terms: at most m n ⊗ and ⊕ for sequences of m and n elements. A Fourier
+    transform would be faster over `plus_times`. It is not used, because its error is relative to the largest entry.
+
+    If ⊕ is min and ⊗ is +, two convex sequences (concave for max) are convolved in m + n steps, by merging their
+    slopes: J.-Y. Le Boudec, P. Thiran, Network calculus (2001), theorem 3.1.6. They may begin and end with zeros, which
+    are infinite. The answer is that of the definition to the bit, if the sequences are exactly convex. Floats also
+    count as convex if one rounding of each number explains that they are not; then the answer exceeds that of the
+    definition by at most 10 ε (max |a| + max |b|), where ε is the machine epsilon of the dtype.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> sr.convolve([0.0, 1.0, 5.0], [2.0, 0.0], sr.min_plus)
+    array([2., 0., 1., 5.])
+    >>> sr.convolve([1, 3, 1], [1, 1], sr.counting)
+    array([1, 4, 4, 1])
+
+    Each row of a matrix with one sequence:
+
+    >>> sr.convolve([[0.0, 7.0, 1.0], [3.0, 3.0, 3.0]], [0.0, 2.0], "min-plus", mode="same", axes=-1)
+    array([[0., 2., 1.],
+           [3., 3., 3.]])
+    """
+    return Convolution(a, b, S, mode, axes)
+
+
+class Convolution:
+    """A convolution that is to be computed; see `convolve`."""
+
+    def __init__(self, a: Any, b: Any, S: Semiring | str | None, mode: str, axes: Axes):
+        if not isinstance(mode, str) or mode not in MODES:
+            raise SemiringError(f"mode must be 'full', 'same' or 'valid', and is {clip_repr(mode)}")
+        S = own_algebra("convolve", (a, b)) if S is None else algebra(S)
+        self.S, self._given = S, [_array(x, S, what) for x, what in ((a, "a"), (b, "b"))]
+        same_dtype(*self._given)
+        self._order = order(self._given[0].shape, self._given[1].shape, mode, axes)
+
+    def plan(self) -> Plan:
+        """Return the plan that `answer` runs."""
+        a, b = self._given
+        _, low = a.form(3, beside=(b,), packed=False)
+        windows = self._order.windows
+        found = way(low, windows, *(self._order.moved(x.array) for x in self._given))
+        return Plan(
+            operation="convolve", algebra=self.S, shape=self._shape, method=found.method, lowering=found.lowering,
+            work=found.work, memory=found.memory, runner=partial(self._run, found.run), place=found.place,
+            reasons={"method": found.reason}, needs=(
+                f"the convolution of shape {self._shape}", "use a narrower dtype, or mode='same' or 'valid'"),
+        )
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        """The shape of the answer."""
+        where = self._order.axes
+        rest = iter(self._order.windows.stack)
+        sizes = dict(zip(where, self._order.windows.shape, strict=True))
+        return tuple(sizes[i] if i in sizes else next(rest) for i in range(self._order.ndim))
+
+    def _run(self, run: Any, plan: Plan) -> Any:
+        low, a = plan.lowering, self._given[0]
+        result = low.decode(np.ascontiguousarray(run()))
+        if not low.drops_nan:
+            refuse_overflow(low, result)
+        return a.wrap(self._order.restored(result))
+
+
+def _array(x: Any, S: Semiring, what: str) -> Dense:
+    """Read an operand.
+
+    Raises
+    ------
+    SemiringError
+        If it is not an array in the host's memory.
+    """
+    given = operand(x, S, what)
+    if given.kind == "device":
+        raise SemiringError(f"{what} is on a GPU, and convolve computes on the CPU: pass {what}.get()")
+    if not isinstance(given, Dense) or given.of_graph or given.labels is not None:
+        raise SemiringError(f"{what} is of type {type(x).__name__}, and convolve takes arrays: pass the elements as a "
+                            "NumPy array, such as .to_numpy()")
+    return given
+
+
+def order(a: tuple[int, ...], b: tuple[int, ...], mode: str, axes: Axes) -> Order:
+    """Find out which axes meet, and what part of the full convolution is wanted.
+
+    Raises
+    ------
+    SemiringError
+        If shapes do not fit.
+
+    Examples
+    --------
+    >>> order((3, 9), (3, 4), "valid", -1).windows
+    Windows(stack=(3,), left=(9,), right=(4,), first=(3,), shape=(6,))
+    """
+    ndim = max(len(a), len(b))
+    if not (a and b):
+        raise SemiringError(f"a has shape {a} and b has shape {b}: a convolution needs arrays, not single numbers; "
+                            "S.mul multiplies elements")
+    if axes is None and len(a) != len(b):
+        raise SemiringError(f"a has {len(a)} axes and b has {len(b)}: give both as many, or say with axes= along which "
+                            "to convolve")
+    try:
+        where = tuple(range(ndim)) if axes is None else normalize_axis_tuple(axes, ndim)
+    except (TypeError, ValueError) as e:
+        raise SemiringError(f"axes must be the numbers of axes, each once, and are {clip_repr(axes)}: {e}") from None
+    if not where:
+        raise SemiringError("axes is empty: a convolution needs at least one axis")
+    wide = [(1,) * (ndim - len(x)) + x for x in (a, b)]
+    for what, shape in zip("ab", wide, strict=True):
+        for i in where:
+            if not shape[i]:
+                raise SemiringError(f"{what} of shape {a if what == 'a' else b} is empty along axis {i}: no term "
+                                    "begins a sum there")
+    where = tuple(sorted(where, key=lambda i: (wide[0][i] + wide[1][i], i)))
+    rest = [tuple(n for i, n in enumerate(shape) if i not in where) for shape in wide]
+    try:
+        stack = np.broadcast_shapes(*rest)
+    except ValueError:
+        raise SemiringError(f"a of shape {a} and b of shape {b} do not fit: along the axes that are not convolved, "
+                            f"{rest[0]} and {rest[1]} do not broadcast") from None
+    left, right = (tuple(shape[i] for i in where) for shape in wide)
+    parts = [part(m, n, mode) for m, n in zip(left, right, strict=True)]
+    return Order(where, Windows(stack, left, right, tuple(f for f, _ in parts), tuple(n for _, n in parts)), ndim)
+
+
+def part(m: int, n: int, mode: str) -> tuple[int, int]:
+    """Return where the part that a mode asks for begins, and its length, for sequences of m and n elements.
+
+    Examples
+    --------
+    >>> part(3, 5, "full"), part(3, 5, "same"), part(3, 5, "valid")
+    ((0, 7), (1, 5), (2, 3))
+    """
+    short, long = sorted((m, n))
+    return {"full": (0, m + n - 1), "same": ((short - 1) // 2, long), "valid": (short - 1, long - short + 1)}[mode]

@@ -1,0 +1,158 @@
+"""Merged slopes: against the definition to the bit if sequences are convex, within the bound if rounding hides it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from bridge import same_bits
+from hypothesis import given
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.kernels.choose import choose
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.general import general
+from semiring.kernels.numpy.convex import applies, merged, slopes
+
+inf = np.inf
+
+
+def lowering(dtype: str, concave: bool = False) -> Lowering:
+    S = sr.max_plus if concave else sr.min_plus
+    return choose(S, np.dtype(dtype), Facts(largest=1 << 20), 3, in_place=False, packed=False)
+
+
+def definition(low: Lowering, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The least of all rounded sums, for sequences of elements."""
+    least = low.add.is_plain("minimum")
+    c = np.full(len(a) + len(b) - 1, inf if least else -inf, a.dtype)
+    for j in range(len(b)):
+        some = c[j : j + len(a)]
+        some[...] = (np.minimum if least else np.maximum)(some, a + b[j])
+    return c
+
+
+def by_slopes(low: Lowering, a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+    found = [slopes(low, low.encode(x, True)) for x in (a, b)]
+    if found[0] is None or found[1] is None:
+        return None
+    return low.decode(merged(low, found[0], found[1], len(a) + len(b) - 1))
+
+
+@st.composite
+def convex(draw: st.DrawFn, dtype: str, concave: bool) -> np.ndarray:
+    """A sequence with slopes that ascend, and zeros around it."""
+    bends = draw(st.lists(st.integers(0, 3), max_size=12))
+    steps = np.cumsum([draw(st.integers(-20, 5)), *bends])
+    y = np.cumsum([draw(st.integers(-9, 9)), *steps])[: len(bends) + draw(st.integers(0, 2))]
+    if np.dtype(dtype).kind == "f":
+        y = y * 2.0 ** draw(st.integers(-60, 4))
+    around = [np.full(draw(st.integers(0, 2)), inf) for _ in range(2)]
+    x = np.concatenate([around[0], y, around[1], [inf] * (not len(y))])
+    x = -x if concave else x
+    if np.dtype(dtype).kind == "i":
+        info = np.iinfo(dtype)
+        x = np.where(np.isinf(x), info.min if concave else info.max, np.where(np.isinf(x), 0, x))
+    return x.astype(dtype)
+
+
+@pytest.mark.parametrize("concave", [False, True], ids=["min", "max"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+def test_convex_sequences_are_convolved_as_defined(dtype: str, concave: bool) -> None:
+    low = lowering(dtype, concave)
+    assert applies(low)
+
+    @given(st.data())
+    def check(data: st.DataObject) -> None:
+        a, b = (data.draw(convex(dtype, concave)) for _ in range(2))
+        found = by_slopes(low, a, b)
+        assert found is not None
+        if dtype == "i4":
+            limit = low.algebra.zero_in(np.dtype(dtype))
+            x, y = (np.where(z == limit, low.algebra.zero, z).astype(float) for z in (a, b))
+            found = np.where(found == limit, low.algebra.zero, found).astype(float)
+            assert same_bits(found, definition(low, x, y))
+        else:
+            assert same_bits(found, definition(low, a, b))
+
+    check()
+
+
+@given(st.lists(st.integers(-3, 3), min_size=3, max_size=9), st.sampled_from(["f4", "f8", "i4"]))
+def test_what_is_not_convex_is_left_to_others(values: list[int], dtype: str) -> None:
+    bends = np.diff(values, 2)
+    found = slopes(lowering(dtype), lowering(dtype).encode(np.array(values, dtype), True))
+    assert (found is None) == bool((bends < 0).any())
+
+
+def test_infinities_within_are_not_convex() -> None:
+    for x in ([0.0, inf, 0.0], [0.0, -inf, 0.0], [-inf, 0.0], [0.0, 1.0, -inf]):
+        assert slopes(lowering("f8"), np.array(x)) is None
+    nothing = slopes(lowering("f8"), np.array([inf, inf]))
+    assert nothing is not None
+    assert merged(lowering("f8"), nothing, nothing, 3).tolist() == [inf] * 3
+
+
+def test_slopes_that_floats_cannot_hold_are_compared_exactly() -> None:
+    """Differences of a large and a small number, which differ by less than their rounding."""
+    low, tiny = general(sr.min_plus, np.dtype("f8")), 2.0**-60
+    a = np.array([0.0, -1 + 2.0**-53, -1.5])  # −1 + 2⁻⁵³, −0.5 − 2⁻⁵³
+    b = np.array([tiny, -1.0, -1.5])  # −1 − 2⁻⁶⁰, which rounds to −1
+    sums = [[Fraction(x) + Fraction(y) for y in b.tolist()] for x in a.tolist()]
+    expected = [float(min(sums[i][k - i] for i in range(3) if 0 <= k - i < 3)) for k in range(5)]
+    found = by_slopes(low, a, b)
+    assert found is not None
+    assert found.tolist() == expected == definition(low, a, b).tolist()
+
+
+def test_the_largest_numbers() -> None:
+    low = lowering("f8")
+    large = np.finfo(float).max
+    assert slopes(low, np.array([large, -large, large])) is None  # differences overflow
+    a = np.array([large, 0.0, large])
+    found = by_slopes(low, a, a)
+    assert found is not None
+    with np.errstate(over="ignore"):
+        assert same_bits(found, definition(low, a, a))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("shape", ["straight", "parabola", "through zero", "two lines", "far from zero"])
+def test_rounded_convex_functions_are_convolved_within_the_bound(shape: str, dtype: str) -> None:
+    t = np.arange(300) / (30 if dtype == "f2" else 1)
+    functions = {
+        "straight": 0.1 * t, "parabola": 0.37 * (t - t[101]) ** 2, "through zero": 0.1 * (t - t[150]),
+        "two lines": np.maximum(0.1 * t, 0.7 * t - t[111]), "far from zero": 1e3 + 0.3 * t,
+    }
+    a, b = functions[shape].astype(dtype), functions["straight"].astype(dtype)
+    low = lowering(dtype)
+    found = by_slopes(low, a, b)
+    assert found is not None
+    with np.errstate(over="ignore"):
+        excess = found.astype(float) - definition(low, a, b).astype(float)
+    bound = 16 * float(np.finfo(dtype).eps) * float(np.abs(a).max() + np.abs(b).max())
+    assert (excess >= 0).all()
+    assert (excess <= bound).all()
+
+
+@given(st.integers(0, 10**6))
+def test_hulls_of_rounded_sequences(seed: int) -> None:
+    """Any slopes, some of which are equal, rounded to single precision."""
+    random, low = np.random.default_rng(seed), lowering("f4")
+    a, b = (np.cumsum(np.sort(random.choice(random.normal(size=9), n))).astype("f4") for n in (60, 40))
+    found = by_slopes(low, a, b)
+    assert found is not None
+    excess = found.astype(float) - definition(low, a, b)
+    assert (excess >= 0).all()
+    assert excess.max() <= 16 * float(np.finfo("f4").eps) * float(np.abs(a).max() + np.abs(b).max())
+
+
+def test_more_than_rounding_is_not_convex() -> None:
+    for scale in (1.0, 1e-3):
+        x = scale * 0.1 * np.arange(100)
+        assert slopes(lowering("f8"), x) is not None
+        x[50] += 1e-13 * scale
+        assert slopes(lowering("f8"), x) is None
