@@ -40,4 +40,12 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
 
 
-_verbs.lend(lambda name: globals()[name] if name in globals() else __getattr__(name))
+def _found(name: str) -> Any:
+    """A public name, or a name of a module: ``"module.name"``."""
+    module, _, own = name.rpartition(".")
+    if module:
+        return getattr(import_module(f".{module}", __name__), own)
+    return globals()[name] if name in globals() else __getattr__(name)
+
+
+_verbs.lend(_found)

@@ -18,11 +18,11 @@ from . import laws, stars
 from .arithmetic import Arithmetic, Operations
 from .declaration import functions, runs_on_objects, traced_operations
 from .dtypes import check_neutral, checked_fields, refuse, safe_kinds
-from .elementwise import Elementwise
 from .lifts import Lift
 from .notation import notation_of
 from .pickling import as_data, is_declared_so, key_of
 from .proofs import is_bottleneck, proven_flags
+from .reductions import Reductions
 from .samples import Elements, elements, ordinary_elements
 from .tables import dtype_text, html_table
 from .verbs import verb
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from semiring.teach.tables import OperationTables
 
 
-class Semiring(Elementwise):
+class Semiring(Reductions):
     """An algebra with two operations, written as expressions that run on every device.
 
     Parameters

@@ -13,14 +13,14 @@ _LENT: dict[str, Callable[[str], Any]] = {}
 
 
 def lend(find: Callable[[str], Any]) -> None:
-    """Set the function that looks up a verb, or a class, by its public name."""
+    """Set the function that looks up a verb, or a class, by its public name, or by its module and name."""
     _LENT["find"] = find
 
 
 def verb(name: str) -> Any:
-    """Look up a verb, or a class, by its public name.
+    """Look up a verb, or a class, by its public name, or by its module and name.
 
-    >>> verb("closure").__name__
-    'closure'
+    >>> verb("closure").__name__, verb("matrices.closure").__name__
+    ('closure', 'closure')
     """
     return _LENT["find"](name)

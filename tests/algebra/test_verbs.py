@@ -9,3 +9,7 @@ from semiring.algebra.verbs import verb
 def test_a_verb_is_the_public_one():
     for name in ("matmul", "closure", "solve"):
         assert verb(name) is getattr(sr, name)
+
+
+def test_a_name_of_a_module_is_found_there():
+    assert verb("matrices.closure") is sr.closure

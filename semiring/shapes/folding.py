@@ -1,0 +1,206 @@
+"""How an operation of an algebra is folded along axes of an array: which way is right, and the fastest of those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.arithmetic import Arithmetic
+from semiring.algebra.laws import is_nan
+from semiring.algebra.proofs import commutes
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+from semiring.kernels.lowering.logsum import LogSum, log_sum
+from semiring.kernels.lowering.objects import python_integers
+from semiring.kernels.numpy.folds import NotElements, folded, folded_powers, in_pieces, scanned
+
+EXACT = ("minimum", "maximum", "logical_or", "logical_and", "bitwise_or", "bitwise_and", "bitwise_xor")
+Piece = Callable[[np.ndarray, Sequence[int]], np.ndarray]
+
+
+class Fold:
+    """⊕ or ⊗ of an algebra on arrays of a dtype, along axes.
+
+    Parameters
+    ----------
+    S : Semiring
+    op : {"add", "mul"}
+    dtype : dtype
+    """
+
+    def __init__(self, S: Semiring, op: str, dtype: np.dtype):
+        self.algebra, self.op, self.dtype = S, op, dtype
+        self.arithmetic: Arithmetic = S.over(dtype)
+        single = np.dtype("f4")
+        self._single = S.over(single) if dtype == np.float16 and _alike(S, dtype, single) else None
+
+    def operate(self, x: Any, y: Any) -> Any:
+        """x ∘ y, element by element."""
+        return getattr(self.arithmetic, self.op)(x, y)
+
+    @property
+    def neutral(self) -> Any:
+        """0 of sums, 1 of products; None if a bare product has no 1."""
+        return self.arithmetic.zero if self.op == "add" else self.arithmetic.one
+
+    @cached_property
+    def commutes(self) -> bool:
+        """Whether operands may be exchanged."""
+        S = self.algebra
+        if self.op == "mul":
+            return S.commutative
+        return not S.product_only or (S.traced is not None and commutes(S.traced.add))
+
+    def along(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+        """Fold along some axes, ascending, none of them empty; they stay, with length 1.
+
+        Raises
+        ------
+        NotElements
+            If something in x is not an element.
+        SemiringError
+            If integers leave the dtype.
+        """
+        if not x.size:
+            return np.empty([1 if a in axes else length for a, length in enumerate(x.shape)], x.dtype)
+        try:
+            found = in_pieces(self._piece, x, axes, self.commutes)
+        except SemiringError:
+            return self._exactly(lambda fold, given: in_pieces(fold._piece, given, axes, fold.commutes), x)
+        return self._narrowed(found)
+
+    def prefixes(self, x: np.ndarray, axis: int) -> np.ndarray:
+        """Fold all elements up to each along an axis.
+
+        Raises
+        ------
+        NotElements
+            If something in x is not an element.
+        SemiringError
+            If integers leave the dtype.
+        """
+        if not self._are_elements(x):
+            raise NotElements
+        given = np.moveaxis(x, axis, 0)
+        try:
+            found = scanned(self._operate, self._widened(given))
+        except SemiringError:
+            found = self._exactly(lambda fold, some: scanned(fold.operate, some), given)
+        return np.ascontiguousarray(np.moveaxis(self._narrowed(found), 0, axis))
+
+    def _exactly(self, compute: Callable[[Fold, np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
+        """The same in Python integers, of which only a result has to fit the dtype."""
+        if self.dtype.kind not in "iu":
+            return compute(self, x)
+        low = python_integers(self.algebra, self.dtype, "")
+        return low.decode(compute(Fold(self.algebra, self.op, np.dtype(object)), low.encode(x, True)))
+
+    @cached_property
+    def _piece(self) -> Piece:
+        """What folds a piece that stays in the cache."""
+        if self._form is not None:
+            return self._by_powers
+        return self._by_pairs if self._ufunc is None else self._by_ufunc
+
+    def _by_pairs(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+        if not self._are_elements(x):
+            raise NotElements
+        x = self._widened(x)
+        for axis in reversed(axes):
+            x = folded(self._operate, x, axis)
+        return x
+
+    def _by_ufunc(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+        ufunc = self._ufunc
+        assert ufunc is not None
+        if ufunc is np.add and (len(axes) != 1 or x.strides[axes[0]] != x.itemsize):  # it sums up one by one
+            return self._by_pairs(x, axes)
+        if not self._result_tells and not self._are_elements(x):
+            raise NotElements
+        with np.errstate(all="ignore"):
+            found: np.ndarray = ufunc.reduce(self._widened(x), axis=tuple(axes), keepdims=True)
+        if self._result_tells and not np.isfinite(found).all() and not self._are_elements(x):
+            raise NotElements
+        return found
+
+    def _by_powers(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+        assert self._form is not None
+        found = folded_powers(self._form, self._widened(x), axes)
+        if is_nan(found).any() and not self._are_elements(x):
+            raise NotElements
+        return found
+
+    @property
+    def _operate(self) -> Callable[[Any, Any], Any]:
+        return getattr(self._single or self.arithmetic, self.op)
+
+    def _widened(self, x: np.ndarray) -> np.ndarray:
+        """Halves in single precision, if the algebra is the same there."""
+        return x if self._single is None else x.astype(np.float32)
+
+    def _narrowed(self, x: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            return x if x.dtype == self.dtype else x.astype(self.dtype)
+
+    def _are_elements(self, x: np.ndarray) -> bool:
+        if _takes_all(self.algebra, self.dtype):
+            return not (self.dtype.kind == "f" and is_nan(x).any())
+        with np.errstate(all="ignore"):
+            return bool(np.all(self.arithmetic.contains(x)))
+
+    @cached_property
+    def _ufunc(self) -> np.ufunc | None:
+        """The operation as one function of NumPy, if it is one and needs no test for zero or of results."""
+        S = self.algebra
+        if S.traced is None or self.dtype.kind not in "biuf" or S.working(self.dtype) != self.dtype:
+            return None
+        traced = S.traced.add if self.op == "add" else S.traced.raw_mul
+        if self.op == "mul" and not (traced.is_plain(*EXACT) and S.traced.add.is_plain(*EXACT)):
+            return None
+        name = next((name for name in EXACT if traced.is_plain(name)), None)
+        if self.dtype.kind == "f" and name is None and traced.is_plain("add"):
+            return np.add
+        if name is None or (self.dtype.kind == "b") != name.startswith("logical") or \
+                (self.dtype.kind == "f" and name.startswith("bitwise")):
+            return None
+        found: np.ufunc = getattr(np, name)
+        return found
+
+    @cached_property
+    def _result_tells(self) -> bool:
+        """Whether a finite result of floats shows that all operands are elements."""
+        S = self.algebra
+        if S.traced is None or self.dtype.kind != "f" or self._ufunc not in (np.add, np.minimum, np.maximum):
+            return False
+        carrier = S.traced.carrier
+        finite = carrier.op == "isfinite" and carrier.args[0].op == "input"
+        return _takes_all(S, self.dtype) or (finite and self._ufunc is np.add)
+
+    @cached_property
+    def _form(self) -> LogSum | None:
+        """The kind of log-sum-exp that ⊕ is, or None."""
+        S = self.algebra
+        if self.op != "add" or S.traced is None or S.working(self.dtype) != self.dtype:
+            return None
+        return log_sum(S.traced, S.zero, self.dtype)
+
+
+@lru_cache(1024)
+def _takes_all(S: Semiring, dtype: np.dtype) -> bool:
+    """Whether each number of the dtype is an element, but for NaN."""
+    if S.traced is None or dtype.kind not in "biuf":
+        return False
+    carrier = S.carrier_in(dtype)
+    return dtype.kind == "b" or (carrier.op == "constant" and bool(carrier.value))
+
+
+@lru_cache(1024)
+def _alike(S: Semiring, dtype: np.dtype, wide: np.dtype) -> bool:
+    """Whether 0 and 1 are the same numbers in a wider dtype, and the algebra lives there."""
+    if S.traced is None or wide not in S.dtypes or S.working(dtype) != dtype:
+        return False
+    A, W = S.over(dtype), S.over(wide)
+    return bool(A.zero == W.zero) and (A.one is None or bool(A.one == W.one))

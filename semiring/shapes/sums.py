@@ -1,0 +1,233 @@
+"""Sums and products along axes, in ⊕ and in ⊗, and their prefixes: `Semiring.sum`, `prod`, `cumsum` and `cumprod`.
+
+    x   read as an operand        arrays, lists, matrices with names, sparse matrices, packed bits
+      → axes                      those that go; the others stay in their order
+      → folded                    pieces that stay in the cache, whose elements are examined on the way
+      → answer                    in the dtype of x, with `initial` before it, in `out`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.arguments import truth_value
+from semiring.algebra.laws import full, is_nan, sequence
+from semiring.algebra.semiring import Semiring
+from semiring.algebra.tables import dtype_text
+from semiring.errors import LawError, SemiringError
+from semiring.graphs.texts import clip_repr
+from semiring.kernels.numpy.folds import NotElements, folded_runs
+from semiring.operands.convert import as_dense
+from semiring.operands.device import Device
+from semiring.operands.operand import Operand
+from semiring.operands.read import operand
+from semiring.operands.sparse import DeviceSparse, Sparse
+from semiring.solvers.dense.products import can_hold
+from semiring.solvers.forms import written
+
+from .folding import Fold
+
+VERBS = {"add": ("sum", "cumsum"), "mul": ("prod", "cumprod")}
+
+
+def reduced(S: Semiring, op: str, x: Any, axis: Any, keepdims: Any, initial: Any, out: Any) -> Any:
+    """The ⊕ or ⊗ of elements along axes: see `Semiring.sum` and `Semiring.prod`."""
+    given, keepdims = _read(x, S, VERBS[op][0]), truth_value(keepdims, "keepdims")
+    axes = axes_of(axis, given.shape)
+    fold = Fold(S, op, given.dtype)
+    wide = tuple(1 if a in axes else length for a, length in enumerate(given.shape))
+    shape = wide if keepdims else tuple(length for a, length in enumerate(given.shape) if a not in axes)
+    _check_out(out, shape, given)
+    before = None if initial is None else _element(initial, S, given.dtype)
+    empty = next((a for a in axes if given.shape[a] == 0), None)
+    if empty is not None:
+        neutral = fold.neutral if before is None else before
+        if neutral is None:
+            raise SemiringError(f"x has no element along axis {empty}, and {S.name} has no one, which a product "
+                                "without factors would be; declare it with one=, or pass initial=")
+        result = full(np.empty(wide, given.dtype), neutral)
+    else:
+        result = _of_entries(given, fold, axes) if isinstance(given, Sparse) else _computed(given, fold.along, axes)
+        result = result.reshape(wide)
+        if before is not None:
+            result = np.asarray(fold.operate(full(result, before), result))
+    result = result.reshape(shape)
+    _refuse_nan(fold, result)
+    return _answer(given, x, result, out)
+
+
+def accumulated(S: Semiring, op: str, x: Any, axis: Any, out: Any) -> Any:
+    """The ⊕ or ⊗ of all elements up to each: see `Semiring.cumsum` and `Semiring.cumprod`."""
+    given = _read(x, S, VERBS[op][1])
+    if isinstance(given, Sparse):
+        raise SemiringError(f"{S.name}: the prefixes of a sparse matrix are dense: pass a dense array, with the "
+                            "algebra's zero where nothing is stored")
+    array, number = given.array, 0
+    if axis is None:
+        array = array.reshape(-1)
+    else:
+        (number,) = axes_of(axis, given.shape, several=False)
+    _check_out(out, array.shape, given)
+    fold = Fold(S, op, given.dtype)
+    result = _computed(given, fold.prefixes, number, array)
+    _refuse_nan(fold, result)
+    if out is None and given.of_graph and result.shape == given.shape:
+        return given.wrap(result)
+    return _answer(given, x, result, out)
+
+
+def axes_of(axis: Any, shape: tuple[int, ...], several: bool = True) -> tuple[int, ...]:
+    """Axes as numbers from 0 on, ascending.
+
+    Raises
+    ------
+    SemiringError
+        If one is not a whole number, out of bounds or given twice.
+
+    Examples
+    --------
+    >>> axes_of(None, (2, 3)), axes_of((-1, 0), (2, 3, 4))
+    ((0, 1), (0, 2))
+    """
+    n = len(shape)
+    if axis is None:
+        return tuple(range(n))
+    if isinstance(axis, (tuple, list)) and not several:
+        raise SemiringError(f"axis must be one whole number or None, and is {clip_repr(axis)}")
+    found = []
+    for each in axis if isinstance(axis, (tuple, list)) else (axis,):
+        try:
+            number = None if isinstance(each, (bool, np.bool_)) else index(each)
+        except TypeError:
+            number = None
+        if number is None:
+            raise SemiringError(f"axis must be a whole number, a tuple of them or None, and is {clip_repr(axis)}")
+        if not -n <= number < n:
+            has = f"{n} axes, {-n} to {n - 1}" if n > 1 else "1 axis, 0" if n else "no axes: it is one element"
+            raise SemiringError(f"axis {number} is out of bounds: x has {has}")
+        found.append(number % n)
+    if len(set(found)) < len(found):
+        twice = next(a for a in found if found.count(a) > 1)
+        raise SemiringError(f"axis {twice} is given twice: {clip_repr(axis)}")
+    return tuple(sorted(found))
+
+
+def _read(x: Any, S: Semiring, verb: str) -> Any:
+    """The operand, in the host's memory: entries, or an array."""
+    if S.traced is None and not isinstance(x, (list, tuple, np.ndarray, Operand)) and not _is_matrix(x):
+        x = sequence([x], np.dtype(object)).reshape(())  # one Python object, which may be a sequence
+    if isinstance(x, np.generic) or (isinstance(x, tuple) and S.is_record and not _is_matrix(x[0] if x else None)):
+        x = np.asarray(x, None if isinstance(x, np.generic) else S.element_dtype)
+    given = operand(x, S, "x")
+    if given.on_gpu or isinstance(given, (Device, DeviceSparse)):
+        raise SemiringError(f"{S.name}.{verb} computes in the host's memory, and x is on a GPU: pass x.get()")
+    return given if isinstance(given, Sparse) else as_dense(given)
+
+
+def _is_matrix(x: Any) -> bool:
+    """Whether this has a shape, as arrays, sparse matrices and graphs have."""
+    return hasattr(x, "shape") or hasattr(x, "edges")
+
+
+def _element(value: Any, S: Semiring, dtype: np.dtype) -> Any:
+    """`initial` as an element of the dtype.
+
+    Raises
+    ------
+    SemiringError
+        If it is not an element.
+    """
+    found, _ = S._elements([value] if S.traced is None else value, dtype)
+    found = found.reshape(()) if found.size == 1 else found
+    if found.ndim:
+        raise SemiringError(f"initial must be one element of {S.name}, and has shape {found.shape}")
+    if not np.all(S.over(dtype).contains(found)):
+        raise SemiringError(f"initial is {clip_repr(value)}: it is outside the carrier of {S.name}, "
+                            f"{S.notation}{S.how_written}")
+    return found[()]
+
+
+def _check_out(out: Any, shape: tuple[int, ...], given: Operand) -> None:
+    """Refuse an `out` that cannot take the answer, before anything is computed.
+
+    Raises
+    ------
+    SemiringError
+        Likewise.
+    """
+    if out is not None and not (isinstance(out, np.ndarray) and can_hold(out, shape, given.S, given.dtype)):
+        raise SemiringError(f"out must be a writable, unmasked {dtype_text(given.dtype)} array of shape {shape}")
+
+
+def _computed(given: Any, fold: Callable[..., np.ndarray], axes: Any, array: np.ndarray | None = None) -> np.ndarray:
+    """Fold an array, or refuse what is not an element, with its place."""
+    array = given.array if array is None else array
+    try:
+        return fold(array, axes)
+    except NotElements:
+        _ = given.facts  # which says what it is, and where
+        raise
+
+
+def _of_entries(given: Sparse, fold: Fold, axes: tuple[int, ...]) -> np.ndarray:
+    """The ⊕ or ⊗ of a sparse matrix; entries that are not stored are zero.
+
+    Raises
+    ------
+    LawError
+        If ⊗ does not absorb zero.
+    """
+    S = fold.algebra
+    if fold.op == "mul" and not S.absorbs:
+        raise LawError(f"{S.name}: ⊗ does not absorb zero, so a product of entries needs all of them: pass a dense "
+                       "array")
+    _ = given.facts
+    rows = given.T.rows if axes == (0,) else given.rows
+    offsets, terms = rows.offsets, rows.width
+    if len(axes) == 2:
+        offsets, terms = offsets[[0, -1]], terms * given.shape[0]
+    lengths = np.diff(offsets)
+    if not axes:
+        return np.array(as_dense(given).array)
+    result = full(np.empty(len(lengths), given.dtype), fold.arithmetic.zero)
+    some = np.flatnonzero(lengths if fold.op == "add" else lengths == terms)
+    if fold.op == "mul":  # a line that lacks an entry has a zero in it
+        kept = np.repeat(lengths == terms, lengths)
+        values, lengths = rows.values[kept], lengths[some]
+    else:
+        values, lengths = rows.values, lengths[some]
+    result[some] = folded_runs(fold.operate, values, np.concatenate([[0], np.cumsum(lengths)]))
+    return result
+
+
+def _refuse_nan(fold: Fold, result: np.ndarray) -> None:
+    """Refuse a result without a value: the elements contain no NaN.
+
+    Raises
+    ------
+    SemiringError
+        If numbers left the range of the dtype.
+    """
+    if result.dtype.kind not in "fcV" or not (found := is_nan(result)).any():
+        return
+    at = f" at [{', '.join(map(str, np.argwhere(found)[0].tolist()))}]" if result.ndim else ""
+    raise SemiringError(
+        f"{fold.algebra.name}: the result has no value{at}: on the way numbers leave the range of "
+        f"{dtype_text(result.dtype)}, and infinities of both signs meet. Convert the data to a wider dtype, or "
+        "scale them"
+    )
+
+
+def _answer(given: Operand, x: Any, result: np.ndarray, out: Any) -> Any:
+    """The answer as the caller wants it: in `out`, in the kind of array that x was, or as one element."""
+    if out is not None:
+        return written(out, result)
+    found = given.as_shown(result)
+    if given.answers is not None and not isinstance(given, Sparse):
+        return given.answers(found)
+    found = given.S._as_given(found, x) if isinstance(x, (list, tuple, int, float)) else found
+    return found[()] if isinstance(found, np.ndarray) else found
