@@ -12,6 +12,7 @@ import numpy as np
 from . import small
 from .algebra.semiring import Semiring
 from .errors import SemiringError
+from .operands.between import factors
 from .operands.operand import Operand
 from .scale.connection import Connection
 from .scale.storing import storing_or_memory
@@ -413,5 +414,5 @@ def matmul(
     >>> C, middle
     (array([[ 3., inf]]), array([[ 1, -1]], dtype=int32))
     """
-    given = (A, B) if accumulate is None else (A, B, accumulate)
+    given = factors((A, B) if accumulate is None else (A, B, accumulate), S)
     return Task("matmul", S, given, options(device=device, check=check, argmax=argmax), (out,))

@@ -18,6 +18,7 @@ from semiring.graphs.columns import WeightColumns
 from semiring.graphs.exports import as_declared
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
+from semiring.graphs.order import over_vertices
 from semiring.graphs.texts import quoted, shown
 from semiring.graphs.weights import refuse_nan
 
@@ -290,6 +291,7 @@ def write_matrix(path: str | os.PathLike[str] | IO[Any], M: Matrix, *, format: s
     if not isinstance(M, Matrix):
         raise SemiringError(f"M must be a Matrix, which knows its algebra, not {type(M).__name__}: pass "
                             "sr.Matrix(array, S) or sr.adjacency(graph, S)")
+    M = over_vertices(M, "M")  # files have one list of names
     file, path = named(path)
     if not isinstance(file, Path):
         path = Opened(path)

@@ -19,6 +19,7 @@ from semiring.graphs.masks import mask_of
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import refuse_table
 from semiring.graphs.operators import as_array, in_order
+from semiring.graphs.order import over_vertices
 from semiring.graphs.weights import elements, refuse_nan, unweighted
 from semiring.kernels.numpy.structure import stable_order
 from semiring.machine.memory import require
@@ -164,7 +165,7 @@ def from_dense(
     refuse_table(array, "array")
     if isinstance(array, Matrix):
         library = array.library
-        array, names = in_order(array, names)
+        array, names, _ = in_order(over_vertices(array, "array"), names)
     elif has_labels(array):
         array, names = matrix_of(array, names)
     data = as_array(array)

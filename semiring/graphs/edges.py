@@ -158,6 +158,9 @@ def _plain(column: list[Any], what: str) -> list[Any]:
 
 def _from_matrix(M: Operators) -> Columns:
     """The entries other than the algebra's zero; truth values are edges without weights, as in a sparse matrix."""
+    if not M.is_over_vertices:
+        raise GraphError("the rows and columns of this Matrix are different, and a graph has one set of vertices: "
+                         "pass its entries, M.edges()")
     rows, columns, values = entries_of(M)
     return Columns(rows, columns, values if M.array.dtype.kind != "b" else None, M.n, M.names, library=M.library)
 

@@ -54,8 +54,8 @@ def sparse_of(M: Matrix) -> Any:
     from scipy.sparse import csr_array
 
     rows, columns, values = entries_of(M)
-    offsets = np.zeros(M.n + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=M.n), out=offsets[1:])
+    offsets = np.zeros(M.shape[0] + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=M.shape[0]), out=offsets[1:])
     return csr_array((values, columns, offsets), shape=M.shape)
 
 
@@ -63,6 +63,9 @@ def networkx_of(M: Matrix) -> Any:
     """See `Matrix.to_networkx`."""
     from networkx import DiGraph
 
+    if not M.is_over_vertices:
+        raise GraphError("the rows and columns of this Matrix are different, and a graph has one set of vertices: "
+                         "M.edges() gives the entries")
     rows, columns, values = entries_of(M)
     names = range(M.n) if M.names is None else M.names
     graph = DiGraph()

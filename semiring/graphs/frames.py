@@ -235,6 +235,38 @@ def matrix_of(frame: Any, names: Sequence[Any] | None) -> tuple[np.ndarray, list
     return array if order is None else array[np.ix_(order, order)], list(names)
 
 
+def labelled(
+    frame: Any, names: Sequence[Any] | None, columns: Sequence[Any] | None
+) -> tuple[np.ndarray, list[Any] | None, list[Any] | None]:
+    """The elements of a data frame with an index, and the names of its rows and of its columns.
+
+    They are vertices, as for `matrix_of`, unless names of columns are given, or rows and columns share no name.
+
+    Raises
+    ------
+    GraphError
+        As for `matrix_of`; and if the given names are not those of the rows or the columns.
+    """
+    if not hasattr(frame, "index"):
+        array, vertices = matrix_of(frame, names)
+        return array, vertices, vertices
+    index, header = list(frame.index), list(frame.columns)
+    counted = [labels == list(range(len(labels))) for labels in (index, header)]
+    if columns is None and (set(index) & set(header) or not (index and header)) and not (
+        all(counted) and len(index) != len(header)
+    ):
+        array, vertices = matrix_of(frame, names)
+        return array, vertices, vertices
+    array = side_by_side([_pandas_column(frame.iloc[:, k]) for k in range(len(header))], len(index))
+    found: list[list[Any] | None] = []
+    for axis, (labels, wanted, what) in enumerate(((index, names, "the index"), (header, columns, "the columns"))):
+        _refuse_twice(labels, f"{what} of the data frame")
+        order = None if wanted is None or counted[axis] else alignment(list(wanted), labels, "names", what)
+        array = array if order is None else array.take(order, axis=axis)
+        found.append(list(wanted) if wanted is not None else None if counted[axis] else labels)
+    return array, found[0], found[1]
+
+
 def _pandas_column(column: Any) -> np.ndarray:
     """A column of pandas': NaN where a number is missing, which is refused with its place."""
     kind = getattr(column.dtype, "kind", "O")

@@ -16,11 +16,12 @@ from semiring.algebra.laws import MINUS
 from semiring.algebra.tables import Cut, dtype_text, html_table
 from semiring.errors import GraphError
 
+from .by_name import ByName
 from .columns import Unclear, WeightColumns
 from .edges import Columns, as_positions, bad_vertex, columns_of, is_iterable, numbered
 from .foreign import as_array, is_foreign
 from .masks import is_masked
-from .names import Named, as_names
+from .names import as_names
 from .texts import clip, clip_repr, count_text, plain_text, quoted, shown
 from .weights import as_weights, refuse_nan
 
@@ -29,10 +30,12 @@ EDGES_AT_ONCE = 1 << 14  # edges that are read from the arrays at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Graph(Named):
+class Graph(ByName):
     """A weighted graph as arrays of edges; parallel edges and self-loops are allowed.
 
     `len(graph)` is the number of edges; iterating gives the edges. `as_graph` makes a graph from edges in any format.
+    ``"a" in graph`` asks for a vertex, ``("a", "b") in graph`` for an edge. `graph @ M` is the product with a `Matrix`,
+    over its algebra.
     The parameters are attributes.
 
     Parameters

@@ -1,8 +1,9 @@
-"""A square matrix over an algebra whose rows and columns are vertices."""
+"""A matrix over an algebra whose rows and columns have names."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -11,12 +12,13 @@ from numpy.typing import DTypeLike
 from semiring.algebra.by_name import algebra
 from semiring.algebra.verbs import verb
 from semiring.errors import GraphError
+from semiring.graphs.axes import Names, Place, selected
 from semiring.graphs.exports import networkx_of, sparse_of
-from semiring.graphs.frames import has_labels, library_of, matrix_of
+from semiring.graphs.frames import has_labels, labelled, library_of
 from semiring.graphs.masks import is_masked, unmasked
-from semiring.graphs.names import as_names, is_hashable, refuse_table
+from semiring.graphs.names import as_names, refuse_table
 from semiring.graphs.operators import Operators, as_array, in_order, refuse_other_algebra
-from semiring.graphs.tables import Elements
+from semiring.graphs.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from networkx import DiGraph
@@ -26,52 +28,62 @@ if TYPE_CHECKING:
     from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
 
-class Matrix(Operators, Elements):
-    """A square matrix over an algebra whose rows and columns are vertices.
+class Matrix(Vocabulary):
+    """A matrix over an algebra whose rows and columns are called by name.
 
-    `M[a, b]` is the element from vertex a to vertex b, `M[a]` a row, `M[:, b]` a column; vertices are called by
-    name if they have names, else by position. (A tuple that is itself a name selects that vertex's row.)
-    `M[[a, b]]` is the matrix of these vertices alone.
+    `M[a, b]` is the element from a to b, `M[a]` a row, `M[:, b]` a column; rows and columns are called by name if
+    they have names, else by position. (A tuple that is itself a name selects that row.) `M[[a, b]]` is the matrix of
+    these vertices alone, and `M[[a, b], [c]]` that of these rows and columns. ``M[a, b] = w`` sets elements.
 
-    Operators compute over the matrix's algebra: `A @ B` is the product, `A ** k` a power, `A | B` the sum ⊕ element by
-    element. `A == B` compares element by element, like arrays, and returns an array of bool; `(A == B).all()` says
-    whether all are equal. If both matrices have names, the names must be the same, and B is put into the order of A.
-    Operands without names, such as arrays, are matched by position. The answer has the names. A matrix over a different
-    algebra is refused.
+    A square matrix is one over vertices: its rows and columns have the same names, and it has a closure. With
+    ``columns=`` its columns have names of their own, and it may have any shape.
 
-    NumPy treats it as an array, element by element; several with names are put into the order of the first. But
-    `numpy.matmul`, `numpy.equal` and NumPy's functions for the operators above compute over the algebra, and functions
-    that would multiply over the real numbers (`numpy.dot`, `numpy.einsum`, `numpy.linalg`, …) are refused. So is a
-    data frame or a series of pandas on the left of ``@``, because its products are over the reals: write
-    ``sr.Matrix(frame, S) @ M``, or ``sr.matmul(frame, M)``.
+    Operators compute over the matrix's algebra: `A @ B` is the product, `A ** k` a power; element by element, `A | B`
+    is the sum ⊕ and `A * B` the product ⊗. `A == B` compares element by element, like arrays, and returns an array of
+    bool; `(A == B).all()` says whether all are equal. If both matrices have names, the names must be the same, and B is
+    put into the order of A; in `A @ B` these are the columns of A and the rows of B. Operands without names, such as
+    arrays, are matched by position. The answer has the names. A matrix over a different algebra is refused.
+
+    NumPy's functions for these operators, such as `numpy.matmul`, compute over the algebra, and so do `numpy.sum`,
+    `numpy.kron` and a ufunc that is the algebra's ⊕. Functions that move or compare elements treat the matrix as an
+    array; several matrices with names are put into the order of the first. All others would compute over the real
+    numbers (`numpy.add` in min-plus, `numpy.dot`, `numpy.linalg`, …) and are refused. So is a data frame or a series of
+    pandas on the left of ``@``, because its products are over the reals: write ``sr.Matrix(frame, S) @ M``, or
+    ``sr.matmul(frame, M)``.
 
     Parameters
     ----------
-    array : array_like, shape (n, n)
+    array : array_like, shape (m, n)
         Elements of the algebra; an array is kept, not copied. Masked entries become the algebra's zero. The index and
-        the columns of a pandas data frame are the names, in the order of the index. A matrix must be over the same
-        algebra and keeps its names.
+        the columns of a pandas data frame are the names: those of vertices, in the order of the index, unless they are
+        all different. A matrix must be over the same algebra and keeps its names.
     semiring : Semiring or str
     names : sequence of hashable, optional
-        One for each vertex, all different. If the array has names: the new order.
+        One for each vertex, or for each row, all different. If the array has names: the new order.
     library : {None, "pandas", "polars", "pyarrow"}
         The library of the data frames that `to_frame` makes. Default: that of the data frame which was passed.
+    columns : sequence of hashable, optional
+        One name for each column, all different. If the array has names: the new order. Default: `names`, if the array
+        is square.
 
     Attributes
     ----------
-    array : ndarray, shape (n, n)
+    array : ndarray, shape (m, n)
         The elements as stored: in integers the limits of the dtype stand for ±∞. When they are read, by ``M[a, b]``,
         `to_numpy` or `to_frame`, ∞ is a float.
     semiring : Semiring
     n : int
-        The number of vertices.
+        The number of rows.
     names : list or None
+        The names of the vertices, if rows and columns are the same vertices.
+    row_names, column_names : list or None
+        The names of the rows and of the columns.
 
     Raises
     ------
     GraphError
-        If the array is not square, or the names are not a sequence with one for each vertex, all different and
-        hashable, or the index and the columns of a data frame are different names.
+        If the array has not two axes, or the names are not a sequence with one for each row or column, all different
+        and hashable, or the index and the columns of a data frame share some names only.
     SemiringError
         For an unknown algebra, and a matrix over a different one.
 
@@ -90,67 +102,72 @@ class Matrix(Operators, Elements):
 
     def __init__(
         self, array: Any, semiring: Semiring | str, names: Sequence[Hashable] | None = None,
-        library: str | None = None,
+        library: str | None = None, *, columns: Sequence[Hashable] | None = None,
     ) -> None:
         semiring = algebra(semiring)
         refuse_table(array, "array")
         self.library = library or library_of(array)
+        own = columns is not None  # whether the columns have names of their own
         if isinstance(array, Operators):
             refuse_other_algebra(array, semiring, "array")
             self.library = library or array.library
-            array, names = in_order(array, names)
+            own |= not array.is_over_vertices
+            array, names, columns = in_order(array, names, columns)
         elif has_labels(array):
-            array, names = matrix_of(array, names)
+            array, names, columns = labelled(array, names, columns)
+            own |= columns is not names
         array = unmasked(array, semiring) if is_masked(array) else as_array(array)
         if semiring.lift is not None and semiring.lift.takes(array.dtype):
             array = semiring.lift(array)
         elif semiring._grows(array.dtype):
             array = array.astype(semiring.default_dtype)
-        if array.ndim != 2 or array.shape[0] != array.shape[1]:
-            raise GraphError(f"a matrix over vertices must be square, but this array has shape {array.shape}")
+        if array.ndim != 2:
+            raise GraphError(f"a matrix has rows and columns, but this array has shape {array.shape}")
         self.array: np.ndarray = array
         self.semiring = semiring
-        self.n = array.shape[0]
-        self.names = as_names(names)
-        self._check_names()
+        self._call(as_names(names), as_names(columns), own or array.shape[0] != array.shape[1])
 
     @overload
     def __getitem__(self, key: list[Any]) -> Matrix: ...
     @overload
     def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple) and not (is_hashable(key) and key in self._positions):
-            if len(key) != 2:
-                raise GraphError(f"a matrix takes a row, or a row and a column, not {len(key)} vertices")
-            return self._shown(self.array[self._place(key[0]), self._place(key[1])])
+        places = self._places(key)
         if isinstance(key, list):
-            return self._part(key)
-        return self._shown(self.array[self._place(key)])
+            return self._part(*(places if self.is_over_vertices else (places[0], slice(None))))
+        if any(isinstance(place, np.ndarray) for place in places) and not any(isinstance(p, int) for p in places):
+            return self._part(*places)
+        return self._shown(self.array[places])
 
-    def _place(self, key: Any) -> int | slice:
-        if not isinstance(key, slice):
-            return self.index(key)
-        for end in (key.start, key.stop, key.step):
-            if not (end is None or hasattr(end, "__index__")):
-                raise GraphError(f"a slice needs positions, integers, but one of its ends is {end!r}: pass "
-                                 ".index() of the vertex, or a list of vertices")
-        return key
+    def _like(self, array: Any, names: Sequence[Any] | None, columns: Sequence[Any] | None = None) -> Matrix:
+        if columns is None or columns is names:
+            return Matrix(array, self.semiring, names, self.library)
+        return Matrix(array, self.semiring, names, self.library, columns=columns)
 
-    def _like(self, array: Any, names: Sequence[Any] | None) -> Matrix:
-        return Matrix(array, self.semiring, names, self.library)
+    def _with(self, array: np.ndarray, rows: Names, columns: Names, own: bool | None = None) -> Matrix:
+        """A matrix of other elements, with these names."""
+        found = copy(self)
+        vars(found).pop("_positions", None)
+        vars(found).pop("_column_positions", None)
+        found.array = array
+        found._call(rows, columns, not self.is_over_vertices if own is None else own)
+        return found
 
-    def _part(self, vertices: list[Any]) -> Matrix:
-        """The matrix of some vertices, which keep their names."""
-        places = [self.index(vertex) for vertex in vertices]
-        names = places if self.names is None else [self.names[i] for i in places]
-        plain = self.names is None and names == list(range(len(names)))
-        places_ = np.array(places, np.int64)
-        return Matrix(self.array[np.ix_(places_, places_)], self.semiring, None if plain else names, self.library)
+    def _renamed(self, rows: Names, columns: Names) -> Matrix:
+        """The same elements, with names of their own for rows and columns."""
+        return self._with(self.array, rows, columns, True)
+
+    def _part(self, rows: Place, columns: Place) -> Matrix:
+        """The matrix of some rows and columns, which keep their names."""
+        down, across = (selected(names, size, place) for names, size, place in
+                        zip((self.row_names, self.column_names), self.shape, (rows, columns), strict=True))
+        array = self.array[rows][:, columns]
+        return self._with(array, down, across, not (self.is_over_vertices and rows is columns))
 
     @property
     def T(self) -> Matrix:
         """The transpose, with every edge reversed; it shares the elements."""
-        return Matrix(self.array.T, self.semiring, self.names, self.library)
+        return self._with(self.array.T, self.column_names, self.row_names)
 
     @overload
     def closure(self, *, packed: Literal[True], **options: Any) -> PackedMatrix: ...
@@ -232,8 +249,3 @@ class Matrix(Operators, Elements):
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         self._refuse_products_of_pandas()
         return super().__array__(dtype, copy)
-
-    @property
-    def _ends(self) -> tuple[Sequence[Any], Sequence[Any]]:
-        vertices = range(self.n) if self.names is None else self.names
-        return vertices, vertices

@@ -60,22 +60,32 @@ class Named:
         return position_of(name, self.n, self.names, self._positions)
 
     def _check_names(self) -> None:
-        if self.names is None:
-            return
-        if len(self.names) != self.n:
-            raise GraphError(f"{len(self.names)} names for {self.n} vertices: pass one for each")
-        seen: set[Hashable] = set()
-        try:
-            different = len(set(self.names))
-        except TypeError:
-            i = next(i for i, name in enumerate(self.names) if not is_hashable(name))
-            raise GraphError(f"vertex {i} is called {quoted(self.names[i])}, which is not hashable: name vertices by "
-                             "strings, numbers or tuples") from None
-        if different < self.n:
-            for i, name in enumerate(self.names):
-                if name in seen:
-                    raise GraphError(f"two vertices are called {quoted(name)} (the second is number {i})")
-                seen.add(name)
+        check_names(self.names, self.n, "vertex", "vertices")
+
+
+def check_names(names: Sequence[Any] | None, n: int, one: str, many: str) -> None:
+    """Refuse names that are not one for each vertex, row or column, all different and hashable.
+
+    Raises
+    ------
+    GraphError
+    """
+    if names is None:
+        return
+    if len(names) != n:
+        raise GraphError(f"{len(names)} names for {n} {many}: pass one for each")
+    seen: set[Hashable] = set()
+    try:
+        different = len(set(names))
+    except TypeError:
+        i = next(i for i, name in enumerate(names) if not is_hashable(name))
+        raise GraphError(f"{one} {i} is called {quoted(names[i])}, which is not hashable: name {many} by "
+                         "strings, numbers or tuples") from None
+    if different < n:
+        for i, name in enumerate(names):
+            if name in seen:
+                raise GraphError(f"two {many} are called {quoted(name)} (the second is number {i})")
+            seen.add(name)
 
 
 def as_names(names: Any) -> list[Any] | None:
@@ -98,7 +108,9 @@ def as_names(names: Any) -> list[Any] | None:
         raise GraphError(f"names must be a sequence, one for each vertex, and are {clip_repr(names)}") from None
 
 
-def position_of(name: Any, n: int, names: Sequence[Any] | None, positions: Mapping[Hashable, int]) -> int:
+def position_of(
+    name: Any, n: int, names: Sequence[Any] | None, positions: Mapping[Hashable, int], what: str = "vertex"
+) -> int:
     """The position of a vertex of n; `positions` are those of the names, if there are names.
 
     Raises
@@ -114,12 +126,13 @@ def position_of(name: Any, n: int, names: Sequence[Any] | None, positions: Mappi
         except (KeyError, TypeError):
             pass
         name = name.item() if isinstance(name, np.generic) else name
-        raise GraphError(f"no vertex is called {quoted(name)}{near(name, names)}")
+        raise GraphError(f"no {what} is called {quoted(name)}{near(name, names)}")
     position = None if is_truth(name) else as_integer(name)
     if position is None or not 0 <= position < n:
         name = name.item() if isinstance(name, np.generic) else name if position is None else position
-        here = f"the vertices have no names, they are the integers {span_text(n)}" if n else "the graph has no vertices"
-        raise GraphError(f"vertex {quoted(name)}: {here}")
+        many = "vertices" if what == "vertex" else f"{what}s"
+        here = f"the {many} have no names, they are the integers {span_text(n)}" if n else f"the graph has no {many}"
+        raise GraphError(f"{what} {quoted(name)}: {here}")
     return position
 
 

@@ -1,10 +1,8 @@
-"""Operators of a matrix over its algebra, and NumPy's functions on matrices."""
+"""Python's operators of a matrix, over its algebra."""
 
 from __future__ import annotations
 
-import operator
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -17,38 +15,26 @@ from semiring.errors import GraphError, SemiringError
 
 from .foreign import as_array as array_of
 from .foreign import is_foreign
-from .frames import has_index, has_labels
+from .frames import has_labels
 from .masks import is_masked, unmasked
 from .names import Named, alignment, as_names, refuse_table
+from .order import both, orders, reordered
 from .texts import clip_repr, infinities, with_infinities
+from .ufuncs import ArrayProtocol
 
 if TYPE_CHECKING:
+    from semiring.algebra.arithmetic import Arithmetic
     from semiring.algebra.semiring import Semiring
 
     from .matrix import Matrix
 
+Names = list[Any] | None
 
-class Operators(Named):
-    """The operators of `Matrix`, over its algebra.
 
-    Attributes
-    ----------
-    array : ndarray, shape (n, n)
-    semiring : Semiring
-    """
-
-    array: np.ndarray
-    semiring: Semiring
-    library: str | None
-
-    # pandas leaves an operator to the operand on its right if that has a higher number: ``frame | M`` uses the labels
-    __pandas_priority__ = 5000
+class Operators(ArrayProtocol):
+    """The operators of `Matrix`, over its algebra."""
 
     __hash__ = None  # type: ignore[assignment]  # as of arrays: `==` is element by element
-
-    def _like(self, array: Any, names: Sequence[Any] | None) -> Matrix:
-        """A matrix of other elements over the same algebra."""
-        raise NotImplementedError
 
     @overload
     def __matmul__(self, other: Operators) -> Matrix: ...
@@ -69,16 +55,47 @@ class Operators(Named):
 
     def __or__(self, other: Any) -> Matrix:
         names, mine, others = self._beside(other)
+        sums = self._operation(mine, others)
+        return self._like(np.asarray(sums.add(mine, others)), *names)
+
+    __ror__ = __or__  # ⊕ commutes
+
+    def __mul__(self, other: Any) -> Matrix:
+        names, mine, others = self._beside(other)
+        products = self._operation(mine, others)
+        return self._like(np.asarray(products.mul(mine, others)), *names)
+
+    def __rmul__(self, other: Any) -> Matrix:
+        names, mine, others = self._beside(other)
+        products = self._operation(mine, others)
+        return self._like(np.asarray(products.mul(others, mine)), *names)
+
+    def _refuse_other(self, other: Operators) -> None:
+        """Refuse a matrix over another algebra as the second operand.
+
+        Raises
+        ------
+        SemiringError
+        """
+        if other.semiring is not self.semiring:
+            raise SemiringError(f"A is a matrix over {self.semiring.name} and B one over {other.semiring.name}: "
+                                "their elements have different meanings")
+
+    def _operation(self, mine: np.ndarray, others: np.ndarray) -> Arithmetic:
+        """The arithmetic of two arrays of one dtype; refuses anything that is not an element.
+
+        Raises
+        ------
+        GraphError
+        """
         if others.dtype != mine.dtype:
             raise GraphError(_two_dtypes(mine.dtype, others.dtype))
         S = self.semiring
-        sums = S.over(mine.dtype)
+        found = S.over(mine.dtype)
         for what, elements in (("A", mine), ("B", others)):
-            if not np.all(sums.contains(elements)):
+            if not np.all(found.contains(elements)):
                 raise GraphError(f"{what} has entries outside the carrier of {S.name}, {S.notation}{S.how_written}")
-        return self._like(np.asarray(sums.add(mine, others)), names)
-
-    __ror__ = __or__  # ⊕ commutes
+        return found
 
     def __eq__(self, other: object) -> np.ndarray:  # type: ignore[override]  # as of arrays
         _, mine, others = self._beside(other)
@@ -95,7 +112,9 @@ class Operators(Named):
 
     def _named(self, other: Any) -> Any:
         """The other operand of a product; a matrix without names gets those of this one."""
-        if isinstance(other, Operators) and other.names is None and self.names is not None and other.n == self.n:
+        if isinstance(other, Operators) and other.names is None and self.names is not None and other.n == self.n and (
+            self.is_over_vertices and other.is_over_vertices
+        ):
             return other._like(other.array, self.names)
         return other
 
@@ -103,9 +122,9 @@ class Operators(Named):
         """This one as the operand of a product; without names it gets those of another matrix."""
         return other._named(self) if isinstance(other, Operators) else self
 
-    def _beside(self, other: Any) -> tuple[list[Any] | None, np.ndarray, np.ndarray]:
-        """The names of both, and the elements of both in one order."""
-        names, S = self.names, self.semiring
+    def _beside(self, other: Any) -> tuple[tuple[Names, Names], np.ndarray, np.ndarray]:
+        """The names of both, of rows and of columns, and the elements of both in one order."""
+        names, S = (self.row_names, self.column_names), self.semiring
         refuse_table(other, "B")
         if has_labels(other):
             other = self._like(other, None)
@@ -123,94 +142,14 @@ class Operators(Named):
                 if others.shape == self.array.shape and (lifted or S._grows(others.dtype)):
                     others = self._like(others, None).array  # plain weights are lifted, as in verbs
         else:
-            if other.semiring is not S:
-                raise SemiringError(f"A is a matrix over {self.semiring.name} and B one over {other.semiring.name}: "
-                                    "their elements have different meanings")
-            order = None if names is None or other.names is None else alignment(names, other.names)
-            others = other.array if order is None else other.array[np.ix_(order, order)]
-            names = other.names if names is None else names
+            self._refuse_other(other)
+            if other.shape != self.shape:
+                raise GraphError(f"A has shape {self.shape} and B has shape {other.shape}")
+            others = reordered(other.array, *orders(self, other))
+            names = both(self, other)
         if others.shape not in (self.array.shape, ()):
             raise GraphError(f"A has shape {self.array.shape} and B has shape {others.shape}")
         return names, self.array, others
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-        if ufunc in BY_ALGEBRA and method == "__call__" and any(isinstance(x, Operators) for x in inputs):
-            (left, right), (name, reflected) = inputs, BY_ALGEBRA[ufunc]
-            found = getattr(left, name)(right) if isinstance(left, Operators) else getattr(right, reflected)(left)
-            return written(found, ufunc, **keywords)
-        if ufunc.signature is not None:  # it works on whole rows or matrices
-            self._refuse_reals(ufunc)
-        inputs = tuple(map(self._over_vertices, inputs))
-        first = first_named(inputs)
-        if "out" in keywords:
-            keywords["out"] = tuple(place_in(x, first) for x in keywords["out"])
-        return getattr(ufunc, method)(*(arrays_in(x, first) for x in inputs), **keywords)
-
-    def __array_function__(
-        self, function: Callable[..., Any], types: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]
-    ) -> Any:
-        if function in OF_MATRICES or function.__module__ == np.linalg.__name__:
-            self._refuse_reals(function)
-        arguments = [self._over_vertices(x) for x in arguments]
-        keywords = {name: x if name == "out" else self._over_vertices(x) for name, x in keywords.items()}
-        read = {name: x for name, x in keywords.items() if name != "out"}
-        first = first_named((*arguments, *read.values()))
-        if "out" in keywords:
-            keywords = {**keywords, "out": place_in(keywords["out"], first)}
-        return function(*(arrays_in(x, first) for x in arguments),
-                        **{name: arrays_in(x, first) for name, x in keywords.items()})
-
-    def _over_vertices(self, value: Any) -> Any:
-        """A matrix for a data frame whose labels are vertices, which NumPy would read by position; also in lists.
-
-        Raises
-        ------
-        GraphError
-            For a `Table`, and a data frame that is not a matrix over vertices.
-        """
-        if type(value) in (list, tuple):
-            found = [self._over_vertices(x) for x in value]
-            return value if all(map(operator.is_, found, value)) else type(value)(found)
-        refuse_table(value, "an operand")
-        return self._like(value, None) if has_labels(value) else value
-
-    def _refuse_reals(self, function: Any) -> None:
-        home = "numpy.linalg" if getattr(function, "__module__", None) == np.linalg.__name__ else "numpy"
-        name = function.__name__
-        raise SemiringError(
-            f"{home}.{name} of a Matrix would compute over the real numbers, and not over {self.semiring.name}: "
-            f"{INSTEAD.get(name, OTHERWISE)}. For real numbers pass the elements, M.to_numpy()"
-        )
-
-    def _refuse_products_of_pandas(self) -> None:
-        """Refuse products of pandas, which would read a right operand as an array.
-
-        Raises
-        ------
-        SemiringError
-            If this is called for a product over the real numbers.
-        """
-        if "pandas" not in sys.modules:
-            return
-        caller = sys._getframe(2)
-        if caller.f_code.co_name == "dot" and caller.f_globals.get("__name__", "").startswith("pandas."):
-            raise SemiringError(
-                f"pandas multiplies a Matrix over the real numbers, and not over {self.semiring.name}: "
-                "sr.matmul(frame, M) is the product over its algebra. For real numbers pass M.to_numpy()"
-            )
-
-    @property
-    def ndim(self) -> int:
-        """Missing on purpose: it raises an error.
-
-        Raises
-        ------
-        AttributeError
-            SciPy sparse matrices read it when they are on the left of ``@``, and would multiply over the reals.
-        """
-        raise AttributeError("a Matrix has no ndim, so that SciPy does not multiply it over the real numbers: for a "
-                             f"product over {self.semiring.name} call sr.matmul(A, M), and for one over the reals use "
-                             "M.to_numpy()")
 
 
 def _two_dtypes(mine: np.dtype, others: np.dtype) -> str:
@@ -233,8 +172,10 @@ def refuse_other_algebra(M: Operators, S: Semiring, what: str) -> None:
         )
 
 
-def in_order(M: Operators, names: Sequence[Any] | None) -> tuple[np.ndarray, Sequence[Any] | None]:
-    """The elements of a matrix and the names of its vertices, reordered to given names; its own if it has none.
+def in_order(
+    M: Operators, names: Sequence[Any] | None, columns: Sequence[Any] | None = None
+) -> tuple[np.ndarray, Sequence[Any] | None, Sequence[Any] | None]:
+    """The elements of a matrix, and the names of its rows and columns, reordered to given names; its own by default.
 
     Raises
     ------
@@ -247,11 +188,14 @@ def in_order(M: Operators, names: Sequence[Any] | None) -> tuple[np.ndarray, Seq
     >>> in_order(sr.adjacency([("a", "b", 3.0)], sr.min_plus), ["b", "a"])[0].tolist()
     [[inf, inf], [3.0, inf]]
     """
-    if names is None or M.names is None:
-        return M.array, M.names if names is None else names
-    wanted = as_names(names) or []
-    order = alignment(wanted, M.names, "names", "the matrix")
-    return M.array if order is None else M.array[np.ix_(order, order)], wanted
+    wanted = [as_names(names), as_names(columns)]
+    if M.row_names is M.column_names and columns is None:
+        wanted[1] = wanted[0]
+    found = []
+    for new, old, what in zip(wanted, (M.row_names, M.column_names), ("names", "columns"), strict=True):
+        found.append(None if new is None or old is None else alignment(new, old, what, "the matrix"))
+    down, across = (old if new is None else new for new, old in zip(wanted, (M.row_names, M.column_names), strict=True))
+    return reordered(M.array, *found), down, across
 
 
 def number(S: Semiring, value: float, dtype: np.dtype) -> np.ndarray:
@@ -317,111 +261,3 @@ def as_converted(shown: np.ndarray, stored: np.ndarray, dtype: DTypeLike | None,
     if copy is False and found is not stored:
         raise ValueError("integers and ∞ become floats, in an array of their own: leave out copy=False")
     return np.array(found, dtype=dtype, copy=copy)
-
-
-def first_named(values: Sequence[Any]) -> Operators | None:
-    """The first matrix whose vertices have names, also in lists and tuples."""
-    for value in values:
-        found = first_named(value) if type(value) in (list, tuple) else value
-        if isinstance(found, Operators) and found.names is not None:
-            return found
-    return None
-
-
-def arrays_in(value: Any, first: Operators | None) -> Any:
-    """The array of a matrix, with its vertices in the order of the first one; also in lists and tuples.
-
-    A reordered array is a copy and read-only: anything that a function writes there would be lost.
-
-    Raises
-    ------
-    GraphError
-        If a vertex is in one of them only.
-    """
-    if type(value) in (list, tuple):
-        return type(value)(arrays_in(x, first) for x in value)
-    if has_index(value) and first is not None and first.names is not None:  # NumPy would drop the index
-        return value.to_numpy()[places_of_labels(first.names, value.index.tolist())]
-    if not isinstance(value, Operators):
-        return value
-    elements = with_infinities(value.array, value.semiring)
-    names = None if first is None else first.names
-    order = None if names is None or value.names is None else alignment(names, value.names)
-    if order is None:
-        return elements
-    turned = elements[np.ix_(order, order)]
-    turned.flags.writeable = False
-    return turned
-
-
-def places_of_labels(names: Sequence[Any], labels: Sequence[Any]) -> Any:
-    """The positions of the vertices in a series, as an index of it.
-
-    Raises
-    ------
-    GraphError
-        If its labels are not the vertices, each once.
-
-    Examples
-    --------
-    >>> places_of_labels(["a", "b"], ["b", "a"]).tolist()
-    [1, 0]
-    """
-    if len(set(labels)) < len(labels):
-        raise GraphError("a series has a label twice, but needs one entry for each vertex of the matrix")
-    order = alignment(names, labels, "the matrix", "the series")
-    return slice(None) if order is None else order
-
-
-def place_in(out: Any, first: Operators | None) -> Any:
-    """The array in which an answer is written: that of a matrix with the vertices of the first operand in order.
-
-    Raises
-    ------
-    GraphError
-        If they are in a different order, or different.
-    """
-    if not isinstance(out, Operators):
-        return out
-    if first is not None and out.names is not None and out.names != first.names:
-        raise GraphError("out is a matrix with its vertices in a different order than the answer's: leave it out")
-    return out.array
-
-
-def written(found: Any, ufunc: np.ufunc, out: tuple[Any] | None = None, axes: Any = None, **others: Any) -> Any:
-    """The result of an operator, in `out` if there is one, as for an array on the left: ``array @= M``.
-
-    Raises
-    ------
-    SemiringError
-        For other options of NumPy's function, which have no meaning over an algebra.
-    """
-    if axes is not None and any(axis not in ((-2, -1), (-1,)) for axis in axes):  # ``@=`` passes these
-        others["axes"] = axes
-    if others:
-        raise SemiringError(f"numpy.{ufunc.__name__} of a Matrix computes over its algebra and takes out, not "
-                            f"{', '.join(others)}; pass the elements, M.to_numpy(), to compute without the algebra")
-    if out is None:
-        return found
-    answer = found if isinstance(found, Operators) else None
-    np.copyto(place_in(out[0], answer), arrays_in(found, answer), casting="equiv")
-    return out[0]
-
-
-# NumPy calls these if an array is on the left of an operator, and a matrix on its right.
-BY_ALGEBRA = {
-    np.matmul: ("__matmul__", "__rmatmul__"), np.bitwise_or: ("__or__", "__ror__"), np.equal: ("__eq__", "__eq__"),
-    np.not_equal: ("__ne__", "__ne__"),
-}
-
-# NumPy's functions of matrices, besides numpy.linalg: sums of products, which would silently be over the reals.
-OF_MATRICES = {
-    np.dot, np.vdot, np.inner, np.outer, np.tensordot, np.einsum, np.einsum_path, np.kron, np.trace, np.cross,
-    np.convolve, np.correlate,
-}
-OTHERWISE = "A @ B is the product, A | B the sum and A ** k a power over its algebra"
-INSTEAD = {
-    "matrix_power": "M ** k is a power over its algebra",
-    "inv": "sr.closure(M) is A*, and sr.factor(M) solves equations, over its algebra",
-    "solve": "sr.solve(M, B) solves X = M ⊗ X ⊕ B over its algebra",
-}

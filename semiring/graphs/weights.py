@@ -15,7 +15,7 @@ from semiring.algebra.laws import show
 from semiring.errors import GraphError, SemiringError
 
 from .names import is_integer, is_missing
-from .texts import shown
+from .texts import infinities, shown, with_infinities
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
@@ -105,6 +105,38 @@ def elements(S: Semiring, values: np.ndarray, dtype: DTypeLike | None, place: Ca
             f"correct the edge, or leave it out{S.how_written}"
         )
     return result
+
+
+def fitted(S: Semiring, values: np.ndarray, target: np.dtype, place: Callable[[int], str]) -> np.ndarray:
+    """Elements in another dtype; ∞ stays ∞, also in integers.
+
+    Raises
+    ------
+    GraphError
+        If an element does not fit; `place` names it.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> fitted(sr.min_plus, np.array([1.0, np.inf]), np.dtype("i2"), str).tolist()
+    [1, 32767]
+    """
+    shape, values = values.shape, with_infinities(values, S).reshape(-1)
+    if values.dtype.names or target.kind not in "iu":
+        return elements(S, values, target, place).reshape(shape)
+    ends = {x: i for i, x in infinities(S, target).items()}
+    infinite = [values == x for x in ends]
+    finite = ~np.logical_or.reduce(infinite) if infinite else np.ones(len(values), bool)
+    made = np.empty(len(values), target)
+    at = np.flatnonzero(finite)
+    made[finite] = elements(S, values[finite], target, lambda i: place(int(at[i])))
+    limited = finite & np.isin(made, list(ends.values()))
+    if limited.any():
+        i = int(np.argmax(limited))
+        raise GraphError(f"{place(i)}: the weight {values[i]} does not fit {target}, where it stands for ∞")
+    for where, x in zip(infinite, ends, strict=True):
+        made[where] = ends[x]
+    return made.reshape(shape)
 
 
 def _converted(S: Semiring, values: np.ndarray, dtype: DTypeLike | None, place: Callable[[int], str]) -> np.ndarray:

@@ -20,6 +20,7 @@ from semiring.errors import SemiringError
 from semiring.graphs.masks import is_masked, unmasked
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.operators import refuse_other_algebra
+from semiring.graphs.order import over_vertices
 from semiring.graphs.texts import quoted
 from semiring.kernels.choose import only_form
 from semiring.kernels.facts import Facts, together
@@ -217,6 +218,8 @@ def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
         For a matrix over a different algebra, in which other elements mean "no edge".
     """
     refuse_other_algebra(A, S, what)
+    if not A.is_over_vertices:
+        A = over_vertices(A, what)
     array = carried_by(A.array, S)
     return Dense(array, S, what, None, A.names, True, dtype_of_answers(A, array)).of_library(A.library)
 

@@ -55,8 +55,11 @@ def test_numpy_takes_a_matrix_as_an_array():
 
 
 def test_a_matrix_is_square_with_a_name_for_each_vertex():
-    with refused("a matrix over vertices must be square, but this array has shape (2, 3)"):
-        Matrix(np.zeros((2, 3)), sr.min_plus)
+    for verb in (sr.closure, sr.paths, sr.factor, sr.as_graph):
+        with refused("must be a square matrix" if verb is not sr.as_graph else "a graph has one set of vertices"):
+            verb(Matrix(np.zeros((2, 3)), sr.min_plus))
+    with refused("a matrix has rows and columns, but this array has shape (2,)"):
+        Matrix(np.zeros(2), sr.min_plus)
     with refused("1 names for 2 vertices: pass one for each"):
         Matrix(np.zeros((2, 2)), sr.min_plus, ["a"])
 
@@ -160,7 +163,7 @@ def test_closure_and_numpy():
     assert closed.names == M.names and np.all(closed == sr.closure(M)) and M.to_numpy() is M.array
     assert np.all(M.closure(reflexive=False) == sr.closure(M, reflexive=False))
     total = np.zeros((3, 3))
-    assert np.add(M, 1.0, out=total) is total and np.add.reduce(M, axis=None) == INF
+    assert np.minimum(M, 1.0, out=total) is total and np.minimum.reduce(M, axis=None) == 0.0
 
 
 def test_a_data_frame_brings_its_names():
@@ -229,7 +232,7 @@ ROADS = [("Ayr", "Bute", 3), ("Ayr", "Coll", 2), ("Bute", "Coll", 6), ("Bute", "
 DOORS: dict[str, Callable[[Any, sr.Semiring, sr.Matrix, Path], Any]] = {
     "an element": lambda A, S, M, f: [M[a, b] for a in M.names for b in M.names],
     "a row and a column": lambda A, S, M, f: [M["Dale"], M[:, "Dale"], list(M), M.T["Dale"]],
-    "an array": lambda A, S, M, f: [M.to_numpy(), np.asarray(M), np.add(M, 1), M[["Dale", "Ayr"]].to_numpy()],
+    "an array": lambda A, S, M, f: [M.to_numpy(), np.asarray(M), np.stack([M, M]), M[["Dale", "Ayr"]].to_numpy()],
     "a frame": lambda A, S, M, f: [M.to_frame()["weight"].to_numpy(), M.to_frame(long=False).to_numpy()],
     "SciPy": lambda A, S, M, f: M.to_sparse().data,
     "NetworkX": lambda A, S, M, f: [w for *_, w in M.to_networkx().edges(data="weight")],

@@ -1,0 +1,86 @@
+"""Rows and columns of two matrices in one order, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.errors import GraphError
+
+from .names import alignment
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+    from .ufuncs import ArrayProtocol
+
+Order = np.ndarray | None
+
+
+def orders(A: ArrayProtocol, B: ArrayProtocol) -> tuple[Order, Order]:
+    """The positions of B's rows and columns in the order of A's; None where the order is the same, or has no names.
+
+    Raises
+    ------
+    GraphError
+        If a name is in one of them only.
+    """
+    if A.column_names is A.row_names and B.column_names is B.row_names:
+        order = None if A.row_names is None or B.row_names is None else alignment(A.row_names, B.row_names)
+        return order, order
+    return (between(A.row_names, B.row_names, "rows", "rows"),
+            between(A.column_names, B.column_names, "columns", "columns"))
+
+
+def between(mine: Sequence[Any] | None, others: Sequence[Any] | None, my_axis: str, other_axis: str) -> Order:
+    """The positions of one axis of B in the order of one axis of A; None if the order is the same, or has no names.
+
+    Raises
+    ------
+    GraphError
+        If a name is on one of them only; a similar name is suggested.
+
+    Examples
+    --------
+    >>> between(["a", "b"], ["b", "a"], "columns", "rows").tolist()
+    [1, 0]
+    """
+    if mine is None or others is None:
+        return None
+    return alignment(mine, others, f"the {my_axis} of A", f"the {other_axis} of B")
+
+
+def reordered(array: np.ndarray, rows: Order, columns: Order) -> np.ndarray:
+    """An array with its rows and its columns at other positions; itself if both orders are None."""
+    if rows is not None and columns is not None:
+        return array[np.ix_(rows, columns)]
+    if rows is not None:
+        return array[rows]
+    return array if columns is None else array[:, columns]
+
+
+def both(A: ArrayProtocol, B: ArrayProtocol) -> tuple[list[Any] | None, list[Any] | None]:
+    """The names of the rows and of the columns of A, and those of B where A has none."""
+    rows = B.row_names if A.row_names is None else A.row_names
+    if A.column_names is A.row_names and B.column_names is B.row_names:
+        return rows, rows
+    return rows, B.column_names if A.column_names is None else A.column_names
+
+
+def over_vertices(M: Matrix, what: str) -> Matrix:
+    """A matrix whose rows and columns are the same vertices, its columns put into the order of the rows.
+
+    Raises
+    ------
+    GraphError
+        If they are different.
+    """
+    if M.is_over_vertices:
+        return M
+    height, width = M.array.shape
+    if height != width or M.row_names is None or M.column_names is None:
+        raise GraphError(f"{what} must be a square matrix whose rows and columns are the same vertices, and is "
+                         f"{height} × {width}{' with columns of their own' if height == width else ''}")
+    order = alignment(M.row_names, M.column_names, f"the rows of {what}", f"the columns of {what}")
+    return M._like(reordered(M.array, None, order), M.row_names)

@@ -1,0 +1,82 @@
+"""The factors of a product of matrices whose columns have names of their own: inner names agree, outer names stay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semiring.algebra.by_name import algebra
+from semiring.algebra.semiring import Semiring
+from semiring.errors import GraphError
+from semiring.graphs.adjacency import adjacency
+from semiring.graphs.frames import has_index, has_labels
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.operators import refuse_other_algebra
+from semiring.graphs.order import between, reordered
+from semiring.graphs.ufuncs import places_of_labels
+
+from .dense import Dense, carried_by, dtype_of_answers
+from .operand import Operand
+from .read import is_of_edges
+
+
+def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]:
+    """The operands A, B and perhaps C of C ⊕ A ⊗ B; unchanged unless one is a `Matrix` with columns of its own.
+
+    B is put into the order of A's columns, and C into that of the answer, whose rows are called as those of A and whose
+    columns as those of B.
+
+    Raises
+    ------
+    GraphError
+        If the columns of A and the rows of B have different names.
+    SemiringError
+        For a matrix over a different algebra.
+    """
+    if not any(isinstance(x, Matrix) and not x.is_over_vertices for x in given):
+        return given
+    S = next(x.semiring for x in given if isinstance(x, Matrix)) if S is None else algebra(S)
+    A, B, *others = (_as_matrix(x, S, what) for x, what in zip(given, ("A", "B", "accumulate"), strict=False))
+    if isinstance(A, Matrix) and isinstance(B, Matrix):
+        right = reordered(B.array, between(A.column_names, B.row_names, "columns", "rows"), None)
+        answer = _Answer(A, B)
+        C = [_in_order(answer, x) if isinstance(x, Matrix) else x for x in others]
+        return (_read(A.array, S, "A", answer), _read(right, S, "B"), *C)
+    if isinstance(A, Matrix) and has_index(B):
+        names = range(A.shape[1]) if A.column_names is None else A.column_names
+        B = B.to_numpy()[places_of_labels(list(names), B.index.tolist())]
+    return tuple(_read(x.array, S, what) if isinstance(x, Matrix) else x
+                 for x, what in zip((A, B, *others), ("A", "B", "accumulate"), strict=False))
+
+
+class _Answer:
+    """Makes a `Matrix` of a product, with the rows of A and the columns of B."""
+
+    def __init__(self, A: Matrix, B: Matrix):
+        self.A, self.B = A, B
+
+    def __call__(self, found: Any) -> Matrix:
+        library = self.A.library or self.B.library
+        return Matrix(found, self.A.semiring, library=library)._renamed(self.A.row_names, self.B.column_names)
+
+
+def _in_order(answer: _Answer, C: Matrix) -> Any:
+    rows, columns = answer.A.row_names, answer.B.column_names
+    across = between(columns, C.column_names, "columns", "columns")
+    return reordered(C.array, between(rows, C.row_names, "rows", "rows"), across)
+
+
+def _as_matrix(x: Any, S: Semiring, what: str) -> Any:
+    """A graph or a data frame with labels as a `Matrix`; anything else unchanged."""
+    if isinstance(x, Operand):
+        raise GraphError(f"{what} was prepared, and the other operand is a Matrix with columns of its own: pass the "
+                         "matrix itself")
+    if not isinstance(x, Matrix):
+        x = Matrix(x, S) if has_labels(x) else adjacency(x, S) if is_of_edges(x) else x
+    if isinstance(x, Matrix):
+        refuse_other_algebra(x, S, what)
+    return x
+
+
+def _read(array: Any, S: Semiring, what: str, answers: Any = None) -> Dense:
+    found = carried_by(array, S)
+    return Dense(found, S, what, answers, callers_dtype=dtype_of_answers(array, found))

@@ -1,0 +1,216 @@
+"""The vocabulary of a `Matrix` against dictionaries of edges by name, over generated algebras and Python objects."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import families
+import numpy as np
+import pytest
+from graphs.listing import refused
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+
+INF = np.inf
+Edges = dict[tuple[Any, Any], Any]
+FAMILIES = families.families()
+SOME = (
+    "min-plus ≥ 0, 1/(1 + x)", "viterbi, 3 − 2 x", "non-negative plus-times, x²", "min-plus up to 60, as it is",
+    "semiring 17 of 4 elements", "relations on two points", "triangular matrices over plus-times",
+    "tuples (1, 1) in order, as it is, as it is, f8 f8",
+)
+LETTERS = [sr.letter(x) for x in "abc"]
+MADE: dict[str, tuple[sr.Semiring, Callable[[np.random.Generator, int, int], np.ndarray]]] = {}
+
+
+def made(name: str) -> tuple[sr.Semiring, Callable[[np.random.Generator, int, int], np.ndarray]]:
+    """An algebra, and a function that draws matrices over it, with some zeros."""
+    if name in MADE:
+        return MADE[name]
+    if name in FAMILIES:
+        g = FAMILIES[name]
+        S = g.declare(sr)
+        kinds = g.record_dtypes or [d for d in S.dtypes if d == np.dtype("f8")] or S.dtypes
+        drawn = lambda rng, m, n: g.draw(rng, 1, m, np.dtype(kinds[0]), n)[0]  # noqa: E731
+    else:
+        S = sr.catalogue[name]
+        dtype = np.dtype("i4") if name == "max_plus" else S.element_dtype
+        pool = S.samples().astype(dtype) if dtype.kind != "i" else np.array([0, 3, -7, 12], dtype)
+
+        def drawn(rng: np.random.Generator, m: int, n: int) -> np.ndarray:
+            return pool[rng.integers(0, min(len(pool), 6), (m, n))]
+
+    def with_zeros(rng: np.random.Generator, m: int, n: int) -> np.ndarray:
+        found = np.array(drawn(rng, m, n))
+        zero = np.empty((1,), found.dtype)
+        zero.fill(S.zero_in(found.dtype))
+        found[rng.random((m, n)) < 0.3] = zero[0]
+        return found
+
+    return MADE.setdefault(name, (S, with_zeros))
+
+
+class Drawn:
+    """A matrix by name, and the dictionary of its edges."""
+
+    def __init__(self, name: str, rng: np.random.Generator, rows: list[Any], columns: list[Any]):
+        self.S, draw = made(name)
+        array = draw(rng, len(rows), len(columns))
+        down, across = rng.permutation(len(rows)), rng.permutation(len(columns))
+        self.M = sr.Matrix(array, self.S, [rows[i] for i in down], columns=[columns[j] for j in across])
+        self.edges = {(rows[i], columns[j]): array[x, y] for x, i in enumerate(down) for y, j in enumerate(across)
+                      if not self.is_zero(array[x, y])}
+
+    def is_zero(self, x: Any) -> bool:
+        return bool(self.S.over(self.M.dtype).is_zero(np.asarray(x, self.M.dtype).reshape(1))[0])
+
+    def op(self, what: str, x: Any, y: Any) -> Any:
+        T = self.S.over(self.M.dtype)
+        pair = [np.empty(1, self.M.dtype), np.empty(1, self.M.dtype)]
+        pair[0][0], pair[1][0] = x, y
+        return getattr(T, what)(*pair)[0]
+
+    def total(self, terms: list[Any]) -> Any:
+        found = np.empty(1, self.M.dtype)
+        found.fill(self.S.zero_in(self.M.dtype))
+        answer = found[0]
+        for x in terms:
+            answer = self.op("add", answer, x)
+        return answer
+
+    def agrees(self, found: sr.Matrix, wanted: Edges, rows: list[Any], columns: list[Any]) -> None:
+        """The matrix has these names, and these entries."""
+        assert sorted(map(str, found.row_names)) == sorted(map(str, rows)) and found.semiring is self.S
+        assert sorted(map(str, found.column_names)) == sorted(map(str, columns))
+        for a in rows:
+            for b in columns:
+                x = found.array[found.index(a), found.index(b, 1)]
+                y = wanted.get((a, b))
+                if y is None or self.is_zero(y):
+                    assert self.is_zero(x), (a, b, x)
+                else:
+                    assert near(x, y), (a, b, x, y)
+
+
+def near(x: Any, y: Any) -> bool:
+    if isinstance(x, np.void):
+        return all(near(x[f], y[f]) for f in x.dtype.names)
+    if isinstance(x, np.ndarray):
+        return all(near(a, b) for a, b in zip(x.ravel(), np.asarray(y).ravel(), strict=True))
+    return bool(x == y) or (isinstance(x, np.floating) and bool(np.isclose(x, y, rtol=1e-9, atol=0)))
+
+
+@pytest.mark.parametrize("name", [*SOME, "max_plus", "pareto"])
+@settings(max_examples=6)
+@given(st.integers(0, 2**32), st.integers(0, 3), st.integers(1, 3), st.integers(1, 3))
+def test_the_vocabulary_against_dictionaries_of_edges(name: str, seed: int, m: int, k: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    R, K, C = [f"r{i}" for i in range(m)], [("k", i) for i in range(k)], list(range(10, 10 + n))
+    A, A2, B = Drawn(name, rng, R, K), Drawn(name, rng, R, K), Drawn(name, rng, K, C)
+    op, S = A.op, A.S
+    products: dict[tuple[Any, Any], list[Any]] = {}
+    for (a, x), u in A.edges.items():
+        for (y, b), w in B.edges.items():
+            if x == y:
+                products.setdefault((a, b), []).append(op("mul", u, w))
+    if S.absorbs:
+        A.agrees(A.M @ B.M, {at: A.total(terms) for at, terms in products.items()}, R, C)
+        A.agrees(sr.matmul(A.M, B.M), {at: A.total(terms) for at, terms in products.items()}, R, C)
+    both = {at: op("mul", u, A2.edges[at]) for at, u in A.edges.items() if at in A2.edges}
+    union = {at: op("add", A.edges[at], A2.edges[at]) if at in A.edges and at in A2.edges
+             else A.edges.get(at, A2.edges.get(at)) for at in {*A.edges, *A2.edges}}
+    A.agrees(A.M | A2.M, union, R, K)
+    A.agrees(A.M * A2.M, both, R, K)
+    A.agrees(A.M.T, {(b, a): w for (a, b), w in A.edges.items()}, K, R)
+    A.agrees(A.M.where(A2.M), {at: w for at, w in A.edges.items() if at in A2.edges}, R, K)
+    A.agrees(A.M.where(A2.M, complement=True), {at: w for at, w in A.edges.items() if at not in A2.edges}, R, K)
+    pairs = {((a, c), (b, d)): op("mul", u, w) for (a, b), u in A.edges.items() for (c, d), w in B.edges.items()}
+    A.agrees(A.M.kron(B.M), pairs, [(a, c) for a in R for c in K], [(b, d) for b in K for d in C])
+    A.agrees(A.M.map(lambda w: w), A.edges, R, K)
+    some = K[: max(k - 1, 1)]
+    A.agrees(A.M[R, some], {at: w for at, w in A.edges.items() if at[1] in some}, R, some)
+    assert A.M.nnz == len(A.edges) and {(a, b) for a, b, _ in A.M.edges()} == set(A.edges)
+    for a in R:
+        for b in K:
+            assert ((a, b) in A.M) is ((a, b) in A.edges)
+    assert "r0" in A.M or not m
+    assert "elsewhere" not in A.M and ("r0", "elsewhere") not in A.M
+    sums = [[w for (a, _), w in A.edges.items() if a == row] for row in A.M.row_names]
+    for found, terms in zip(A.M.sum(axis=1), sums, strict=True):
+        wanted = A.total(terms)
+        assert near(found, wanted) or (A.is_zero(wanted) and found == S.zero)
+    changed = pickle.loads(pickle.dumps(A.M))
+    changed.array = changed.array.copy()
+    if m:
+        changed[R[:1], some] = A2.M[R[:1], some]
+        edges = {**{at: w for at, w in A.edges.items() if at[0] != "r0" or at[1] not in some},
+                 **{at: w for at, w in A2.edges.items() if at[0] == "r0" and at[1] in some}}
+        A.agrees(changed, edges, R, K)
+
+
+ROADS = sr.Matrix(np.array([[INF, 3.0], [1.0, 7.0], [0.0, INF]]), sr.min_plus, ["ayr", "bute", "coll"],
+                  columns=["mill", "shop"])
+
+
+def test_selected_and_mapped_weights() -> None:
+    assert list(ROADS.select(lambda w: w < 5).edges()) == [("ayr", "shop", 3.0), ("bute", "mill", 1.0),
+                                                           ("coll", "mill", 0.0)]
+    assert next(ROADS.map(lambda w: -w, "max-plus").edges()) == ("ayr", "shop", -3.0)
+    hops = ROADS.map(lambda w: w > 0, sr.boolean)
+    assert hops.nnz == 3 and hops.semiring is sr.boolean and hops.column_names == ["mill", "shop"]
+    letters = sr.adjacency([("a", "b", sr.letter("x")), ("b", "a", sr.letter("y"))], sr.regex)
+    assert letters.select(lambda w: w == sr.letter("x")).nnz == 1
+    assert list(letters.map(lambda w: 2.0, sr.min_plus).edges()) == [("a", "b", 2.0), ("b", "a", 2.0)]
+    with refused("condition must return an array of bool, and returned float64"):
+        ROADS.select(lambda w: w)
+    with refused("function must return one result for each of the 4 entries"):
+        ROADS.map(np.sum)
+    with refused("entry ('bute', 'mill')"):
+        ROADS.map(lambda w: np.where(w == 1.0, np.nan, w))
+
+
+def test_dtypes_keep_infinity_and_refuse_what_does_not_fit() -> None:
+    narrow = ROADS.astype("i1")
+    assert narrow.array.tolist() == [[127, 3], [1, 7], [0, 127]] and (narrow == ROADS).all()
+    assert (narrow.astype("f8") == ROADS).all() and narrow.astype("i8")["ayr", "mill"] == INF
+    with refused("entry ('ayr', 'shop'): the weight 2.5 does not fit int8"):
+        ROADS.map(lambda w: w - 0.5).astype("i1")
+    for weight in (127.0, 128.0):
+        with refused(f"the weight {weight} does not fit int8"):
+            sr.Matrix([[weight]], sr.min_plus).astype("i1")
+    with refused("would become the zero of plus-times in float16"):
+        sr.Matrix([[1e-30]], sr.plus_times).astype("f2")
+
+
+def test_what_is_set_by_name() -> None:
+    M = sr.Matrix(ROADS.array.copy(), sr.min_plus, ROADS.row_names, columns=ROADS.column_names)
+    M["ayr", "mill"], M["coll"], M[:, "shop"] = 9, [4.0, 5.0], 2.5
+    assert M.array.tolist() == [[9.0, 2.5], [1.0, 2.5], [4.0, 2.5]]
+    M[["bute", "ayr"], ["shop", "mill"]] = [[1.0, 2.0], [3.0, 4.0]]
+    assert M["bute", "shop"] == 1.0 and M["ayr", "mill"] == 4.0
+    M[["ayr"], :] = ROADS[["ayr"], :]
+    assert M["ayr", "mill"] == INF and ("ayr", "mill") not in M
+    whole = ROADS.astype("i2")
+    whole["ayr", "shop"] = INF
+    assert whole["ayr", "shop"] == INF and whole.array[0, 1] == 2**15 - 1
+    for value, message in ((np.zeros(3), "have shape (2,), and the value (3,)"), (np.nan, "outside the carrier"),
+                           (ROADS, "a Matrix is set to as many rows")):
+        with refused(message):
+            M["coll"] = value
+    with refused("no column is called 'sho'; did you mean 'shop'?"):
+        M["ayr", "sho"] = 1.0
+    with refused("int16, which cannot hold 2.5"):
+        whole["ayr"] = 2.5
+    pairs = sr.adjacency([("a", "b", (2.0, 3))], sr.shortest_count)
+    pairs["b", "a"] = (1.0, 4)
+    assert pairs["b", "a"].tolist() == (1.0, 4.0)
+    sets = sr.adjacency([("a", "b", sr.letter("x"))], sr.regex)
+    sets["b", "a"] = sr.letter("y")
+    assert sets["b", "a"] == sr.letter("y")
+    frozen = sr.Matrix(np.broadcast_to(1.0, (2, 2)), sr.min_plus)
+    with refused("the array of this Matrix is read-only"):
+        frozen[0, 0] = 2.0
