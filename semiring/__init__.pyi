@@ -89,6 +89,7 @@ from .results.structure import find_cycle as find_cycle
 from .results.structure import longest_path as longest_path
 from .results.structure import topological_order as topological_order
 from .scale.connection import connect as connect
+from .shapes.einsum import einsum as einsum
 from .solvers.costs import SparsePlan as SparsePlan
 from .solvers.dense.derived import Closures as Closures
 from .solvers.dense.factors import Factors as Factors

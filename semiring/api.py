@@ -24,6 +24,7 @@ from .operands.elements import read_elements
 from .operands.operand import Operand
 from .operands.read import operand
 from .shapes.convolve import convolve as convolve
+from .shapes.einsum import einsum as einsum
 from .shapes.planned import SHAPES as SHAPES
 from .solvers.plan import Plan
 from .solvers.task import own_algebra
@@ -42,7 +43,7 @@ def plan(verb: str, /, *operands: Any, **options: Any) -> Plan:
     ----------
     verb : str
         The name of the function: "closure", "matmul", "factor", "solve", "power", "closure_rows", "paths", "path",
-        "nearest", "cycle_mean" or "convolve".
+        "nearest", "cycle_mean", "convolve" or "einsum".
     *operands
         Its positional arguments: ``plan("matmul", A, B, S)`` is the plan of ``matmul(A, B, S)``.
     **options

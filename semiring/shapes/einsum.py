@@ -1,0 +1,226 @@
+"""`einsum`: sums of products of arrays with named axes, over any algebra.
+
+    einsum("ij,jk->ik", A, B, S=S)
+      → one product of two arrays as they are: `matmul`                        direct, kept by expression and shapes
+      → parse, fit      which axes each operand has                            notation.py
+      → operands        read, of one dtype, vertices in one order              reading.py
+      → Steps           sums of single axes, then pairs, in the cheapest order contraction.py, algorithms/contraction.py
+      → run             each pair as a stack of products                       running.py
+      → assignment      with argmax: the walk back                             running.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from semiring.algebra.laws import equal, full
+from semiring.algebra.semiring import Semiring
+from semiring.errors import LawError, SemiringError
+from semiring.graphs.texts import clip_repr
+from semiring.machine.memory import require
+from semiring.matrices import matmul
+from semiring.solvers.task import UNCHECKED_BYTES
+
+from .contraction import Optimize, Steps, read_optimize
+from .notation import Axis, Terms, fit, parse, read_lists
+from .planned import SHAPES
+from .planning import EinsumPlan, plan_of
+from .reading import Operands, algebra_of
+from .running import assignment, run
+
+ndarray = np.ndarray
+P = ParamSpec("P")
+R = TypeVar("R")
+KEPT = 1024  # expressions with shapes that are known at once
+Turn = tuple[int, ...] | None
+DIRECT: dict[tuple[str, tuple[int, ...], tuple[int, ...]], tuple[Turn, Turn] | None] = {}
+
+
+def with_short_way(build: Callable[P, R]) -> Callable[P, R]:
+    """Make the verb of the function that builds its task: a single product of two arrays goes to `matmul` at once."""
+    SHAPES[build.__name__] = build  # type: ignore[assignment]
+
+    @wraps(build)
+    def computed(expression: Any, *operands: Any, **options: Any) -> Any:
+        if len(operands) == 2 and options.keys() <= {"S"}:
+            A, B = operands
+            if type(A) is ndarray and type(B) is ndarray and type(expression) is str:
+                turn = _direct(expression, A.shape, B.shape)
+                if turn is not None:
+                    return _product(A, B, turn, expression, options.get("S"))
+        return build(expression, *operands, **options).answer()  # type: ignore[attr-defined]
+
+    return computed  # type: ignore[return-value]
+
+
+@with_short_way
+def einsum(
+    expression: Any, *operands: Any, S: Semiring | str | None = None, argmax: bool = False, optimize: Optimize = True
+) -> Any:
+    """Sum products of arrays over axes, as `numpy.einsum` does, over a semiring.
+
+    Each entry of the answer is the ⊕, over all axes that the answer lacks, of the ⊗ of one entry of each operand:
+    ``einsum("ij,jk->ik", A, B, S=S)`` is the matrix product, ``einsum("ij->i", A, S=S)`` sums rows.
+
+    Parameters
+    ----------
+    expression : str
+        The axes of each operand, with commas between operands, and after ``->`` those of the answer. Axes are letters,
+        as in ``"bij,jk->bik"``. If a term has a blank between two axes, a digit or an underscore, all axes are names:
+        ``"batch i j, j k -> batch i k"``. An axis that is twice in an operand takes its diagonal. ``...`` stands for
+        axes without a name, which broadcast as in NumPy. Without ``->`` the answer has those axes, and then the axes
+        that occur once, sorted.
+    *operands : array_like, any shapes
+        One for each term: NumPy arrays of any strides, vectors and numbers too, or what `matmul` takes. All have one
+        dtype; Python numbers adapt to it. A sparse matrix or a graph is made dense. Instead of an expression, a list of
+        axes can follow each operand: ``einsum(A, [0, 1], B, [1, 2], [0, 2], S=S)``; the last one is for the answer.
+        An axis is then any integer, string or tuple.
+    S : Semiring or str, optional
+        Default: the algebra of a `Matrix` or of a prepared operand.
+    argmax : bool
+        Also return which term each entry is: the place along each axis that is summed. Needs a selective ⊕.
+    optimize : bool or sequence
+        True: find the order with the fewest multiply-adds. False: multiply from left to right. Or a path as
+        `numpy.einsum_path` gives it.
+
+    Returns
+    -------
+    ndarray or Matrix, shape (…), or scalar
+        With the axes of the answer in their order, of the dtype and kind of the first operand. It is a `Matrix` if the
+        answer has two axes with the same names of vertices.
+    argmax : dict of ndarray of int32
+        If wanted: for each axis that is summed, its place in the winning term, by the axes of the answer; −1 where the
+        answer is zero. If several terms are equal, one of them.
+
+    Raises
+    ------
+    LawError
+        If `argmax` is wanted and ⊕ does not select.
+    SemiringError
+        If the expression cannot be read, shapes or dtypes do not fit, an entry is not an element, no algebra is given,
+        an array is on a GPU, or memory is short.
+    GraphError
+        If one axis has different names of vertices in two operands.
+
+    Notes
+    -----
+    By the distributive law axes that only one operand has are summed first, and then two arrays at a time are
+    multiplied. If ⊗ does not commute, operands keep their order, and only neighbours are multiplied. Over an algebra
+    with products only, where the law may not hold, operands are multiplied from left to right, and all axes are summed
+    with the last product. ``sr.plan("einsum", …)`` shows the steps. Floats are rounded as in `matmul` in each step. The
+    order of the steps: R. Dechter, Bucket elimination: a unifying framework for reasoning (1999).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> A, v = np.array([[0.0, 3.0], [1.0, 5.0]]), np.array([4.0, 0.0])
+    >>> sr.einsum("ij,j->i", A, v, S=sr.min_plus)
+    array([3., 5.])
+
+    The best pair, and where it is:
+
+    >>> value, places = sr.einsum("row column, row ->", A, v, S=sr.min_plus, argmax=True)
+    >>> print(value, places["row"], places["column"])
+    1.0 1 0
+    """
+    return EinsumTask(expression, operands, S, argmax, optimize)
+
+
+def _direct(expression: str, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[Turn, Turn] | None:
+    """How to turn two arrays so that their product is the answer; None if a product needs more than that."""
+    key = expression, a, b
+    if key not in DIRECT:
+        if len(DIRECT) >= KEPT:
+            DIRECT.clear()
+        fitted = fit(parse(expression), (a, b))
+        DIRECT[key] = _turns(fitted.operands[0], fitted.operands[1], fitted.output)
+    return DIRECT[key]
+
+
+def _turns(
+    left: tuple[Axis | None, ...], right: tuple[Axis | None, ...], output: tuple[Axis, ...]
+) -> tuple[Turn, Turn] | None:
+    """The orders of axes in which two arrays are stacks that `matmul` multiplies into the answer."""
+    both = [a for a in left if a in right]
+    summed = [a for a in both if a not in output]
+    batch = [a for a in both if a in output]
+    rows, columns = ([a for a in own if a not in both] for own in (left, right))
+    if len({*left}) < len(left) or len({*right}) < len(right) or None in (*left, *right):
+        return None
+    if len(summed) != 1 or len(rows) > 1 or len(columns) > 1 or tuple(batch + rows + columns) != output:
+        return None
+    if batch and not (rows and columns):
+        return None
+    orders = (batch + rows + summed, left), (batch + summed + columns, right)
+    first, second = (None if tuple(to) == own else tuple(own.index(a) for a in to) for to, own in orders)
+    return first, second
+
+
+def _product(A: np.ndarray, B: np.ndarray, turn: tuple[Turn, Turn], expression: str, S: Any) -> Any:
+    """The answer by one product; an error names the operands as they were passed, if it is about one of them."""
+    first, second = turn
+    left = A if first is None else A.transpose(first)
+    right = B if second is None else B.transpose(second)
+    try:
+        return matmul(left, right, S)
+    except SemiringError:
+        EinsumTask(expression, (A, B), S, False, True).given.examine()
+        raise
+
+
+@lru_cache(KEPT)
+def _steps(
+    terms: Terms, shapes: tuple[tuple[int, ...], ...], commutes: bool, distributes: bool, optimize: Any
+) -> Steps:
+    return Steps(fit(terms, shapes), commutes, distributes, optimize)
+
+
+class EinsumTask:
+    """An einsum: its operands, read, and its steps.
+
+    Parameters
+    ----------
+    expression, operands, S, argmax, optimize
+        As for `einsum`.
+    """
+
+    def __init__(self, expression: Any, operands: tuple[Any, ...], S: Any, argmax: bool, optimize: Optimize):
+        given = list(operands)
+        if isinstance(expression, str):
+            terms = parse(expression)
+        else:
+            given, terms = read_lists([expression, *operands])
+        if any(isinstance(A, Semiring) for A in given):
+            raise SemiringError("einsum takes the algebra by name, after the operands: S=sr.min_plus")
+        if not isinstance(argmax, (bool, np.bool_)):
+            raise SemiringError(f"argmax must be True or False, and is {clip_repr(argmax)}")
+        self.S, self.terms, self.argmax = algebra_of(given, S), terms, bool(argmax)
+        if self.argmax and not self.S.selective:
+            raise LawError(f"argmax needs a selective ⊕ (one whose result is always one of its operands); in "
+                           f"{self.S.name} {self.S._law_report.flags['selective']}")
+        how = read_optimize(optimize)
+        self.given = Operands(given, self.S)
+        self.steps = _steps(terms, self.given.shapes, self.S.commutative, not self.S.product_only, how)
+        self.given.align(self.steps.fitted)
+
+    def plan(self) -> EinsumPlan:
+        """What would be computed, in which order; nothing is allocated."""
+        return plan_of(self.S, self.given.dtype, self.terms.text, self.steps, self.argmax, lambda _: self.answer())
+
+    def answer(self) -> Any:
+        """The answer."""
+        steps, S = self.steps, self.S
+        if (needed := steps.most * self.given.dtype.itemsize) > UNCHECKED_BYTES:
+            require(needed, *self.plan().shortage)
+        self.given.examine()
+        result, won = run(steps, S, self.given.arrays, self.argmax)
+        answer = self.given.wrapped(result, steps.fitted.output)
+        if not self.argmax:
+            return answer
+        nothing = np.asarray(equal(result, full(result, S.over(result.dtype).zero)), bool)
+        return answer, {axis: which[()] for axis, which in assignment(steps, won, nothing).items()}

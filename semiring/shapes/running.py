@@ -1,0 +1,175 @@
+"""Run the steps of an einsum on arrays of the host: sums by ⊕, and pairs as stacks of products.
+
+Each step has the axes of its operands and of its result (contraction.py). An array of NumPy is put into the order that
+a product needs by moving axes, which copies nothing; several axes become one by `reshape`, which copies if they do not
+lie behind each other. With winners, each step also notes which term is its sum (`Won`), and `assignment` walks back
+from the answer: an entry of a product tells the axes that were summed; with its own axes these are places in both
+factors, and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semiring.algebra.arithmetic import Arithmetic
+from semiring.algebra.laws import equal, full
+from semiring.algebra.semiring import Semiring
+from semiring.matrices import matmul
+
+from .contraction import Product, Steps, Sum
+from .notation import Axis
+
+NONE = np.int32(-1)  # no term won: the sum is zero
+
+
+class Won(NamedTuple):
+    """Which terms won a step: numbers of the summed axes together, the last of them fastest, by the step's axes."""
+
+    summed: tuple[Axis, ...]
+    axes: tuple[Axis, ...]
+    which: np.ndarray
+
+
+def run(steps: Steps, S: Semiring, given: Sequence[np.ndarray], winners: bool) -> tuple[np.ndarray, list[Won]]:
+    """The answer of an einsum, with its axes in order, and what won each step.
+
+    Parameters
+    ----------
+    steps : Steps
+    S : Semiring
+    given : sequence of ndarray
+        The operands, of one dtype that carries the algebra.
+    winners : bool
+        Whether to note which terms win; then ⊕ selects.
+    """
+    arrays: list[Any] = [diagonals(A, axes) for A, axes in zip(given, steps.fitted.operands, strict=True)]
+    won: list[Won] = []
+    for step in steps.steps:
+        if isinstance(step, Sum):
+            made = _summed(step, S, arrays[step.source], won if winners else None)
+            arrays[step.source] = None
+        else:
+            made = _multiplied(step, steps.sizes, S, arrays[step.left], arrays[step.right], won if winners else None)
+            arrays[step.left] = arrays[step.right] = None
+        arrays.append(made)
+    result = arrays[-1]
+    order = [steps.result.index(a) for a in steps.fitted.output]
+    result = result.transpose(order)
+    mine = steps.steps and result.flags.c_contiguous and result.flags.writeable
+    return (result if mine else result.copy()), won
+
+
+def diagonals(A: np.ndarray, axes: Sequence[Axis | None]) -> np.ndarray:
+    """A view with each axis once: a repeated axis is a diagonal, whose stride is the sum of the strides."""
+    if len(set(axes)) == len(axes) and None not in axes:
+        return A
+    shape: dict[Axis, int] = {}
+    strides: dict[Axis, int] = {}
+    for axis, size, stride in zip(axes, A.shape, A.strides, strict=True):
+        if axis is not None:
+            shape[axis] = size
+            strides[axis] = strides.get(axis, 0) + stride
+    return np.lib.stride_tricks.as_strided(A, tuple(shape.values()), tuple(strides.values()), writeable=False)
+
+
+def _summed(step: Sum, S: Semiring, A: np.ndarray, won: list[Won] | None) -> np.ndarray:
+    """⊕ over some axes."""
+    last = len(step.given) - len(step.summed)
+    moved = A.transpose([step.given.index(a) for a in step.axes + step.summed])
+    terms = moved.reshape(*moved.shape[:last], prod(moved.shape[last:]))
+    arithmetic = S.over(A.dtype)
+    total = add_up(arithmetic, terms)
+    if won is not None:
+        which = np.full(total.shape, NONE)
+        if terms.shape[-1]:
+            which[...] = np.asarray(equal(terms, total[..., None])).argmax(-1)
+        which[np.asarray(equal(total, full(total, arithmetic.zero)), bool)] = NONE
+        won.append(Won(step.summed, step.axes, which))
+    return total
+
+
+def add_up(arithmetic: Arithmetic, terms: np.ndarray) -> np.ndarray:
+    """⊕ over the last axis, half of the terms to the other half until one is left; zero if there are none."""
+    count = terms.shape[-1]
+    if not count:
+        return full(np.empty(terms.shape[:-1], terms.dtype), arithmetic.zero)
+    if count == 1:
+        return terms[..., 0].copy()
+    while count > 1:
+        half = (count + 1) // 2
+        total = np.asarray(arithmetic.add(terms[..., : count - half], terms[..., half:count]), terms.dtype)
+        terms = total if half == count - half else np.concatenate([total, terms[..., count - half : half]], -1)
+        count = half
+    return terms[..., 0]
+
+
+def _multiplied(
+    step: Product, sizes: Mapping[Axis, int], S: Semiring, L: np.ndarray, R: np.ndarray, won: list[Won] | None
+) -> np.ndarray:
+    """⊗ of two arrays, and ⊕ over the axes that only they have."""
+    shape = tuple(sizes[a] for a in step.axes)
+    if not step.summed:
+        left = laid(L, step.left_axes, (step.batch, step.left_free, step.right_free), sizes, grouped=False)
+        right = laid(R, step.right_axes, (step.batch, step.left_free, step.right_free), sizes, grouped=False)
+        arithmetic = S.over(L.dtype)
+        multiply = arithmetic.raw_mul if S.product_only and not S.absorbs else arithmetic.mul
+        return np.asarray(multiply(left, right), L.dtype)
+    left = laid(L, step.left_axes, (step.batch, step.left_free, step.summed), sizes)
+    right = laid(R, step.right_axes, (step.batch, step.summed, step.right_free), sizes)
+    if won is None:
+        return matmul(left, right, S).reshape(shape)
+    total, which = matmul(left, right, S, argmax=True)
+    won.append(Won(step.summed, step.axes, which.reshape(shape)))
+    return total.reshape(shape)
+
+
+def laid(
+    A: np.ndarray, axes: tuple[Axis, ...], groups: tuple[tuple[Axis, ...], ...], sizes: Mapping[Axis, int],
+    grouped: bool = True,
+) -> np.ndarray:
+    """An array with its axes in the order of some groups.
+
+    Axes that it lacks repeat it if the array is to be summed over them, and have one element otherwise. The last two
+    groups become one axis each if `grouped`.
+    """
+    wanted = [a for group in groups for a in group]
+    A = A.transpose([axes.index(a) for a in wanted if a in axes])
+    if len(axes) < len(wanted):
+        A = A[tuple(slice(None) if a in axes else None for a in wanted)]
+        if grouped:
+            A = np.broadcast_to(A, [sizes[a] for a in wanted])
+    if not grouped:
+        return A
+    batch = len(groups[0])
+    two = [prod(sizes[a] for a in group) for group in groups[1:]]
+    return A.reshape(*A.shape[:batch], *two)
+
+
+def assignment(steps: Steps, won: Sequence[Won], nothing: np.ndarray) -> dict[Axis, np.ndarray]:
+    """For each axis that was summed, the place of the term that is the answer, by the axes of the answer.
+
+    Parameters
+    ----------
+    steps : Steps
+    won : sequence of Won
+        As `run` gives it.
+    nothing : ndarray of bool
+        Where the answer is zero, so that no term won.
+    """
+    output, shape = steps.fitted.output, nothing.shape
+    summed = [a for a in steps.sizes if a not in output]
+    if 0 in steps.sizes.values():
+        return {a: np.full(shape, NONE) for a in summed}
+    places: dict[Axis, np.ndarray] = {
+        a: np.arange(shape[k]).reshape([-1 if i == k else 1 for i in range(len(shape))]) for k, a in enumerate(output)
+    }
+    for step in reversed(won):
+        found = step.which[tuple(places[a] for a in step.axes)] if step.axes else step.which
+        flat = np.maximum(found, 0)
+        for axis in reversed(step.summed):
+            flat, places[axis] = np.divmod(flat, steps.sizes[axis])
+    return {a: np.where(nothing, NONE, places[a]).astype(NONE.dtype) for a in summed}
