@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import semiring as sr
+from semiring.api import SHAPES
 from semiring.machine import memory
-from semiring.shapes.planned import SHAPES
 
 
 def test_verbs_are_planned_by_their_names() -> None:
