@@ -13,7 +13,7 @@ from semiring.algebra.laws import full
 from semiring.kernels.build import affordable, kernel, stacks_repay
 from semiring.kernels.cpu.dense.convolution import Strips, Vectors, Windows
 from semiring.kernels.lowering.base import Lowering
-from semiring.kernels.numpy import convex
+from semiring.kernels.numpy import convex, monotone
 from semiring.kernels.numpy.convolution import accumulating, by_blocks, by_elements
 from semiring.kernels.numpy.dense import operations
 from semiring.kernels.wrappers.paced import paced
@@ -60,12 +60,9 @@ def way(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Way:
     each = windows._replace(stack=()).terms
     size, terms = low.storage.itemsize, windows.terms
     if len(windows.left) == 1 and each >= SLOPES_FROM and convex.applies(low):
-        found = by_slopes(low, windows, a, b)
+        found = _by_slopes(low, windows, a, b)
         if found is not None:
-            work = float(prod(windows.stack)) * (windows.left[0] + windows.right[0] - 1)
-            steps = windows.left[0] + windows.right[0]
-            return Way("merged slopes", "both sequences are convex, seen from ⊕", low, found, work,
-                       answer * size + 40 * steps, "CPU, 1 thread")
+            return found
     if low.kind == "objects" or not low.algebra.absorbs:
         why = "elements are Python objects" if low.kind == "objects" else "zero does not absorb"
         return _single(low, windows, a, b, why)
@@ -124,32 +121,53 @@ def _blocks(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> np
     return C
 
 
-def by_slopes(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Callable[[], np.ndarray] | None:
-    """What merges the slopes of all pairs of sequences; None if one of them is not convex."""
-    both = []
-    for x in (a, b):
-        stored = low.encode(x, True)
-        found: dict[tuple[int, ...], convex.Slopes] = {}
-        for place in np.ndindex(*x.shape[:-1]):
-            one = convex.slopes(low, stored[place])
-            if one is None:
-                return None
-            found[place] = one
-        both.append(found)
-    sizes = [x.shape[:-1] for x in (a, b)]
+def _by_slopes(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Way | None:
+    """The way for convex sequences: of both operands, or exactly of one; None if there are others in both."""
+    stored = [low.encode(x, True) for x in (a, b)]
+    both = [_slopes(low, x) for x in stored]
+    left, right = windows.left[0], windows.right[0]
+    total, count = left + right, prod(windows.stack)
+    answer, (first,), (wanted,) = count * windows.shape[0], windows.first, windows.shape
 
-    def run() -> np.ndarray:
-        C = low.empty((*windows.stack, *windows.shape))
-        (first,), (count,) = windows.first, windows.shape
-        for place in np.ndindex(*windows.stack):
-            x, y = (slopes[_of(place, shape)] for slopes, shape in zip(both, sizes, strict=True))
-            whole = convex.merged(low, x, y, windows.left[0] + windows.right[0] - 1)
-            C[place] = whole[first : first + count]
-        return C
+    def made(method: str, reason: str, work: float, each: Callable[[tuple[int, ...]], np.ndarray]) -> Way:
+        def run() -> np.ndarray:
+            C = low.empty((*windows.stack, wanted))
+            for place in np.ndindex(*windows.stack):
+                C[place] = each(place)[first : first + wanted]
+            return C
 
-    return run
+        return Way(method, reason, low, run, work, answer * low.storage.itemsize + 40 * total, "CPU, 1 thread")
+
+    x, y = both
+    if x is not None and y is not None:
+        return made("merged slopes", "both sequences are convex, seen from ⊕", float(count * (total - 1)),
+                    lambda place: convex.merged(low, x[_of(place, a)], y[_of(place, b)], total - 1))
+    one, of_one, other, own = (y, b, stored[0], a) if x is None else (x, a, stored[1], b)
+    if one is None or not monotone.repays(left, right, windows.terms / count):
+        return None
+
+    def pair(place: tuple[int, ...]) -> tuple[np.ndarray, convex.Slopes]:
+        return other[_of(place, own)], one[_of(place, of_one)]
+
+    if not all(monotone.are_exact(low, *pair(place)) for place in np.ndindex(*windows.stack)):
+        return None
+    work = float(count * total * total.bit_length())
+    return made("divided rows", "one sequence is convex, seen from ⊕", work,
+                lambda place: monotone.with_convex(low, *pair(place), count=total - 1))
 
 
-def _of(place: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+def _slopes(low: Lowering, x: np.ndarray) -> dict[tuple[int, ...], convex.Slopes] | None:
+    """Those of all sequences of a stack in storage; None if one of them is not convex."""
+    found = {}
+    for place in np.ndindex(*x.shape[:-1]):
+        one = convex.slopes(low, x[place])
+        if one is None:
+            return None
+        found[place] = one
+    return found
+
+
+def _of(place: tuple[int, ...], x: np.ndarray) -> tuple[int, ...]:
     """A place of the stack in an array that broadcasts to it."""
+    shape = x.shape[:-1]
     return tuple(i if n > 1 else 0 for i, n in zip(place[len(place) - len(shape) :], shape, strict=True))

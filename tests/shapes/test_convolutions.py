@@ -46,6 +46,24 @@ def test_convex_sequences_agree_with_the_general_way(dtype: str, mode: str) -> N
         assert same_bits(sr.convolve(a, b, sr.min_plus, mode=mode), general[0])
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+def test_one_convex_sequence_agrees_with_the_general_way(dtype: str) -> None:
+    random = np.random.default_rng(19)
+    convex, other = np.cumsum(np.arange(-1500, 1500)).astype(dtype), random.integers(0, 1 << 20, 3000).astype(dtype)
+    if dtype != "i8":
+        other[random.integers(0, 3000, 500)] = inf
+    c = np.full(5999, inf)
+    for j in range(3000):
+        some = c[j : j + 3000]
+        np.minimum(some, other.astype(float) + convex[j], out=some)
+    for a, b in ((convex, other), (other, convex)):
+        assert method(a, b, sr.min_plus) == "divided rows"
+        assert same_bits(sr.convolve(a, b, sr.min_plus), c.astype(dtype))
+        both = np.stack([a, a])
+        assert same_bits(sr.convolve(both, b, sr.min_plus, axes=-1)[1], c.astype(dtype))
+        assert method(a, b[:60], sr.min_plus) != "divided rows"
+
+
 def test_stacks_of_convex_sequences() -> None:
     up = np.arange(300.0) ** 2
     a, b = np.stack([up, 2 * up, up + 1]), np.stack([up[:280], 3 * up[:280]])[:, None]
