@@ -1,4 +1,4 @@
-"""Convolutions by NumPy: an element of the smaller operand after the other, or products with Toeplitz matrices."""
+"""Convolutions by NumPy: by single elements of the smaller operand, all terms at once, or Toeplitz blocks."""
 
 from __future__ import annotations
 
@@ -54,6 +54,20 @@ def by_elements(
         one = few[_slices(at, [i + 1 for i in at])]
         rest = many[_slices(map(sum, zip(begins, shifts, strict=True)), map(sum, zip(ends, shifts, strict=True)))]
         accumulate(target, *((one, rest) if left else (rest, one)))
+
+
+def by_outer_product(low: Lowering, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The full convolution of two short sequences in storage: all terms, row by row a place further, added in pairs."""
+    S, left = operations(low), len(a) <= len(b)
+    m, n = (len(a), len(b)) if left else (len(b), len(a))
+    terms = S.zeros((m, m + n))
+    terms[:, :n] = S.scale(a[:, None], b) if left else S.scale(a, b[:, None])
+    rows = terms.reshape(-1)[: m * (m + n - 1)].reshape(m, m + n - 1)  # each begins a place further than the last
+    while len(rows) > 1:
+        even = len(rows) // 2 * 2
+        sums = S.add(rows[:even:2], rows[1:even:2])
+        rows = sums if even == len(rows) else np.concatenate([sums, rows[even:]])
+    return rows[0].copy()
 
 
 def _slices(begins: Iterable[int], ends: Iterable[int]) -> tuple[Any, ...]:

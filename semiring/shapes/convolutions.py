@@ -14,13 +14,14 @@ from semiring.kernels.build import affordable, kernel, stacks_repay
 from semiring.kernels.cpu.dense.convolution import Strips, Vectors, Windows
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import convex, monotone
-from semiring.kernels.numpy.convolution import accumulating, by_blocks, by_elements
+from semiring.kernels.numpy.convolution import accumulating, by_blocks, by_elements, by_outer_product
 from semiring.kernels.numpy.dense import operations
 from semiring.kernels.wrappers.paced import paced
 from semiring.machine.threads import thread_count
 
 SLOPES_FROM = 1 << 16  # terms from which a look whether sequences are convex pays off
 BLOCKS_FROM = 1 << 18  # terms of one sequence,
+FEW = 1 << 14  # elements of all terms together, up to which they are computed at once
 SHORTEST = 32  # and elements of both, from which products of blocks are faster than single elements
 
 
@@ -80,7 +81,14 @@ def way(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Way:
 
 
 def _single(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray, reason: str) -> Way:
-    """One element of the smaller operand after the other."""
+    """One element of the smaller operand after the other; or all terms at once, if they are few."""
+    whole = sum((*windows.left, *windows.right))
+    few = not windows.stack and len(windows.left) == 1 and min(*windows.left, *windows.right) * whole <= FEW
+
+    def at_once() -> np.ndarray:
+        (first,), (count,) = windows.first, windows.shape
+        return by_outer_product(low, low.encode(a, True), low.encode(b, True))[first : first + count]
+
     def run() -> np.ndarray:
         shape = (*windows.stack, *windows.shape)
         C = full(np.empty(shape, object), low.zero[0]) if low.kind == "objects" else operations(low).zeros(shape)
@@ -88,6 +96,9 @@ def _single(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray, reaso
         return C
 
     answer = prod(windows.stack) * prod(windows.shape) * low.storage.itemsize
+    if few and low.kind != "objects" and not low.algebra.product_only:  # ⊕ may not be associative
+        return Way("outer product", reason, low, at_once, windows.terms, 3 * FEW * low.storage.itemsize,
+                   "CPU, 1 thread, NumPy")
     return Way("element by element", reason, low, run, windows.terms, 3 * answer, "CPU, 1 thread, NumPy")
 
 

@@ -10,7 +10,7 @@ import semiring as sr
 from semiring.kernels.build import kernel
 from semiring.kernels.lowering.general import general
 from semiring.kernels.numpy import convolution
-from semiring.kernels.numpy.convolution import accumulating, by_blocks, by_elements
+from semiring.kernels.numpy.convolution import accumulating, by_blocks, by_elements, by_outer_product
 
 inf = np.inf
 LOW = general(sr.min_plus, np.dtype("f8")).interpreted
@@ -38,6 +38,7 @@ def test_blocks_and_elements_are_as_defined(m: int, n: int, depth: int, monkeypa
         C = np.full(count, inf)
         by_elements(accumulating(LOW), C, a, b, (first,))
         assert same_bits(C, expected[first : first + count])
+    assert same_bits(by_outer_product(LOW, a, b), expected)
 
 
 def test_what_c_held_counts() -> None:
