@@ -15,6 +15,7 @@ import numpy as np
 
 from semiring.errors import GraphError
 
+from .dataarrays import is_dataarray, labels_of
 from .exports import as_declared, entries_of
 from .names import alignment, integers_of
 from .texts import quoted, with_infinities
@@ -137,10 +138,14 @@ def _arrow_column(column: Any) -> np.ndarray:
 def has_labels(data: Any) -> bool:
     """Whether a data frame says which vertices its rows are: by an index, or in the column called "from".
 
+    So does a DataArray of xarray with two axes.
+
     Without an index, the other columns must be the same vertices, and hold no texts, as columns of ends do.
     """
     if hasattr(data, "columns") and hasattr(data, "index") and hasattr(data, "to_numpy"):
         return True
+    if is_dataarray(data):
+        return data.ndim == 2
     return not isinstance(data, np.ndarray) and is_frame(data) and _has_corner(data)
 
 
@@ -214,9 +219,9 @@ def matrix_of(frame: Any, names: Sequence[Any] | None) -> tuple[np.ndarray, list
     GraphError
         If rows, columns and names are not the same vertices, or one comes twice.
     """
-    if hasattr(frame, "index"):
-        index, columns, rows = list(frame.index), list(frame.columns), "the index"
-        array = side_by_side([_pandas_column(frame.iloc[:, k]) for k in range(len(columns))], len(index))
+    if hasattr(frame, "index") or is_dataarray(frame):
+        index, columns, _ = _both_labels(frame)
+        array, rows = _elements_of(frame), "the index"
     else:
         header, column = columns_in(frame)
         index, rows = column(0).tolist(), f"the column {quoted(CORNER)}"
@@ -247,17 +252,16 @@ def labelled(
     GraphError
         As for `matrix_of`; and if the given names are not those of the rows or the columns.
     """
-    if not hasattr(frame, "index"):
+    if not (hasattr(frame, "index") or is_dataarray(frame)):
         array, vertices = matrix_of(frame, names)
         return array, vertices, vertices
-    index, header = list(frame.index), list(frame.columns)
-    counted = [labels == list(range(len(labels))) for labels in (index, header)]
+    index, header, counted = _both_labels(frame)
     if columns is None and (set(index) & set(header) or not (index and header)) and not (
         all(counted) and len(index) != len(header)
     ):
         array, vertices = matrix_of(frame, names)
         return array, vertices, vertices
-    array = side_by_side([_pandas_column(frame.iloc[:, k]) for k in range(len(header))], len(index))
+    array = _elements_of(frame)
     found: list[list[Any] | None] = []
     for axis, (labels, wanted, what) in enumerate(((index, names, "the index"), (header, columns, "the columns"))):
         _refuse_twice(labels, f"{what} of the data frame")
@@ -265,6 +269,23 @@ def labelled(
         array = array if order is None else array.take(order, axis=axis)
         found.append(list(wanted) if wanted is not None else None if counted[axis] else labels)
     return array, found[0], found[1]
+
+
+def _both_labels(frame: Any) -> tuple[list[Any], list[Any], list[bool]]:
+    """The labels of rows and columns, and whether each are counted from 0, as where there are none."""
+    if is_dataarray(frame):
+        given = labels_of(frame)
+        index, header = (list(range(n)) if x is None else x for x, n in zip(given, frame.shape, strict=True))
+        return index, header, [labels is None for labels in given]
+    index, header = list(frame.index), list(frame.columns)
+    return index, header, [labels == list(range(len(labels))) for labels in (index, header)]
+
+
+def _elements_of(frame: Any) -> np.ndarray:
+    """The elements of a data frame with an index, or of a DataArray."""
+    if is_dataarray(frame):
+        return np.asarray(frame.to_numpy())
+    return side_by_side([_pandas_column(frame.iloc[:, k]) for k in range(frame.shape[1])], len(frame.index))
 
 
 def _pandas_column(column: Any) -> np.ndarray:

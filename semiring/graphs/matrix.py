@@ -13,6 +13,7 @@ from semiring.algebra.by_name import algebra
 from semiring.algebra.verbs import verb
 from semiring.errors import GraphError
 from semiring.graphs.axes import Names, Place, selected
+from semiring.graphs.dataarrays import dataarray_of
 from semiring.graphs.exports import networkx_of, sparse_of
 from semiring.graphs.frames import has_labels, labelled, library_of
 from semiring.graphs.masks import is_masked, unmasked
@@ -55,8 +56,9 @@ class Matrix(Vocabulary):
     ----------
     array : array_like, shape (m, n)
         Elements of the algebra; an array is kept, not copied. Masked entries become the algebra's zero. The index and
-        the columns of a pandas data frame are the names: those of vertices, in the order of the index, unless they are
-        all different. A matrix must be over the same algebra and keeps its names.
+        the columns of a pandas data frame, and the coordinates of a DataArray of xarray, are the names: those of
+        vertices, in the order of the rows, unless they are all different. A matrix must be over the same algebra and
+        keeps its names.
     semiring : Semiring or str
     names : sequence of hashable, optional
         One for each vertex, or for each row, all different. If the array has names: the new order.
@@ -224,6 +226,34 @@ class Matrix(Vocabulary):
         array([3., 0.])
         """
         return sparse_of(self)
+
+    def to_xarray(self, dims: Sequence[str] = ("from", "to")) -> Any:
+        """Return the elements as a DataArray of xarray, with names as coordinates.
+
+        Parameters
+        ----------
+        dims : sequence of two str
+            The names of the two axes.
+
+        Returns
+        -------
+        xarray.DataArray
+            Of the elements as `to_numpy` returns them; without coordinates where there are no names.
+            ``sr.Matrix(array, S)`` reads it back.
+
+        Raises
+        ------
+        GraphError
+            If xarray is not installed, or `dims` are not two different names.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> roads = sr.adjacency([("a", "b", 3.0)], sr.min_plus)
+        >>> float(roads.to_xarray().sel({"from": "a", "to": "b"}))  # doctest: +SKIP
+        3.0
+        """
+        return dataarray_of(self, dims)
 
     def to_networkx(self) -> DiGraph:
         """Return the graph of the matrix, without edges of weight zero.

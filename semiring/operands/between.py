@@ -8,6 +8,7 @@ from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError
 from semiring.graphs.adjacency import adjacency
+from semiring.graphs.dataarrays import is_dataarray
 from semiring.graphs.frames import has_index, has_labels
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.operators import refuse_other_algebra
@@ -32,6 +33,10 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
     SemiringError
         For a matrix over a different algebra.
     """
+    if any(map(is_dataarray, given)):
+        over = next((x.semiring for x in given if isinstance(x, Matrix)), None) if S is None else algebra(S)
+        if over is not None:
+            given = tuple(Matrix(x, over) if is_dataarray(x) and x.ndim == 2 else x for x in given)
     if not any(isinstance(x, Matrix) and not x.is_over_vertices for x in given):
         return given
     S = next(x.semiring for x in given if isinstance(x, Matrix)) if S is None else algebra(S)

@@ -17,6 +17,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
+from semiring.graphs.dataarrays import labels_of
 from semiring.graphs.edges import are_edges
 from semiring.graphs.foreign import as_array, as_scipy, is_foreign, is_sparse, is_sparse_tensor
 from semiring.graphs.frames import has_labels, is_frame, is_square
@@ -57,6 +58,16 @@ def read_series(A: Any, S: Semiring, what: str) -> Operand:
         return read_graph(A, S, what)
     given = read(A.to_numpy(), S, what)
     given.labels = A.index.tolist()
+    return given
+
+
+def read_dataarray(A: Any, S: Semiring, what: str) -> Operand:
+    """Read a DataArray of xarray: a matrix, a vector whose labels are vertices, or a stack, whose labels are lost."""
+    if A.ndim == 2:
+        return as_matrix(A, S, what)
+    given = read(A.to_numpy(), S, what)
+    if A.ndim == 1:
+        (given.labels,) = labels_of(A)
     return given
 
 
@@ -102,6 +113,7 @@ READERS: tuple[tuple[str, str, Reader], ...] = (
     ("h5py", "Dataset", read_chunked),
     ("pandas", "DataFrame", read_frame),
     ("pandas", "Series", read_series),
+    ("xarray", "DataArray", read_dataarray),
     ("polars", "DataFrame", read_frame),
     ("pyarrow", "Table", read_frame),
     ("pyarrow", "RecordBatch", read_frame),

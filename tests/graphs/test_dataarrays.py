@@ -1,0 +1,52 @@
+"""Arrays of xarray with names, in and out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from graphs.listing import refused
+
+import semiring as sr
+
+xr = pytest.importorskip("xarray")
+INF = np.inf
+ELEMENTS = np.array([[0.0, 1.0], [2.0, 0.0]])
+
+
+@pytest.mark.parametrize("S", [sr.min_plus, sr.boolean, sr.shortest_count, sr.pareto], ids=lambda S: S.name)
+@pytest.mark.parametrize("names", [None, ["a", "b"], [3, 1], [("a", 1), ("b", 2)], ["a", 7]])
+def test_what_goes_out_comes_back(S: sr.Semiring, names: list | None) -> None:
+    M = sr.Matrix(S.samples()[[1, 0, 1, 1]].reshape(2, 2), S, names)
+    out = M.to_xarray(dims=("rows", "columns"))
+    again = sr.Matrix(out, S)
+    assert out.dims == ("rows", "columns") and again.names == names and (again == M).all()
+
+
+def test_coordinates_are_names() -> None:
+    square = xr.DataArray(ELEMENTS, dims=("x", "y"), coords={"x": ["a", "b"], "y": ["b", "a"]})
+    M = sr.Matrix(square, sr.min_plus)
+    assert M.names == ["a", "b"] and M["a", "b"] == 0.0 and M["a", "a"] == 1.0
+    assert sr.closure(square, sr.min_plus)["b", "a"] == M.closure()["b", "a"]
+    assert sr.from_dense(square, sr.min_plus, absent=0.0)["b", "b"] == 2.0
+    assert M.__eq__(square).all() and ((M | square) == M).all() and (M @ square).names == ["a", "b"]
+    costs = xr.DataArray([[1.0, 5.0], [2.0, 0.0]], dims=("y", "z"), coords={"y": ["b", "a"], "z": ["p", "q"]})
+    for product in (M @ costs, sr.matmul(square, costs, sr.min_plus), sr.matmul(M, costs)):
+        assert product.row_names == ["a", "b"] and product.column_names == ["p", "q"]
+        assert product["a", "q"] == min(M["a", "a"] + 0.0, M["a", "b"] + 5.0)
+    half = xr.DataArray(ELEMENTS, dims=("x", "y"), coords={"x": ["a", "b"]})
+    assert sr.Matrix(half, sr.min_plus).row_names == ["a", "b"] and sr.Matrix(half, sr.min_plus).column_names is None
+    vector = xr.DataArray([1.0, 0.0], dims="x", coords={"x": ["b", "a"]})
+    assert sr.matmul(M, vector).tolist() == [1.0, 0.0]
+
+
+def test_what_has_no_place_is_refused() -> None:
+    shared = xr.DataArray(ELEMENTS, dims=("x", "y"), coords={"x": ["a", "b"], "y": ["b", "c"]})
+    with refused("'a' is in the index and not in the columns"):
+        sr.Matrix(shared, sr.min_plus)
+    assert sr.Matrix(shared, sr.min_plus, columns=["c", "b"])["a", "c"] == 1.0
+    levels = xr.DataArray(ELEMENTS, dims=("x", "y")).assign_coords(z=("x", ["p", "q"]), w=("x", [1, 2]))
+    with refused("the coordinates 'x' have 2 levels"):
+        sr.Matrix(levels.set_index(x=["w", "z"]), sr.min_plus)
+    for dims in ("xy", ["x"], ["x", "x"], ["x", "y", "z"]):
+        with refused("dims must be two different names"):
+            sr.Matrix(ELEMENTS, sr.min_plus).to_xarray(dims)
