@@ -82,7 +82,9 @@ def folded_runs(operate: Operate, values: np.ndarray, offsets: np.ndarray) -> np
     return values
 
 
-def in_pieces(piece: Callable[..., np.ndarray], x: np.ndarray, axes: Sequence[int], commutes: bool) -> np.ndarray:
+def in_pieces(
+    piece: Callable[..., np.ndarray], x: np.ndarray, axes: Sequence[int], commutes: bool, most: int = CHUNK
+) -> np.ndarray:
     """Fold an array along some axes, in pieces that stay in the cache and that threads share.
 
     Parameters
@@ -94,35 +96,37 @@ def in_pieces(piece: Callable[..., np.ndarray], x: np.ndarray, axes: Sequence[in
         Ascending.
     commutes : bool
         Whether the operands of the operation may be exchanged.
+    most : int
+        Elements of a piece.
 
     Returns
     -------
     ndarray
         With length 1 along the axes. How it is cut depends on the shape and the strides alone.
     """
-    if x.size <= CHUNK:
+    if x.size <= most:
         return piece(x, axes)
-    axis, along = _cut(x, axes, commutes)
+    axis, along = _cut(x, axes, commutes, most)
     runs = [(first, min(first + along, x.shape[axis])) for first in range(0, x.shape[axis], along)]
     found: list[Any] = [None] * len(runs)
 
     def fold(number: int, first: int, last: int) -> None:
         part = x[(slice(None),) * axis + (slice(first, last),)]
-        found[number] = piece(part, axes) if part.size <= CHUNK else in_pieces(piece, part, axes, commutes)
+        found[number] = in_pieces(piece, part, axes, commutes, most)
 
     share(fold, [(number, *run) for number, run in enumerate(runs)], None)
     partial = np.concatenate(found, axis)
-    return in_pieces(piece, partial, [axis], commutes) if axis in axes and len(runs) > 1 else partial
+    return in_pieces(piece, partial, [axis], commutes, most) if axis in axes and len(runs) > 1 else partial
 
 
-def _cut(x: np.ndarray, axes: Sequence[int], commutes: bool) -> tuple[int, int]:
+def _cut(x: np.ndarray, axes: Sequence[int], commutes: bool, most: int) -> tuple[int, int]:
     """The axis along which a large array is cut, and how far each piece reaches: what lies together stays together."""
     kept = prod(length for axis, length in enumerate(x.shape) if axis not in axes)
     first = next((axis for axis in axes if x.shape[axis] > 1), None)
     found = [axis for axis in range(x.ndim) if x.shape[axis] > 1 and (commutes or axis == first or axis not in axes)]
 
     def along(axis: int) -> int:
-        return 1 << max(CHUNK * x.shape[axis] // x.size, 1).bit_length() - 1  # so that pairs are those of the whole
+        return 1 << max(most * x.shape[axis] // x.size, 1).bit_length() - 1  # so that pairs are those of the whole
 
     def repays(axis: int) -> bool:
         return axis not in axes or kept * -(-x.shape[axis] // along(axis)) * LEAST <= x.size  # what the pieces leave

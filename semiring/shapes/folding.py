@@ -10,14 +10,24 @@ import numpy as np
 
 from semiring.algebra.arithmetic import Arithmetic
 from semiring.algebra.laws import is_nan
+from semiring.algebra.overflow import ends
 from semiring.algebra.proofs import commutes
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.kernels.build import FOLDED, renting, repays
+from semiring.kernels.cpu.compile.price import has_numba
+from semiring.kernels.cpu.dense.folds import FoldKernel, Group, along, fits, grouped
+from semiring.kernels.cpu.dense.folds import kernel as fold_kernel
+from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.logsum import LogSum, log_sum
 from semiring.kernels.lowering.objects import python_integers
+from semiring.kernels.lowering.parts import CHUNK
 from semiring.kernels.numpy.folds import NotElements, folded, folded_powers, in_pieces, scanned
 
 EXACT = ("minimum", "maximum", "logical_or", "logical_and", "bitwise_or", "bitwise_and", "bitwise_xor")
+LEAST = 1 << 14  # elements from which compiled code is worth its call
+ADJACENT = 1 << 10  # adjacent elements from which NumPy's reduction is as fast as memory
+AT_ONCE = 1 << 22  # elements that a function of NumPy takes at once if it needs no other pass
 Piece = Callable[[np.ndarray, Sequence[int]], np.ndarray]
 
 
@@ -66,11 +76,48 @@ class Fold:
         """
         if not x.size:
             return np.empty([1 if a in axes else length for a, length in enumerate(x.shape)], x.dtype)
+        groups = grouped(x, axes)
+        kernel = self._compiled if x.size >= LEAST and not self._at_speed(groups, x) else None
+        if kernel is None or not kernel.takes(groups, x):
+            return self._by_numpy(x, axes)
+        if not repays(kernel.lowering, x.size * FOLDED, self._purpose):
+            with renting(kernel.lowering, self._purpose):
+                return self._by_numpy(x, axes)
+        found = along(kernel, x, axes, self._by_numpy)
+        if found is None:
+            raise NotElements
+        return found
+
+    def _by_numpy(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+        most = AT_ONCE if self._result_tells else CHUNK
         try:
-            found = in_pieces(self._piece, x, axes, self.commutes)
+            return self._narrowed(in_pieces(self._piece, x, axes, self.commutes, most))
         except SemiringError:
             return self._exactly(lambda fold, given: in_pieces(fold._piece, given, axes, fold.commutes), x)
-        return self._narrowed(found)
+
+    def _at_speed(self, groups: Sequence[Group], x: np.ndarray) -> bool:
+        """Whether a function of NumPy is as fast as memory: along what is adjacent, with no test of each element."""
+        inner = groups[-1] if groups else None
+        tells = self._result_tells or (self.dtype.kind != "f" and _takes_all(self.algebra, self.dtype))
+        return inner is None or (self._ufunc is not None and tells and inner.goes and inner.length >= ADJACENT
+                                 and inner.stride == x.itemsize)
+
+    @cached_property
+    def _compiled(self) -> FoldKernel | None:
+        """The kernel of compiled code; None if there is none, or results of integers have to be looked at."""
+        S = self.algebra
+        if S.traced is None or not self.commutes or self.dtype.kind not in "biufV" or self.dtype == np.float16:
+            return None
+        parts = [self.dtype[f] for f in self.dtype.names] if self.dtype.names else [self.dtype]
+        whole = any(part.kind in "iu" for part in parts)
+        if S.working(self.dtype) != self.dtype or (whole and (self.op == "mul" or any(ends(S, self.dtype)))):
+            return None
+        low = general(S, self.dtype)
+        return fold_kernel(low, self.op) if has_numba() and fits(low, self.op) else None
+
+    @property
+    def _purpose(self) -> str:
+        return "sums" if self.op == "add" else "prods"
 
     def prefixes(self, x: np.ndarray, axis: int) -> np.ndarray:
         """Fold all elements up to each along an axis.

@@ -57,8 +57,8 @@ def scalar_and_vectors(lowering: Lowering) -> Program:
     contracted = replace(LANES, fuses=functools.partial(hides_no_infinity, operand_ranges(lowering)))
     rules = contracted if has_fma() else replace(LANES, fused={})
     functions = [
-        vectors("inside_vectors", "a", [_inside(lowering)], parts, [np.dtype(bool)], replace(LANES, fused={})),
-        function("inside", "a", [_inside(lowering)], parts, [np.dtype(bool)]),
+        vectors("inside_vectors", "a", [is_inside(lowering)], parts, [np.dtype(bool)], replace(LANES, fused={})),
+        function("inside", "a", [is_inside(lowering)], parts, [np.dtype(bool)]),
     ]
     if form is None:
         functions += [_combine(lowering, rules), vectors("scaled_vectors", "a, b", lowering.scale.outputs, parts,
@@ -93,7 +93,7 @@ def _combine(lowering: Lowering, rules: Rules) -> str:
            "    return plus_vectors(v, x, times_vectors(v, a, b, unit))\n"
 
 
-def _inside(lowering: Lowering) -> Expression:
+def is_inside(lowering: Lowering) -> Expression:
     """The condition that a number is an element: not NaN, and in the carrier if storage holds the data as they are."""
     S, dtype = lowering.algebra, lowering.dtype
     parts = lowering.components

@@ -61,9 +61,8 @@ def test_pieces(shape: list[int], data: st.DataObject) -> None:
         return part
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folds, "CHUNK", 8)
         patch.setattr(folds, "LEAST", data.draw(st.sampled_from([2, 4])))
-        found = folds.in_pieces(piece, x, axes, False)
+        found = folds.in_pieces(piece, x, axes, False, 8)
     wanted = x
     for axis in reversed(axes):
         wanted = folds.folded(joined, wanted, axis)

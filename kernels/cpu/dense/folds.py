@@ -1,0 +1,252 @@
+"""Sums and products along axes of an array, compiled: one pass over it where it lies, at the speed of memory.
+
+    x   axes that lie together are one           `Layout`
+      → lines, or rows                           the operation along, or across, what is adjacent in memory
+      → pieces                                   one partial result each; threads take them in turn (folds_template.py)
+      → the partial results, as an array         few enough to be folded by NumPy
+
+The operation has to commute. Elements are examined while they are in registers. Sums run in several parts side by side;
+how they are cut depends on the shape, the strides and the processor's vectors, not on the threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
+from hashlib import blake2b
+from itertools import product
+from math import prod
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semiring.kernels.cpu.compile import cache
+from semiring.kernels.cpu.compile.program import Program, has_fma, name_of, source
+from semiring.kernels.cpu.compile.rules import LANES, vectors
+from semiring.kernels.lowering.base import Lowering
+from semiring.machine.pieces import ranges, share
+
+from .lanes import geometry, is_inside
+
+TEMPLATE = Path(__file__).with_name("folds_template.py")
+TERMS = 128  # of a sum that runs in one part
+SIDE_BY_SIDE = 4  # parts of a sum along a line, each of which is a vector
+TASK = 1 << 18  # elements from which a share of the work is worth a call
+LOOPS = 1 << 12  # calls at most for axes that do not fit the loops of the compiled code
+
+
+class Group(NamedTuple):
+    """Axes that lie together in memory, as one."""
+
+    length: int
+    stride: int
+    goes: bool  # whether the fold is along them
+    axes: tuple[int, ...]
+
+
+def grouped(x: np.ndarray, axes: Sequence[int]) -> list[Group]:
+    """The axes of an array, outermost first, with neighbours of one kind joined where memory allows it.
+
+    Examples
+    --------
+    >>> [(g.length, g.goes) for g in grouped(np.zeros((2, 3, 4, 5)), (0, 1))]
+    [(6, True), (20, False)]
+    """
+    found: list[Group] = []
+    order = [axis for axis in range(x.ndim) if x.shape[axis] > 1]
+    for axis in sorted(order, key=lambda axis: -abs(x.strides[axis])):
+        length, stride, goes = x.shape[axis], x.strides[axis], axis in axes
+        last = found[-1] if found else None
+        if last is not None and last.goes == goes and last.stride == stride * length:
+            found[-1] = Group(last.length * length, stride, goes, (*last.axes, axis))
+        else:
+            found.append(Group(length, stride, goes, (axis,)))
+    return found
+
+
+class FoldKernel:
+    """⊕ or ⊗ of a lowering along axes, if it commutes.
+
+    Parameters
+    ----------
+    lowering : Lowering
+        Of machine numbers or records of them, stored as they are.
+    op : {"add", "mul"}
+    """
+
+    def __init__(self, lowering: Lowering, op: str):
+        self.lowering = lowering
+        self.powers = lowering.log_sum if op == "add" else None
+        self.program, self.count, self.masked = _program(lowering, op)
+
+    @cached_property
+    def module(self) -> ModuleType:
+        """The compiled module: see folds_template.py."""
+        return cache.load(*self.text)
+
+    @property
+    def text(self) -> tuple[str, str]:
+        """The name and the text of the module."""
+        return self.program.name, source(self.program, TEMPLATE)
+
+    def takes(self, groups: Sequence[Group], x: np.ndarray) -> bool:
+        """Whether compiled code folds such an array faster than NumPy does."""
+        inner = groups[-1]
+        if not any(g.goes for g in groups) or inner.stride != x.itemsize:
+            return False
+        if x.ctypes.data % min(part.itemsize for part in self.lowering.components):
+            return False
+        if (inner.goes and 2 * inner.length < self.count) or not (self.masked or inner.length % self.count == 0):
+            return False
+        outer = sorted((g.length for g in groups[:-1]), reverse=True)
+        return prod(outer[1 if inner.goes else 2:]) <= LOOPS
+
+    def pieces(self, x: np.ndarray, groups: Sequence[Group]) -> tuple[np.ndarray, ...] | None:
+        """Partial results of an array that `takes` accepts; None if something is not an element.
+
+        Returns
+        -------
+        tuple of ndarray
+            Of the partial results, with an axis for each group, along which there are fewer if it goes; before them the
+            maxima, if these are sums of powers.
+        """
+        inner = groups[-1]
+        at = len(groups) - 1 if inner.goes else max(i for i, g in enumerate(groups) if g.goes)
+        piece = TERMS * SIDE_BY_SIDE * self.count if inner.goes else TERMS
+        shape = [-(-g.length // piece) if i == at else g.length for i, g in enumerate(groups)]
+        outs = [np.empty(shape, x.dtype) for _ in range(1 if self.powers is None else 2)]
+        failed = np.zeros(1, np.int64)
+        loops = [i for i in range(len(groups) - 1) if i != at]
+        many = max(loops, key=lambda i: groups[i].length, default=None)
+        fold = partial(self._fold, x.ctypes.data, groups, outs, failed, at, many, piece)
+        share(fold, list(self._tasks(groups, at, many, piece)), None)
+        return None if failed[0] else tuple(outs)
+
+    def _tasks(self, groups: Sequence[Group], at: int, many: int | None, piece: int) -> Any:
+        """What threads take in turn: the place in other axes, and ranges of lines, of terms and of columns."""
+        inner, depth = groups[-1], groups[at].length
+        others = [range(g.length) if i not in (at, many, len(groups) - 1) else (0,) for i, g in enumerate(groups)]
+        width = 1 if inner.goes else inner.length
+        lines = 1 if many is None else groups[many].length
+        along = max(TASK // (piece * width), 1) * piece
+        columns = width if along * width <= 2 * TASK else max(TASK // piece // 1024, 1) * 1024
+        spans = [(first, min(first + along, depth)) for first in range(0, depth, along)]
+        strips = [(first, min(first + columns, width)) for first in range(0, width, columns)]
+        shares = ranges(lines, -(-lines * depth * width // TASK) if len(spans) == len(strips) == 1 else lines)
+        return product(product(*others), shares, spans, strips)
+
+    def _fold(
+        self, base: int, groups: Sequence[Group], outs: Sequence[np.ndarray], failed: np.ndarray, at: int,
+        many: int | None, piece: int, place: tuple[int, ...], lines: tuple[int, int], span: tuple[int, int],
+        strip: tuple[int, int],
+    ) -> None:
+        """Fold a share of an array: so many lines, terms and columns."""
+        begin = list(place)
+        if many is not None:
+            begin[many] = lines[0]
+        start = [*begin]
+        begin[at], start[at] = span[0], span[0] // piece
+        if not groups[-1].goes:
+            begin[-1] = start[-1] = strip[0]
+        given = base + sum(i * g.stride for i, g in zip(begin, groups, strict=True))
+        targets = [out.ctypes.data + sum(i * s for i, s in zip(start, out.strides, strict=True)) for out in outs]
+        top, out = targets[0], targets[-1]
+        step = 0 if many is None else groups[many].stride
+        out_step = 0 if many is None else outs[0].strides[many]
+        count, length = lines[1] - lines[0], span[1] - span[0]
+        if groups[-1].goes:
+            self.module.fold_lines(given, step, top, out, out_step, count, length, piece, failed.ctypes.data)
+        else:
+            self.module.fold_rows(given, step, groups[at].stride, top, out, out_step, outs[0].strides[at], count,
+                                  length, piece, strip[1] - strip[0], failed.ctypes.data)
+
+
+@dataclass(frozen=True)
+class Along:
+    """⊕ or ⊗ along axes, as a purpose of compiled code."""
+
+    op: str
+
+    def code(self, lowering: Lowering) -> list[cache.Function]:
+        """The compiled functions."""
+        text = kernel(lowering, self.op).text
+        return [cache.Function(*text, name) for name in ("fold_lines", "fold_rows")]
+
+
+SUMS, PRODUCTS = Along("add"), Along("mul")
+
+
+@lru_cache(1024)
+def kernel(lowering: Lowering, op: str) -> FoldKernel:
+    """The kernel of a lowering."""
+    return FoldKernel(lowering, op)
+
+
+@lru_cache(1024)
+def fits(lowering: Lowering, op: str) -> bool:
+    """Whether vectors fold faster than NumPy: not where scalar functions take the time, nor where forms differ."""
+    if lowering.kind != "numba" or not lowering.is_identity:
+        return False
+    return "v.each(" not in kernel(lowering, op).program.prelude
+
+
+def _program(lowering: Lowering, op: str) -> tuple[Program, int, bool]:
+    """The text of an operation on vectors, the lanes of these, and whether there are masks."""
+    parts, plain = lowering.components, replace(LANES, fused={})
+    count, _, masked = geometry(parts)
+    form = lowering.log_sum if op == "add" else None
+    names = ", ".join(f"np.{part.type.__name__}" for part in parts)
+    text = vectors("inside_vectors", "a", [is_inside(lowering)], parts, [np.dtype(bool)], plain)
+    if form is None:
+        outputs = (lowering.add if op == "add" else lowering.scale).outputs
+        text += "\n\n" + vectors("fold_vectors", "x, t", outputs, parts, rules=plain)
+        neutral = "ZERO" if op == "add" else "ONE"
+        neutral = neutral if len(parts) > 1 else f"({neutral},)"
+        made = f"Folds(({names},), {neutral}, COUNT, {masked}, fold_vectors, inside_vectors)"
+    else:
+        made = f"PowerFolds({names}, COUNT, 1, {masked}, {form.binary}, {form.negated}, {has_fma()}, inside_vectors)"
+    imported = f"from semiring.kernels.cpu.compile.lane_folds import SIDE_BY_SIDE, {made.partition('(')[0]}\n\n"
+    prelude = f"{imported}COUNT = {count}\n\n\n{text}\n\nby = {made}\n\n"
+    digest = blake2b(prelude.encode(), digest_size=4).hexdigest()
+    name = f"folds_{name_of(parts)}_{digest}"
+    return Program(name, parts, lowering.zero, lowering.one, prelude), count, masked
+
+
+Combine = Callable[[np.ndarray, Sequence[int]], np.ndarray]
+
+
+def along(kernel: FoldKernel, x: np.ndarray, axes: Sequence[int], combine: Combine) -> np.ndarray | None:
+    """Fold an array along axes, which stay with length 1; None if something is not an element.
+
+    Parameters
+    ----------
+    kernel : FoldKernel
+        Takes the groups of x.
+    x : ndarray
+    axes : sequence of int
+    combine : callable
+        Folds partial results along axes; of sums of powers, their logarithms.
+    """
+    x = x[tuple(slice(None, None, -1) if a in axes and x.strides[a] < 0 else slice(None) for a in range(x.ndim))]
+    groups = grouped(x, axes)
+    found = kernel.pieces(x, groups)
+    if found is None:
+        return None
+    goes = [i for i, g in enumerate(groups) if g.goes]
+    total = found[0] if kernel.powers is None else _logarithms(kernel, *found)
+    total = combine(total, goes)
+    kept = [axis for g in groups if not g.goes for axis in g.axes]
+    total = total.reshape([x.shape[axis] for axis in kept]).transpose(np.argsort(kept))
+    return total.reshape([1 if axis in axes else length for axis, length in enumerate(x.shape)])
+
+
+def _logarithms(kernel: FoldKernel, top: np.ndarray, powers: np.ndarray) -> np.ndarray:
+    """m + log Σ of partial results, as elements."""
+    form = kernel.powers
+    assert form is not None
+    with np.errstate(all="ignore"):
+        found = np.where(np.isinf(top), top, top + (np.log2 if form.binary else np.log)(powers))
+    return np.negative(found) if form.negated else found

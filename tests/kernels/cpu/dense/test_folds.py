@@ -1,0 +1,109 @@
+"""Compiled folds along lines and down rows, for axes in any order and of any strides."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.kernels.cpu.compile.program import host_features
+from semiring.kernels.cpu.dense import folds
+from semiring.kernels.lowering.general import general
+from semiring.shapes.folding import Fold
+
+ALGEBRAS = [
+    pytest.param(sr.viterbi, "add", np.maximum, id="viterbi"),
+    pytest.param(sr.min_plus, "add", np.minimum, id="min-plus", marks=pytest.mark.slow),
+    pytest.param(sr.min_plus, "mul", np.add, id="min-plus, ⊗", marks=pytest.mark.slow),
+    pytest.param(sr.log, "add", np.logaddexp, id="log"),
+]
+
+
+def layouts(x: np.ndarray) -> dict[str, np.ndarray]:
+    """Arrays of the same shape and values."""
+    wide = np.full((*x.shape[:-1], x.shape[-1] + 5), np.nan, x.dtype)[..., 2:-3]
+    wide[...] = x
+    thrice = np.repeat(x, 3, 0)[::3]
+    return {"C": x, "F": np.asfortranarray(x), "turned": x[::-1, :, ::-1].copy()[::-1, :, ::-1], "wide": wide,
+            "middle": np.moveaxis(np.moveaxis(x, 1, 2).copy(), 2, 1), "thrice": thrice}
+
+
+@pytest.mark.parametrize(("S", "op", "ufunc"), ALGEBRAS)
+def test_any_axes_of_any_layout(S: sr.Semiring, op: str, ufunc: Any) -> None:
+    rng, kernel = np.random.default_rng(1), folds.kernel(general(S, np.dtype("f4")), op)
+    taken = 0
+    for shape in [(5, 7, 1100), (300, 3, 70), (2, 290, 37), (40, 1, 64)]:
+        x = rng.random(shape, "f4")
+        for axes in [axes for k in (1, 2, 3) for axes in combinations(range(3), k)]:
+            wanted = ufunc.reduce(x.astype("f8"), axis=axes, keepdims=True)
+            for name, given in layouts(x).items():
+                steps = [-1 if a in axes and given.strides[a] < 0 else 1 for a in range(3)]
+                turned = given[tuple(slice(None, None, step) for step in steps)]
+                if not kernel.takes(folds.grouped(turned, axes), turned):
+                    continue
+                taken += 1
+                found = folds.along(kernel, given, axes, Fold(S, op, np.dtype("f4"))._by_numpy)
+                assert found is not None and found.shape == wanted.shape and found.dtype == x.dtype
+                assert np.allclose(found, wanted, rtol=1e-5, atol=1e-5), (name, shape, axes)
+    assert taken > 60 or not host_features().get("avx512f")
+
+
+@pytest.mark.parametrize(("S", "op"), [(sr.viterbi, "add"), (sr.log, "add")])
+def test_what_is_not_an_element_is_seen_everywhere(S: sr.Semiring, op: str) -> None:
+    kernel, fold = folds.kernel(general(S, np.dtype("f4")), op), Fold(S, op, np.dtype("f4"))
+    count = kernel.count
+    for axis, shape in [(1, (3, 5 * count)), (0, (150, 6 * count)), (1, (2, 3 * count + kernel.masked * 5))]:
+        for place in np.random.default_rng(2).permutation(np.prod(shape))[:40]:
+            x = np.full(shape, 0.5, "f4")
+            assert folds.along(kernel, x, [axis], fold._by_numpy) is not None
+            x.flat[place] = np.nan
+            assert folds.along(kernel, x, [axis], fold._by_numpy) is None
+
+
+def test_large_arrays_by_compiled_code(machine_code: None) -> None:
+    rng = np.random.default_rng(3)
+    for shape, axes in [((900_000,), (0,)), ((2000, 400), (0,)), ((400, 2000), (1,)), ((30, 300, 90), (1,)),
+                        ((300, 3000), (0, 1))]:
+        x = rng.random(shape, "f4")
+        assert np.array_equal(sr.viterbi.sum(x, axes), x.max(axes))
+        exact = np.log(np.exp(x.astype("f8")).sum(axes))
+        found = sr.log.sum(x, axes)
+        assert np.all(np.abs(found - exact) <= 2.0**-23 * (np.log2(x.size) + 160 + 6 * np.abs(exact)))
+        x.flat[x.size // 2] = 2
+        with pytest.raises(sr.SemiringError, match="outside the carrier"):
+            sr.viterbi.sum(x, axes)
+
+
+@pytest.mark.slow
+def test_records_by_compiled_code(machine_code: None) -> None:
+    rng = np.random.default_rng(4)
+    x = np.empty((300, 500), np.dtype([("cost", "f8"), ("hops", "f8")], align=True))
+    x["cost"], x["hops"] = rng.integers(0, 50, x.shape), rng.integers(0, 9, x.shape)
+    order = np.lexsort((x["hops"].ravel(), x["cost"].ravel()))
+    assert sr.shortest_hops.sum(x) == x.ravel()[order[0]]
+    for axis in (0, 1):
+        by_numpy = Fold(sr.shortest_hops, "add", x.dtype)._by_numpy(x, (axis,))
+        assert np.array_equal(sr.shortest_hops.sum(x, axis, keepdims=True), by_numpy)
+
+
+def test_ends_of_the_line(machine_code: None) -> None:
+    x = np.full(1 << 15, -np.inf, "f4")
+    assert sr.log.sum(x) == -np.inf
+    x[77] = 3.0
+    assert sr.log.sum(x) == 3.0
+    x[5] = np.inf
+    assert sr.log.sum(x) == np.inf and sr.log.sum(x.reshape(256, 128), 0)[5] == np.inf
+
+
+def test_neighbours_in_memory_are_one_axis() -> None:
+    x = np.zeros((2, 3, 4, 5))
+    assert [g.length for g in folds.grouped(x, (1, 2))] == [2, 12, 5]
+    assert [g.axes for g in folds.grouped(x.transpose(3, 1, 0, 2), (0,))] == [(2, 1, 3), (0,)]
+    assert [g.length for g in folds.grouped(x[:, :2], (0, 1, 2, 3))] == [2, 40]
+
+
+def test_scalar_functions_are_left_to_numpy() -> None:
+    assert not folds.fits(general(sr.gcd_lcm, np.dtype("i8")), "add")
