@@ -93,6 +93,11 @@ class Steps:
         """The axes of the last array, in any order those of the answer."""
         return self._axes[-1] if self.steps else self.operands[0]
 
+    @property
+    def examines(self) -> bool:
+        """Whether there is one step, which looks at each element itself: a sum, or a product with a sum."""
+        return len(self.steps) == 1 and bool(self.steps[0].summed)
+
     @cached_property
     def largest(self) -> tuple[Axis, ...]:
         """The axes of the largest array that is made."""

@@ -21,6 +21,7 @@ from semiring.algebra.laws import equal, full
 from semiring.algebra.semiring import Semiring
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.texts import clip_repr
+from semiring.kernels.numpy.folds import NotElements
 from semiring.machine.memory import require
 from semiring.matrices import matmul
 from semiring.solvers.task import UNCHECKED_BYTES
@@ -30,7 +31,7 @@ from .notation import Axis, Terms, fit, parse, read_lists
 from .planned import SHAPES
 from .planning import EinsumPlan, plan_of
 from .reading import Operands, algebra_of
-from .running import assignment, run
+from .running import assignment, refuse_range, run
 
 ndarray = np.ndarray
 P = ParamSpec("P")
@@ -152,9 +153,9 @@ def _turns(
     rows, columns = ([a for a in own if a not in both] for own in (left, right))
     if len({*left}) < len(left) or len({*right}) < len(right) or None in (*left, *right):
         return None
-    if len(summed) != 1 or len(rows) > 1 or len(columns) > 1 or tuple(batch + rows + columns) != output:
+    if len(summed) != 1 or len(columns) > 1 or tuple(batch + rows + columns) != output:
         return None
-    if batch and not (rows and columns):
+    if batch and not (len(rows) == 1 and columns):  # without a batch, `matmul` repeats B for all but the last rows
         return None
     orders = (batch + rows + summed, left), (batch + summed + columns, right)
     first, second = (None if tuple(to) == own else tuple(own.index(a) for a in to) for to, own in orders)
@@ -217,8 +218,17 @@ class EinsumTask:
         steps, S = self.steps, self.S
         if (needed := steps.most * self.given.dtype.itemsize) > UNCHECKED_BYTES:
             require(needed, *self.plan().shortage)
-        self.given.examine()
-        result, won = run(steps, S, self.given.arrays, self.argmax)
+        if not steps.examines:
+            self.given.examine()
+        try:
+            result, won = run(steps, S, self.given.arrays, self.argmax)
+        except (SemiringError, NotElements) as e:
+            self.given.examine()  # which says what is wrong, and where, if it is an operand
+            if isinstance(e, NotElements):
+                refuse_range(S, self.given.dtype)
+            if len(steps.steps) == 1:
+                raise
+            raise SemiringError(f"on the way to the answer, in arrays between it and the operands: {e}") from None
         answer = self.given.wrapped(result, steps.fitted.output)
         if not self.argmax:
             return answer

@@ -10,17 +10,19 @@ factors, and so on.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from semiring.algebra.arithmetic import Arithmetic
-from semiring.algebra.laws import equal, full
+from semiring.algebra.laws import equal, full, is_nan
 from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
 from semiring.matrices import matmul
 
 from .contraction import Product, Steps, Sum
+from .folding import Fold
 from .notation import Axis
 
 NONE = np.int32(-1)  # no term won: the sum is zero
@@ -59,8 +61,7 @@ def run(steps: Steps, S: Semiring, given: Sequence[np.ndarray], winners: bool) -
     result = arrays[-1]
     order = [steps.result.index(a) for a in steps.fitted.output]
     result = result.transpose(order)
-    mine = steps.steps and result.flags.c_contiguous and result.flags.writeable
-    return (result if mine else result.copy()), won
+    return (result if steps.steps and result.flags.writeable else result.copy()), won
 
 
 def diagonals(A: np.ndarray, axes: Sequence[Axis | None]) -> np.ndarray:
@@ -78,33 +79,39 @@ def diagonals(A: np.ndarray, axes: Sequence[Axis | None]) -> np.ndarray:
 
 def _summed(step: Sum, S: Semiring, A: np.ndarray, won: list[Won] | None) -> np.ndarray:
     """⊕ over some axes."""
-    last = len(step.given) - len(step.summed)
     moved = A.transpose([step.given.index(a) for a in step.axes + step.summed])
-    terms = moved.reshape(*moved.shape[:last], prod(moved.shape[last:]))
-    arithmetic = S.over(A.dtype)
-    total = add_up(arithmetic, terms)
+    shape, count = moved.shape[: len(step.axes)], prod(moved.shape[len(step.axes) :])
+    if count:
+        axes = [k for k, a in enumerate(step.given) if a in step.summed]
+        total = _fold(S, A.dtype).along(A, axes).reshape(shape)
+        total = total.copy() if count == 1 else total  # nothing was added: it is A itself
+    else:
+        total = full(np.empty(shape, A.dtype), S.over(A.dtype).zero)
+    _refuse_nan(S, total)
     if won is not None:
-        which = np.full(total.shape, NONE)
-        if terms.shape[-1]:
-            which[...] = np.asarray(equal(terms, total[..., None])).argmax(-1)
-        which[np.asarray(equal(total, full(total, arithmetic.zero)), bool)] = NONE
+        which = np.full(shape, NONE)
+        if count:
+            which[...] = np.asarray(equal(moved.reshape(*shape, count), total[..., None])).argmax(-1)
+        which[np.asarray(equal(total, full(total, S.over(A.dtype).zero)), bool)] = NONE
         won.append(Won(step.summed, step.axes, which))
     return total
 
 
-def add_up(arithmetic: Arithmetic, terms: np.ndarray) -> np.ndarray:
-    """⊕ over the last axis, half of the terms to the other half until one is left; zero if there are none."""
-    count = terms.shape[-1]
-    if not count:
-        return full(np.empty(terms.shape[:-1], terms.dtype), arithmetic.zero)
-    if count == 1:
-        return terms[..., 0].copy()
-    while count > 1:
-        half = (count + 1) // 2
-        total = np.asarray(arithmetic.add(terms[..., : count - half], terms[..., half:count]), terms.dtype)
-        terms = total if half == count - half else np.concatenate([total, terms[..., count - half : half]], -1)
-        count = half
-    return terms[..., 0]
+@lru_cache(256)
+def _fold(S: Semiring, dtype: np.dtype) -> Fold:
+    return Fold(S, "add", dtype)
+
+
+def _refuse_nan(S: Semiring, made: np.ndarray) -> None:
+    """Refuse an array without a value somewhere; operands and arrays before it have values everywhere."""
+    if made.dtype.kind in "fcV" and is_nan(made).any():
+        refuse_range(S, made.dtype)
+
+
+def refuse_range(S: Semiring, dtype: np.dtype) -> NoReturn:
+    """Refuse numbers that leave the dtype between the operands and the answer."""
+    raise SemiringError(f"{S.name}: on the way to the answer numbers leave the range of {dtype}, and infinities of "
+                        "both signs meet. Convert the data to a wider dtype, or scale them")
 
 
 def _multiplied(
@@ -117,7 +124,9 @@ def _multiplied(
         right = laid(R, step.right_axes, (step.batch, step.left_free, step.right_free), sizes, grouped=False)
         arithmetic = S.over(L.dtype)
         multiply = arithmetic.raw_mul if S.product_only and not S.absorbs else arithmetic.mul
-        return np.asarray(multiply(left, right), L.dtype)
+        made = np.asarray(multiply(left, right), L.dtype)
+        _refuse_nan(S, made)
+        return made
     left = laid(L, step.left_axes, (step.batch, step.left_free, step.summed), sizes)
     right = laid(R, step.right_axes, (step.batch, step.summed, step.right_free), sizes)
     if won is None:

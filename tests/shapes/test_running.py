@@ -46,3 +46,9 @@ def test_the_answer_is_in_new_memory(text: str) -> None:
     got = sr.einsum(text.replace("1", "j"), A, S=sr.min_plus)
     assert not np.shares_memory(got, A)
     got[...] = 7
+
+
+def test_numbers_that_leave_the_range_on_the_way_are_refused() -> None:
+    A = np.array([[1e300, 1e300], [-1e300, -1e300]])
+    with pytest.raises(sr.SemiringError, match=r"on the way to the answer, .* is ∞: it is outside the carrier"):
+        sr.einsum("ij,ij,ik->", A, np.abs(A), A, S=sr.plus_times)
