@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from semiring.errors import SemiringError
 
+from .languages import same_words
 from .semiring import Semiring
 
 Costs: TypeAlias = frozenset[tuple[float, ...]]
@@ -137,8 +138,8 @@ class Regex:
 
     Notes
     -----
-    Equality compares derivatives, of which there are finitely many (J. A. Brzozowski, Derivatives of regular
-    expressions, 1964); there may be exponentially many in the length of the text.
+    Expressions are equal if they match the same words; see `semiring.algebra.languages`. The time is about proportional
+    to the square of their length, but it may be exponential, as no method is known that never is.
 
     Examples
     --------
@@ -267,18 +268,7 @@ class Regex:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Regex):
             return NotImplemented
-        alphabet = self.letters() | other.letters()
-        seen: set[tuple[str, str]] = set()
-        pairs = [(self, other)]
-        while pairs:
-            x, y = pairs.pop()
-            if x.text == y.text or (x.text, y.text) in seen:
-                continue
-            if x.nullable != y.nullable:
-                return False
-            seen.add((x.text, y.text))
-            pairs += [(x.derivative(a), y.derivative(a)) for a in alphabet]
-        return True
+        return self.text == other.text or same_words(self, other)
 
     def __hash__(self) -> int:
         return hash(self.nullable)
