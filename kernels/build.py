@@ -100,6 +100,8 @@ BY_TILES = 2e-10  # seconds a term that products of small matrices take longer b
 COPIED = 1e-9  # seconds that tiles take longer for an element of a matrix that is read once
 SETTLE = 2.5e-4  # seconds in which `semiring.algorithms.labels` settles a vertex
 LABEL = 2e-8  # and looks at a label
+CHAIN_STEP = 5e-5  # seconds in which NumPy takes a step of a chain of rows
+CHAIN_TERM = 2e-9  # and for each of its terms
 WINNER_STEP = 2e-5  # seconds in which NumPy takes a step of k for a strip, and keeps which terms won
 WINNER_TERM = 6e-9  # and for each of the terms
 WALK_STEP = 1e-5  # seconds in which `semiring.algorithms.trees` goes back by an edge of a walk
@@ -126,6 +128,7 @@ PURPOSES = {
     "small closures": Purpose("dense.small:CLOSURES", dense.seconds, 3, "products", lambda low: False),
     "stacks": Purpose("dense.lanes", dense.seconds, 1, "products", lanes.fits),
     "closures of stacks": Purpose("dense.lanes:Closures", dense.seconds, 1, "products", lanes.closes),
+    "chains": Purpose("dense.steps", _linear(CHAIN_STEP, CHAIN_TERM), 1, "products", lanes.fits),
     "rows": Purpose("sparse.product:SparseKernel", rows.seconds, 1, "products", lambda low: True),
     "substitution": Purpose("sparse.substitution:SubstitutionKernel", rows.seconds, 1, "products", closes),
     "fronts": Purpose("sparse.fronts", fronts.seconds, 5, "factors", closes),

@@ -90,6 +90,9 @@ from .results.structure import longest_path as longest_path
 from .results.structure import topological_order as topological_order
 from .scale.connection import connect as connect
 from .shapes.einsum import einsum as einsum
+from .shapes.forward import forward as forward
+from .shapes.scan import scan as scan
+from .shapes.walks import Steps as Steps
 from .solvers.costs import SparsePlan as SparsePlan
 from .solvers.dense.derived import Closures as Closures
 from .solvers.dense.factors import Factors as Factors

@@ -25,7 +25,9 @@ from .operands.operand import Operand
 from .operands.read import operand
 from .shapes.convolve import convolve as convolve
 from .shapes.einsum import einsum as einsum
+from .shapes.forward import forward as forward
 from .shapes.planned import SHAPES as SHAPES
+from .shapes.scan import scan as scan
 from .solvers.plan import Plan
 from .solvers.task import own_algebra
 from .walks import closure_rows as closure_rows
@@ -43,7 +45,7 @@ def plan(verb: str, /, *operands: Any, **options: Any) -> Plan:
     ----------
     verb : str
         The name of the function: "closure", "matmul", "factor", "solve", "power", "closure_rows", "paths", "path",
-        "nearest", "cycle_mean", "convolve" or "einsum".
+        "nearest", "cycle_mean", "convolve", "einsum", "scan" or "forward".
     *operands
         Its positional arguments: ``plan("matmul", A, B, S)`` is the plan of ``matmul(A, B, S)``.
     **options

@@ -99,7 +99,7 @@ def _steps_for(S: Semiring, dtype: np.dtype, sparse: bool) -> Iterator[Step]:
             yield partial(_multiply, low)
             if not S.product_only:
                 yield partial(_close, low)
-        for name in ("stacks", "closures of stacks", "spanning tree", "sums", "prods"):
+        for name in ("stacks", "closures of stacks", "chains", "spanning tree", "sums", "prods"):
             if low.kind == "numba" and (purpose := PURPOSES[name]).fits(low):
                 code_of(low, name).repays(0.0)
                 yield from (function.make for function in purpose.code(low))

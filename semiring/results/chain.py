@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -20,7 +21,7 @@ from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand
 from semiring.solvers.dense.products import product_shape
-from semiring.solvers.task import DEFAULTS, Task, compute, options, own_algebra
+from semiring.solvers.task import DEFAULTS, Options, Task, compute, options, own_algebra
 
 
 def chain(
@@ -33,7 +34,9 @@ def chain(
     Parameters
     ----------
     matrices : sequence of array_like, sparse matrices or graphs, each of shape (…, m, k)
-        Two or more, each as for `matmul`; the first one and the last one may be vectors.
+        Two or more, each as for `matmul`; the first one and the last one may be vectors. Or an array of shape
+        (T, …, n, n), whose matrices are multiplied in pairs, then these in pairs, and so on: any number of them, by
+        stacks of products. `scan` gives all products on the way.
     S : Semiring or str, optional
         Default: the algebra of a `Matrix` or of a prepared operand.
     device : {None, "cpu", "gpu"}
@@ -78,6 +81,8 @@ def chain(
         raise SemiringError(f"chain needs a sequence of two or more matrices, and got {clip_repr(matrices)}")
     asked = options(device=device, check=check)
     S = own_algebra("chain", given) if S is None else algebra(S)
+    if isinstance(matrices, np.ndarray) and matrices.ndim > 2 and matrices.shape[-1] == matrices.shape[-2]:
+        return _in_pairs(matrices, S, asked)
     operands = in_one_order([operand(A, S, f"matrices[{i}]") for i, A in enumerate(given)])
     final = shape_of(operands)
     lowest = max(len(A.shape) for A in operands) > 2
@@ -94,6 +99,23 @@ def chain(
 
     result = product(0, len(operands) - 1)
     return result.reshape(final) if lowest and result.shape != final else result
+
+
+def _in_pairs(stack: np.ndarray, S: Semiring, asked: Options) -> Any:
+    """The product of an array's matrices: of neighbours, then of those products, in T − 1 products altogether."""
+
+    def product(A: Any, B: Any) -> Any:
+        return compute(Task("matmul", S, (A, B), asked, (None,)))
+
+    if S.product_only:
+        return reduce(product, stack)
+    rest = None  # what is left over on the right
+    while len(stack) > 1:
+        if len(stack) % 2:
+            rest = stack[-1] if rest is None else product(stack[-1], rest)
+            stack = stack[:-1]
+        stack = product(stack[::2], stack[1::2])
+    return stack[0] if rest is None else product(stack[0], rest)
 
 
 def in_one_order(operands: Sequence[Operand]) -> list[Operand]:

@@ -181,3 +181,18 @@ def test_what_does_not_fit() -> None:
             sr.chain(given_, sr.min_plus)
     with pytest.raises(sr.SemiringError, match="chain of ndarray and ndarray needs an algebra"):
         sr.chain([A, A.T])
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 8, 13, 100])
+def test_an_array_of_matrices_is_multiplied_in_pairs(count: int) -> None:
+    A = np.random.default_rng(count).integers(0, 50, (count, 2, 4, 4)).astype("f8")
+    want = reduce(lambda x, y: (x[..., :, :, None] + y[..., None, :, :]).min(-2), A)
+    assert np.array_equal(sr.chain(A, sr.min_plus), want)
+    assert np.array_equal(sr.chain(A[:, 0], sr.min_plus), want[0])
+    least = reduce(lambda x, y: np.minimum(x[:, :, None], y[None]).sum(1), A[:, 0])  # plus-min, strictly in order
+    assert np.array_equal(sr.chain(A[:, 0], sr.plus_min), least)
+
+
+def test_an_array_of_many_matrices_takes_a_product_each() -> None:
+    A = np.random.default_rng(0).integers(0, 50, (5000, 3, 3)).astype("f8")
+    assert np.array_equal(sr.chain(A, sr.min_plus), sr.scan(A, sr.min_plus)[-1])

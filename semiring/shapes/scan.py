@@ -1,0 +1,187 @@
+"""All products of a sequence of matrices: `scan`."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import isqrt, prod
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.by_name import algebra
+from semiring.algebra.semiring import Semiring
+from semiring.algebra.tables import dtype_text
+from semiring.algorithms.scans import fold, fold_chunks
+from semiring.errors import SemiringError
+from semiring.graphs.texts import clip_repr
+from semiring.kernels.build import affordable, kernel, renting, stacks_repay
+from semiring.kernels.choose import only_form
+from semiring.kernels.cpu.dense import lanes, scans
+from semiring.kernels.lowering.base import Lowering
+from semiring.machine.threads import thread_count
+from semiring.operands.dense import Dense
+from semiring.solvers.forms import refuse_overflow
+from semiring.solvers.plan import Plan
+from semiring.solvers.task import own_algebra
+
+from .planned import planned
+from .sequence import Asked, answered, read_array
+
+
+@planned
+def scan(
+    stack: Any, S: Semiring | str | None = None, *, axis: int = 0, reverse: bool = False, initial: Any = None
+) -> Any:
+    """Return all products A₀ ⊗ A₁ ⊗ … ⊗ A_t of a sequence of square matrices.
+
+    Parameters
+    ----------
+    stack : array_like, shape (T, …, n, n)
+        The matrices. Other leading axes are sequences of their own.
+    S : Semiring or str, optional
+        Default: the algebra of a prepared operand.
+    axis : int
+        Which axis of the stack counts the matrices of a sequence. It is not one of the last two.
+    reverse : bool
+        Return A_t ⊗ … ⊗ A_{T−1} instead, the products from each place to the end.
+    initial : array_like, shape (m, n) or (…, m, n), optional
+        A matrix before all others, or one for each sequence. With `reverse` it comes after them, with shape (…, n, m).
+
+    Returns
+    -------
+    ndarray, of the shape of the stack
+        With `initial` of its rows, or with `reverse` of its columns. The last product alone, or the first one with
+        `reverse`, takes half the work: see `chain`.
+
+    Raises
+    ------
+    SemiringError
+        If the stack has no matrices (n, n), the axis is not one of its leading axes, `initial` does not fit, the dtype
+        cannot carry the algebra, an entry is not an element, or memory is short.
+
+    Notes
+    -----
+    Long sequences of small matrices are cut into chunks, which are computed side by side with two products a matrix;
+    G. E. Blelloch, Prefix sums and their applications (1990). Products over an algebra that only has products are
+    taken strictly one after the other. If ⊕ selects and ⊗ is exact, the answer has the same bits in any case. Otherwise
+    a product of t matrices has the error of t products, each bounded as in `matmul`.
+
+    Examples
+    --------
+    The fastest way through a timetable up to each hour, from row to column:
+
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> hours = np.array([[[1.0, 4.0], [2.0, 3.0]], [[5.0, 0.0], [1.0, 6.0]], [[2.0, 2.0], [0.0, 1.0]]])
+    >>> sr.scan(hours, sr.min_plus)[:, 0, 1]
+    array([4., 1., 2.])
+    """
+    S = own_algebra("scan", (stack,)) if S is None else algebra(S)
+    A = read_array(stack, S, "stack", "scan")
+    X = None if initial is None else read_array(initial, S, "initial", "scan")
+    return Asked(partial(_offer, A, X, _axis(A, axis), bool(reverse)))
+
+
+def _axis(A: Dense, axis: Any) -> int:
+    """The number of the axis, from 0 on."""
+    shape = A.shape
+    if len(shape) < 3 or shape[-1] != shape[-2]:
+        raise SemiringError(f"stack must hold square matrices, with shape (T, …, n, n), and has shape {shape}")
+    if isinstance(axis, (bool, np.bool_)) or not isinstance(axis, (int, np.integer)):
+        raise SemiringError(f"axis must be a whole number, and is {clip_repr(axis)}")
+    found = int(axis) + (len(shape) if axis < 0 else 0)
+    if not 0 <= found < len(shape) - 2:
+        raise SemiringError(f"axis {axis} of a stack of shape {shape}: it must be one of the first {len(shape) - 2}, "
+                            "since the last two are those of the matrices")
+    return found
+
+
+def _offer(A: Dense, X: Dense | None, axis: int, reverse: bool) -> Plan:
+    S, shape = A.S, _shape(A, X, axis, reverse)
+    steps, n = A.shape[axis], A.shape[-1]
+    m = shape[-1] if reverse else shape[-2]
+    work = float(prod(shape)) * n
+    beside = () if X is None else (X,)
+    chained = 0 < n <= lanes.SIDE and m <= lanes.SIDE and 0 not in shape and (steps > 1 or X is not None)
+    form = only_form(S, A.dtype, False) if chained else None
+    look = form is not None and form.is_identity and stacks_repay(form, n * min(steps, isqrt(steps) * 2), work)
+    low = form if look and form is not None else A.form(steps + 2, beside=beside, packed=False)[1]
+    by_vectors = look or (chained and stacks_repay(low, n * min(steps, isqrt(steps) * 2), work))
+    if not by_vectors:
+        low = affordable(low, n * steps, work)
+    method = "rows as vectors" if by_vectors else "one product after the other"
+    reason = {"method": f"matrices of at most {lanes.SIDE} rows and columns stay in registers"} if by_vectors else {}
+    storage = 0 if low.is_identity else (prod(shape) + prod(A.shape)) * low.storage.itemsize
+    return Plan(
+        operation="scan", algebra=S, shape=shape, method=method, lowering=low, work=work,
+        memory=prod(shape) * A.dtype.itemsize + storage, reasons=reason,
+        place=f"CPU, {thread_count()} threads" if by_vectors else "",
+        needs=("the products of the sequence", "use a narrower dtype, or sr.chain for the last product alone"),
+        runner=partial(_run, A, X, axis, reverse, shape, by_vectors, look),
+    )
+
+
+def _shape(A: Dense, X: Dense | None, axis: int, reverse: bool) -> tuple[int, ...]:
+    """The shape of the answer; refuses an initial matrix that does not fit."""
+    if X is None:
+        return A.shape
+    if X.dtype != A.dtype:
+        raise SemiringError(f"stack is {dtype_text(A.dtype)} and initial is {dtype_text(X.dtype)}; convert one with "
+                            ".astype(…)")
+    n, batch = A.shape[-1], tuple(size for i, size in enumerate(A.shape[:-2]) if i != axis)
+    if len(X.shape) < 2 or X.shape[-2 if reverse else -1] != n:
+        raise SemiringError(f"initial must be a matrix of shape {f'({n}, m)' if reverse else f'(m, {n})'} for a stack "
+                            f"of shape {A.shape}, and has shape {X.shape}; sr.forward takes vectors")
+    try:
+        fits = np.broadcast_shapes(X.shape[:-2], batch) == batch
+    except ValueError:
+        fits = False
+    if not fits:
+        raise SemiringError(f"initial has leading axes {X.shape[:-2]}, and the sequences of the stack {batch}")
+    return (*A.shape[:-2], n, X.shape[-1]) if reverse else (*A.shape[:-2], X.shape[-2], n)
+
+
+def _run(
+    A: Dense, X: Dense | None, axis: int, reverse: bool, shape: tuple[int, ...], by_vectors: bool, look: bool,
+    plan: Plan,
+) -> Any:
+    low = plan.lowering
+    out = low.empty(shape)
+    a, p = (np.moveaxis(x, axis, 0) for x in (A.stored(low, True) if not low.is_identity else A.array, out))
+    if reverse:
+        a, p = a[::-1], p[::-1]
+    x = None if X is None else np.broadcast_to(X.stored(low, True), (*a.shape[1:-2], *X.shape[-2:]))
+    if not out.size:
+        pass
+    elif by_vectors:
+        places = list(np.ndindex(a.shape[1:-2]))
+        chains = [scans.Chain(p[(slice(None), *i)], a[(slice(None), *i)], None if x is None else x[i]) for i in places]
+        if not scans.scan(low, chains, reverse, look, not A.S.product_only):
+            A.form(len(a) + 2, beside=() if X is None else (X,), packed=False)  # which refuses what was seen
+            scans.scan(low, chains, reverse, False, not A.S.product_only)
+    else:
+        _by_kernel(low, p, a, x, reverse)
+    result = low.decode(out)
+    if not low.drops_nan:
+        refuse_overflow(low, result)
+    return answered(A, result)
+
+
+def _by_kernel(low: Lowering, p: np.ndarray, a: np.ndarray, x: np.ndarray | None, reverse: bool) -> None:
+    """The same by the products of any engine; NumPy's takes chunks side by side, since its calls take time."""
+    made: Any = kernel(low)
+    stack = (prod(a.shape[1:-2]), *a.shape[-2:])
+    A = a.reshape(len(a), *stack)
+    P: Any = np.empty((len(p), stack[0], *p.shape[-2:]), p.dtype)
+    side_by_side = low.kind == "numba" and not low.compiled and not low.algebra.product_only and x is None
+    with renting(low, "stacks"):
+        if side_by_side and len(a) > 8:
+            fold_chunks(P, A, made, reverse, isqrt(len(a)))
+        else:
+            if x is None:
+                P[0] = A[0]
+            else:
+                X = np.ascontiguousarray(x).reshape(stack[0], *x.shape[-2:])
+                made.multiply_stack(P[0], *((A[0], X) if reverse else (X, A[0])))
+            fold(P, A, made, reverse)
+    p[...] = P.reshape(p.shape)

@@ -1,0 +1,53 @@
+"""What the verbs of sequences share: how they read arrays, and what they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semiring.errors import SemiringError
+from semiring.operands.dense import Dense
+from semiring.operands.read import operand
+from semiring.solvers.plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a call asks for.
+
+    Attributes
+    ----------
+    offer : callable
+        Reads facts about the operands and makes the plan.
+    """
+
+    offer: Callable[[], Plan]
+
+    def plan(self) -> Plan:
+        """Return the plan; nothing large is allocated before it runs."""
+        return self.offer()
+
+
+def read_array(A: Any, S: Any, what: str, verb: str) -> Dense:
+    """Read an array of the host's memory.
+
+    Raises
+    ------
+    SemiringError
+        For a sparse or packed matrix, a graph, and an array on a GPU.
+    """
+    found = operand(A, S, what)
+    if found.on_gpu:
+        raise SemiringError(f"{verb} computes on the CPU, and {what} is on a GPU: pass {what}.get()")
+    if not isinstance(found, Dense):
+        raise SemiringError(f"{verb} takes arrays, and {what} is a {type(A).__name__}: pass an array of elements")
+    return found
+
+
+def answered(given: Dense, result: np.ndarray) -> Any:
+    """An answer of another shape than the operand: in the caller's kind of array, dtype and byte order."""
+    result = given.in_callers_dtype(result)
+    return result if given.answers is None else given.answers(result)
