@@ -11,7 +11,7 @@ from semiring.machine import memory
 
 
 def test_verbs_are_planned_by_their_names() -> None:
-    assert {"convolve", "einsum"} <= SHAPES.keys()
+    assert {"convolve", "einsum", "forward", "scan"} <= SHAPES.keys()
     for name, build in SHAPES.items():
         assert getattr(sr, name).__wrapped__ is build
     p = sr.plan("convolve", [0.0, 1.0], [2.0], sr.min_plus)
