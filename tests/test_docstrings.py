@@ -23,7 +23,7 @@ MADE_BY = {
     "OperationTables": "Semiring.table", "HasseDiagram": "Semiring.hasse", "LawGraph": "check_laws",
     "Comparison": "compare", "Explanation": "explain", "Estimate": "mean_weight",
     "ProductExplanation": "explain_product", "TimetableExplanation": "explain_timetable",
-    "Paths": "paths", "StackedPaths": "paths", "Table": "closure_rows", "Reachability": "reach",
+    "Paths": "paths", "StackedPaths": "paths", "Steps": "forward", "Table": "closure_rows", "Reachability": "reach",
 }
 RAISE_NOTHING = {"PackedMatrix.to_sparse": "chunks of less than one entry are refused, and it asks for larger ones"}
 SECTIONS = "Parameters|Attributes|Returns|Yields|Raises|Warns|Notes|Examples"

@@ -20,7 +20,7 @@ Shape = tuple[int, ...]
 
 
 class Layout(NamedTuple):
-    """Where everything is.
+    """Places of all sequences in arrays.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ def _joined(x: Shape, stack: Shape, emissions: Shape, lengths: np.ndarray) -> La
     between = int(np.maximum(lengths - 1, 0).sum())
     if len(stack) > 3 or (len(stack) == 3 and stack[0] != 1 and (stack[0] != between or not lengths.all())):
         raise SemiringError(f"stack has shape {stack}: sequences that come one after the other have one matrix for all "
-                            f"steps, or {between}, one between two neighbours of each sequence, of which none is empty")
+                            f"steps, or {between}, one between two neighbours of each sequence, and no empty sequence")
     if x[:-1] not in ((), (1,), lengths.shape):
         raise SemiringError(f"x has shape {x}: pass one vector, or one for each of {len(lengths)} sequences")
     return Layout(emissions, lengths.shape, lengths, True)

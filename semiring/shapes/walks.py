@@ -14,7 +14,9 @@ from .layout import Layout
 
 
 class Steps:
-    """Rows of a chain, and which term won each of their elements; unpacks as a pair of these.
+    """Rows of a chain, and the term that won each element; a pair of arrays.
+
+    `semiring.forward` makes it, with ``argmax=True``. It unpacks as `values` and `back`.
 
     Attributes
     ----------

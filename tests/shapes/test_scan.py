@@ -16,10 +16,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.algorithms.scans import fold, fold_chunks
-from semiring.kernels.build import kernel
-from semiring.kernels.choose import only_form
-from semiring.kernels.cpu.dense import scans
 
 inf = np.inf
 quick = settings(max_examples=5, suppress_health_check=list(HealthCheck))
@@ -85,49 +81,6 @@ def test_scans_of_generated_algebras_are_folds(name: str) -> None:
     for t in range(4):
         assert not g.differs(wanted[t][fits], found[:, t], g.scale(A[fits, t])).any()
     assert not g.differs(wanted[-1][fits], backwards[:, 0], g.scale(A[fits, 0])).any()
-
-
-@settings(max_examples=30)
-@given(st.integers(1, 12), st.integers(1, 12), st.booleans(), st.integers(1, 3))
-def test_chunks_of_any_length_give_the_same(steps: int, length: int, reverse: bool, batch: int) -> None:
-    low = only_form(sr.min_plus, np.dtype("f8"), False)
-    assert low is not None
-    A = np.random.default_rng(steps).integers(0, 50, (steps, batch, 3, 3)).astype("f8")
-    engine: Any = kernel(low.interpreted)
-    P, Q = np.empty_like(A), np.empty_like(A)
-    P[0] = Q[0] = A[0]
-    fold(P, A, engine, reverse)
-    fold_chunks(Q, A, engine, reverse, min(length, steps))
-    assert np.array_equal(P, Q)
-    assert np.array_equal(P[-1, 0], folded_numbers(A[:, 0], reverse))
-
-
-def folded_numbers(A: np.ndarray, reverse: bool) -> np.ndarray:
-    total = A[0]
-    for B in A[1:]:
-        left, right = (B, total) if reverse else (total, B)
-        total = (left[:, :, None] + right[None]).min(1)
-    return total
-
-
-@pytest.mark.parametrize("chunks", [1, 2, 3, 7])
-@pytest.mark.parametrize("reverse", [False, True])
-def test_compiled_scans_are_cut_anywhere(monkeypatch: pytest.MonkeyPatch, chunks: int, reverse: bool) -> None:
-    monkeypatch.setenv("SEMIRING_COMPILE", "always")
-    monkeypatch.setattr(scans, "chunks_worth", lambda *_: chunks)
-    rng = np.random.default_rng(chunks)
-    A = rng.integers(0, 50, (20, 3, 6, 6)).astype("f4")
-    A[rng.random(A.shape) < 0.3] = inf
-    found = sr.scan(A, sr.min_plus, reverse=reverse)
-    for b in range(3):
-        for t in range(20):
-            want = folded_numbers(A[t:, b][::-1] if reverse else A[: t + 1, b], reverse)
-            assert np.array_equal(found[t, b], want)
-    with_ones = sr.scan(A, sr.min_plus, reverse=reverse, initial=sr.min_plus.eye(6, "f4"))
-    assert np.array_equal(with_ones, found)
-    A[11, 1, 2, 3] = np.nan
-    with pytest.raises(sr.SemiringError, match=r"stack\[11, 1, 2, 3\] is NaN"):
-        sr.scan(A, sr.min_plus, reverse=reverse)
 
 
 def test_log_sums_are_those_of_products(monkeypatch: pytest.MonkeyPatch) -> None:
