@@ -39,6 +39,12 @@ def rows() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any], Callable
         r, c = P.max(2, keepdims=True), Q.max(1, keepdims=True)
         return r + c + np.log(np.exp(P - r) @ np.exp(Q - c))
 
+    def smallest_sums(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        c = np.full(len(a) + len(b) - 1, np.inf, a.dtype)
+        for j, y in enumerate(b):
+            np.minimum(c[j : j + len(a)], a + y, out=c[j : j + len(a)])
+        return c
+
     def one_by_one() -> list[bool]:
         exists = []
         for matrix in some:
@@ -63,6 +69,12 @@ def rows() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any], Callable
                lambda P=P, Q=Q: lowest_sums(P, Q), same)
         yield (f"the same over log, beside NumPy by powers, {dtype}", lambda P=P, Q=Q: sr.matmul(P, Q, sr.log),
                lambda P=P, Q=Q: by_powers(P, Q), lambda x, y: np.allclose(x, y, rtol=1e-5))
+        a, b = (random.random(20_000).astype(dtype) for _ in range(2))
+        yield (f"convolve, 20,000 by 20,000, {dtype}, beside NumPy", lambda a=a, b=b: sr.convolve(a, b, S),
+               lambda a=a, b=b: smallest_sums(a, b), same)
+        x, y = (np.cumsum(np.sort(random.normal(size=20_000))).astype(dtype) for _ in range(2))
+        yield (f"the same of convex sequences, {dtype}", lambda x=x, y=y: sr.convolve(x, y, S),
+               lambda x=x, y=y: smallest_sums(x, y), lambda p, q: np.allclose(p, q, rtol=1e-5))
     yield ("chain of 1000 × 10, 10 × 1000, 1000 × 5, beside left to right", lambda: sr.chain(chain, S),
            lambda: sr.matmul(sr.matmul(chain[0], chain[1], S), chain[2], S), same)
 
