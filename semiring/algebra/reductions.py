@@ -51,8 +51,9 @@ class Reductions(Elementwise):
         Sums of integers, and by min, max or bits, are exact. Sums of n floats are added in pairs, then in pairs of
         pairs, or better: a sum of n positive numbers has a relative error of at most (log₂ n + 128) machine epsilons
         (N. J. Higham, The accuracy of floating point summation, 1993). A log-sum-exp takes out the maximum first, then
-        adds up powers: its absolute error is at most ε (log₂ n + 160 + 6 |result|), in the units of 1 / ln 2 to base 2
-        (P. Blanchard, D. J. Higham, N. J. Higham, Accurately computing the log-sum-exp and softmax functions, 2021).
+        adds up powers: the absolute error of a result of size r is at most ε (log₂ n + 160 + 6 r), in the units of
+        1 / ln 2 to base 2 (P. Blanchard, D. J. Higham, N. J. Higham, Accurately computing the log-sum-exp and softmax
+        functions, 2021).
         Results do not depend on the number of threads.
 
         Examples
