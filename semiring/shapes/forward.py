@@ -88,9 +88,9 @@ def forward(
     L. R. Rabiner, A tutorial on hidden Markov models (1989). Every row is that of `matmul` of the row before, to the
     bit, but for log-sum-exp: there a row is kept as powers relative to its largest element and multiplied by powers of
     the matrix, so that a step takes one logarithm and one power for each element of a row. A step adds an error of at
-    most ε (n + 16 + 4 s + d), where s is the size of the logarithm of the sum of powers of an element, and d that of
-    the element relative to the largest one of the row before; reading a row as a whole adds ε of it. Powers that underflow are noticed, and such
-    elements are summed by their terms.
+    most ε (n + 16 + 4 s + d): s is the size of the logarithm of the sum of powers of an element, and d that of the
+    element relative to the largest one of the row before. Reading a row as a whole adds ε of it. Powers that underflow
+    are noticed, and such elements are summed by their terms.
 
     Examples
     --------
