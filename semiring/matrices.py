@@ -34,6 +34,7 @@ R = TypeVar("R")
 SHORT_WAYS: dict[str, Callable[[tuple[Any, ...], dict[str, Any]], Any]] = {
     "matmul": small.product, "closure": small.closure, "solve": small.solve,
 }
+SHORT_WAYS_ON_GPU = {"matmul": small.product_on_gpu}
 BUILDERS: dict[str, Callable[..., Task | SpreadTask]] = {}  # of tasks, by the verb's name
 
 
@@ -44,9 +45,12 @@ def verb(build: Callable[P, R]) -> Callable[P, R]:
     """
     BUILDERS[build.__name__] = build  # type: ignore[assignment]
     if (short := SHORT_WAYS.get(build.__name__)) is not None:
+        on_gpu = SHORT_WAYS_ON_GPU.get(build.__name__)
+
         @wraps(build)
         def of_small_ones(*operands: P.args, **options: P.kwargs) -> R:
-            answer: Any = short(operands, options)
+            way = short if operands and type(operands[0]) is np.ndarray else on_gpu
+            answer: Any = None if way is None else way(operands, options)
             return build(*operands, **options).answer() if answer is None else answer  # type: ignore[attr-defined]
 
         return of_small_ones

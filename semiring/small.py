@@ -187,12 +187,10 @@ CLOSURES: Ways = {}
 
 
 def product(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A ⊗ B, or None for the general way."""
+    """A ⊗ B, or None for the general way; A is an array."""
     if len(operands) != 3 or (options and [*options] != ["out"]):
         return None
     A, B, S = operands
-    if type(A) is not ndarray:
-        return _product_on_gpu(operands, options)
     if type(B) is not ndarray or not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):
         return None
     if type(S) is not Semiring or (dtype := A.dtype) is not B.dtype:
@@ -215,19 +213,19 @@ def product(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     return _written(found, options["out"]) if options else found
 
 
-def _product_on_gpu(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def product_on_gpu(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A ⊗ B of small CuPy arrays, or None for the general way, which the first such call takes."""
-    if options or (found := sys.modules.get(ON_GPU)) is None:
+    if options or len(operands) != 3 or (found := sys.modules.get(ON_GPU)) is None:
         return None
     return found.small_product(*operands)
 
 
 def closure(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A*, or None for the general way."""
+    """A*, or None for the general way; A is an array."""
     if options or len(operands) != 2:
         return None
     A, S = operands
-    if type(A) is not ndarray or not 0 < A.size <= LARGEST or type(S) is not Semiring:
+    if not 0 < A.size <= LARGEST or type(S) is not Semiring:
         return None
     dtype = A.dtype
     way: Any = CLOSURES.get((S, dtype))
@@ -246,11 +244,11 @@ def closure(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
 
 
 def solve(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A* B of Python objects, or None for the general way."""
+    """A* B of Python objects, or None for the general way; A is an array."""
     if options or len(operands) != 3:
         return None
     A, B, S = operands
-    if type(A) is not ndarray or type(B) is not ndarray or type(S) is not Semiring:
+    if type(B) is not ndarray or type(S) is not Semiring:
         return None
     if A.dtype is not OBJECT or B.dtype is not OBJECT or not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):
         return None

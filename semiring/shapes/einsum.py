@@ -218,7 +218,7 @@ class EinsumTask:
         steps, S = self.steps, self.S
         if (needed := steps.most * self.given.dtype.itemsize) > UNCHECKED_BYTES:
             require(needed, *self.plan().shortage)
-        if not steps.examines:
+        if not steps.examines or self.given.dtype == object:
             self.given.examine()
         try:
             result, won = run(steps, S, self.given.arrays, self.argmax)

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from operator import index
 from typing import Any
 
@@ -23,6 +24,7 @@ from semiring.graphs.texts import clip_repr
 from semiring.kernels.numpy.folds import NotElements, folded_runs
 from semiring.operands.convert import as_dense
 from semiring.operands.device import Device
+from semiring.operands.examine import examine
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand
 from semiring.operands.sparse import DeviceSparse, Sparse
@@ -121,11 +123,17 @@ def _read(x: Any, S: Semiring, verb: str) -> Any:
     if S.traced is None and not isinstance(x, (list, tuple, np.ndarray, Operand)) and not _is_matrix(x):
         x = sequence([x], np.dtype(object)).reshape(())  # one Python object, which may be a sequence
     if isinstance(x, np.generic) or (isinstance(x, tuple) and S.is_record and not _is_matrix(x[0] if x else None)):
-        x = np.asarray(x, None if isinstance(x, np.generic) else S.element_dtype)
+        with suppress(TypeError, ValueError):  # no record: the reader of matrices says what is wrong
+            x = np.asarray(x, None if isinstance(x, np.generic) else S.element_dtype)
     given = operand(x, S, "x")
     if given.on_gpu or isinstance(given, (Device, DeviceSparse)):
         raise SemiringError(f"{S.name}.{verb} computes in the host's memory, and x is on a GPU: pass x.get()")
-    return given if isinstance(given, Sparse) else as_dense(given)
+    if isinstance(given, Sparse):
+        return given
+    given = as_dense(given)
+    if given.dtype == object:  # operations on what is not an element would raise errors of their own
+        examine(S, given.dtype, (("x", given.array if given.shape else given.array.reshape(1)),))
+    return given
 
 
 def _is_matrix(x: Any) -> bool:

@@ -80,7 +80,7 @@ def test_a_verb_is_a_builder_and_a_row() -> None:
     plan = sr.plan("columns", A, sr.min_plus, [2])
     assert plan.operation == "columns" and plan.method.endswith(", backwards")
     assert plan.run().tolist() == [[3], [2], [0]]
-    with pytest.raises(sr.SemiringError, match=r"unknown verb 'column': .*closure, .*cycle_mean, columns, as in"):
+    with pytest.raises(sr.SemiringError, match=r"unknown verb 'column': .*closure, .*cycle_mean, .*columns.*, as in"):
         sr.plan("column", A, sr.min_plus, [2])
 
 

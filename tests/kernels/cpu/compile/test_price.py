@@ -371,6 +371,9 @@ WORK: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
               lambda: sr.plan("closure_rows", ROADS, sr.max_times, [0, 1])),
     "stacks": (lambda: sr.matmul(MANY, MANY, sr.max_times), lambda: sr.plan("matmul", MANY, MANY, sr.max_times)),
     "closures of stacks": (lambda: sr.closure(MANY, sr.max_times), lambda: sr.plan("closure", MANY, sr.max_times)),
+    "sums": (lambda: sr.max_times.sum(WIDE, axis=1), lambda: sr.plan("matmul", WIDE, WIDE[0], sr.max_times)),
+    "prods": (lambda: sr.max_times.prod(WIDE, axis=1), lambda: sr.plan("matmul", WIDE, WIDE[0], sr.max_times)),
+    "chains": (lambda: sr.forward(MANY[0, 0], MANY, sr.max_times), lambda: sr.plan("matmul", MANY, MANY, sr.max_times)),
     "thin": (lambda: sr.matmul(WIDE, WIDE[0], sr.max_times), lambda: sr.plan("matmul", WIDE, WIDE[0], sr.max_times)),
     "spanning tree": (lambda: sr.closure(np.minimum(WIDE, WIDE.T), sr.max_min, device="cpu"),
                       lambda: sr.plan("closure", np.minimum(WIDE, WIDE.T), sr.max_min, device="cpu")),
@@ -380,12 +383,11 @@ WORK: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
 @pytest.mark.parametrize("purpose", [
     *(purpose for purpose in PURPOSES if not purpose.startswith("small ")),  # which tests/test_small.py looks at
 ])
-def test_rent_is_counted_whatever_the_work_is_for(purpose: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SEMIRING_COMPILE", "never")
+@pytest.mark.usefixtures("by_numpy")  # whatever other tests have bought
+def test_rent_is_counted_whatever_the_work_is_for(purpose: str) -> None:
     work, plan = WORK[purpose]
     low = plan().lowering
     code = code_of(low.in_machine_code, purpose)
-    monkeypatch.setattr(code, "bought", False)
     assert not plan().lowering.compiled
     before = code.spent
     work()
