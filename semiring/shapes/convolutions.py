@@ -135,36 +135,47 @@ def _blocks(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> np
 def _by_slopes(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Way | None:
     """The way for convex sequences: of both operands, or exactly of one; None if there are others in both."""
     stored = [low.encode(x, True) for x in (a, b)]
-    both = [_slopes(low, x) for x in stored]
+    x, y = (_slopes(low, s) for s in stored)
     left, right = windows.left[0], windows.right[0]
     total, count = left + right, prod(windows.stack)
     answer, (first,), (wanted,) = count * windows.shape[0], windows.first, windows.shape
+    places = list(np.ndindex(*windows.stack))
 
     def made(method: str, reason: str, work: float, each: Callable[[tuple[int, ...]], np.ndarray]) -> Way:
         def run() -> np.ndarray:
             C = low.empty((*windows.stack, wanted))
-            for place in np.ndindex(*windows.stack):
+            for place in places:
                 C[place] = each(place)[first : first + wanted]
             return C
 
-        return Way(method, reason, low, run, work, answer * low.storage.itemsize + 40 * total, "CPU, 1 thread")
+        return Way(method, reason, low, run, work, answer * low.storage.itemsize + 64 * total * count, "CPU, 1 thread")
 
-    x, y = both
     if x is not None and y is not None:
-        return made("merged slopes", "both sequences are convex, seen from ⊕", float(count * (total - 1)),
-                    lambda place: convex.merged(low, x[_of(place, a)], y[_of(place, b)], total - 1))
-    one, of_one, other, own = (y, b, stored[0], a) if x is None else (x, a, stored[1], b)
-    if one is None or not monotone.repays(left, right, windows.terms / count):
+        if _are_exact(x) and _are_exact(y):
+            return made("merged slopes", "both sequences are convex, seen from ⊕", float(count * (total - 1)),
+                        lambda place: convex.merged(low, x[_of(place, a)], y[_of(place, b)], total - 1))
+        pairs = {place: (x[_of(place, a)], y[_of(place, b)]) for place in places}
+        found = {place: convex.candidates(low, *pair) for place, pair in pairs.items()}
+        work = sum(each.count for each in found.values())
+        if work * convex.COST <= windows.terms:
+            return made("merged slopes", "both sequences are convex up to rounding, seen from ⊕", float(work),
+                        lambda place: convex.least(low, *pairs[place], found[place], total - 1))
+    one, of_one, other, own = (x, a, stored[1], b) if _are_exact(x) else (y, b, stored[0], a)
+    if one is None or not _are_exact(one) or not monotone.repays(left, right, windows.terms / count):
         return None
 
     def pair(place: tuple[int, ...]) -> tuple[np.ndarray, convex.Slopes]:
         return other[_of(place, own)], one[_of(place, of_one)]
 
-    if not all(monotone.are_exact(low, *pair(place)) for place in np.ndindex(*windows.stack)):
+    if not all(monotone.are_exact(low, *pair(place)) for place in places):
         return None
-    work = float(count * total * total.bit_length())
-    return made("divided rows", "one sequence is convex, seen from ⊕", work,
+    work = count * total * total.bit_length()
+    return made("divided rows", "one sequence is convex, seen from ⊕", float(work),
                 lambda place: monotone.with_convex(low, *pair(place), count=total - 1))
+
+
+def _are_exact(found: dict[tuple[int, ...], convex.Slopes] | None) -> bool:
+    return found is not None and all(one.exact for one in found.values())
 
 
 def _slopes(low: Lowering, x: np.ndarray) -> dict[tuple[int, ...], convex.Slopes] | None:

@@ -92,9 +92,8 @@ def convolve(a: Any, b: Any, S: Semiring | str | None = None, *, mode: str = "fu
 
     If ⊕ is min and ⊗ is +, two convex sequences (concave for max) are convolved in m + n steps, by merging their
     slopes: J.-Y. Le Boudec, P. Thiran, Network calculus (2001), theorem 3.1.6. They may begin and end with zeros, which
-    are infinite. The answer is that of the definition to the bit, if the sequences are exactly convex. Floats also
-    count as convex if two machine epsilons of each number explain that they are not; then the answer exceeds that of
-    the definition by at most 16 machine epsilons of the sum of both sizes: of the largest number of a, and of b.
+    are infinite. Where they are convex only up to rounding, the few terms that may be the least ones are compared. The
+    answer is that of the definition, to the bit.
 
     Examples
     --------

@@ -64,6 +64,23 @@ def test_one_convex_sequence_agrees_with_the_general_way(dtype: str) -> None:
         assert method(a, b[:60], sr.min_plus) != "divided rows"
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_sequences_that_are_convex_up_to_rounding_agree_with_the_general_way(dtype: str) -> None:
+    random = np.random.default_rng(23)
+    for scale in (0.1, 1e3):
+        slopes = (np.repeat(np.sort(random.normal(size=k // 10)), 10) for k in (1500, 1100))  # of straight pieces
+        a, b = ((scale * np.cumsum(steps)).astype(dtype) for steps in slopes)
+        both = np.stack([a, random.permutation(a)])
+        for x, y in ((a, b), (-a, -b)):
+            S = sr.min_plus if x is a else sr.max_plus
+            plan = sr.plan("convolve", x, y, S)
+            assert plan.method == "merged slopes" and "rounding" in plan.reasons["method"]
+            general = sr.convolve(both if x is a else -both, y, S, axes=-1)
+            assert same_bits(sr.convolve(x, y, S), general[0])
+    same = (0.1 * np.arange(1500)).astype(dtype)
+    assert method(same, same, sr.min_plus) != "merged slopes"  # every sum of a place may be the least
+
+
 def test_stacks_of_convex_sequences() -> None:
     up = np.arange(300.0) ** 2
     a, b = np.stack([up, 2 * up, up + 1]), np.stack([up[:280], 3 * up[:280]])[:, None]
