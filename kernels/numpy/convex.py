@@ -91,7 +91,7 @@ def slopes(low: Lowering, x: np.ndarray) -> Slopes | None:
     there = x != low.zero[0]
     first, last = int(there.argmax()), len(x) - int(there[::-1].argmax())
     if not there[first:last].all():
-        return None if there.any() else Slopes(x[:0], 0, *np.empty((3, 0)), 0.0)
+        return None if there.any() else Slopes(x[:0], 0, np.empty(0), np.empty(0), np.empty(0), 0.0)
     values = x[first:last]
     if values.dtype.kind == "i" and max(-int(values.min()), int(values.max())) > LARGEST:
         return None
@@ -186,13 +186,13 @@ class Candidates(NamedTuple):
     Attributes
     ----------
     begins, ends : ndarray of int64
-    count : int
+    total : int
         How many these are in all.
     """
 
     begins: np.ndarray
     ends: np.ndarray
-    count: int
+    total: int
 
 
 def candidates(low: Lowering, a: Slopes, b: Slopes) -> Candidates:
@@ -209,7 +209,7 @@ def candidates(low: Lowering, a: Slopes, b: Slopes) -> Candidates:
 def least(low: Lowering, a: Slopes, b: Slopes, found: Candidates, count: int) -> np.ndarray:
     """The convolution of two nearly convex sequences, in storage, with so many elements in all."""
     c = operations(low).zeros((count,))
-    if found.count:
+    if found.total:
         begin = a.first + b.first
         some = c[begin : begin + len(found.begins)]
         with np.errstate(over="ignore"):

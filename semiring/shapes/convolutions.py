@@ -156,7 +156,7 @@ def _by_slopes(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) ->
                         lambda place: convex.merged(low, x[_of(place, a)], y[_of(place, b)], total - 1))
         pairs = {place: (x[_of(place, a)], y[_of(place, b)]) for place in places}
         found = {place: convex.candidates(low, *pair) for place, pair in pairs.items()}
-        work = sum(each.count for each in found.values())
+        work = sum(each.total for each in found.values())
         if work * convex.COST <= windows.terms:
             return made("merged slopes", "both sequences are convex up to rounding, seen from ⊕", float(work),
                         lambda place: convex.least(low, *pairs[place], found[place], total - 1))
