@@ -1,5 +1,4 @@
-"""Substitution in compressed rows, on the CPU: X ← A* X, where the
-graph of A has no cycle.
+"""Substitution in compressed rows, on the CPU: X ← A* X, where the graph of A has no cycle.
 
 Rows are passed once, in an order in which each takes what earlier ones have become. Threads share X's columns.
 """
