@@ -27,6 +27,7 @@ from .shapes.convolve import convolve as convolve
 from .shapes.einsum import einsum as einsum
 from .shapes.forward import forward as forward
 from .shapes.planned import SHAPES as SHAPES
+from .shapes.reductions import REDUCTIONS
 from .shapes.scan import scan as scan
 from .solvers.plan import Plan
 from .solvers.task import own_algebra
@@ -45,7 +46,8 @@ def plan(verb: str, /, *operands: Any, **options: Any) -> Plan:
     ----------
     verb : str
         The name of the function: "closure", "matmul", "factor", "solve", "power", "closure_rows", "paths", "path",
-        "nearest", "cycle_mean", "convolve", "einsum", "scan" or "forward".
+        "nearest", "cycle_mean", "convolve", "einsum", "scan" or "forward"; or of a method of algebras: "sum", "prod",
+        "cumsum" or "cumprod", with the algebra as second argument.
     *operands
         Its positional arguments: ``plan("matmul", A, B, S)`` is the plan of ``matmul(A, B, S)``.
     **options
@@ -76,7 +78,7 @@ def plan(verb: str, /, *operands: Any, **options: Any) -> Plan:
     >>> sr.plan("matmul", np.zeros((3, 4)), np.zeros((4, 2)), sr.min_plus).method
     'tiled product'
     """
-    builders = BUILDERS | SHAPES
+    builders = BUILDERS | SHAPES | REDUCTIONS
     if not isinstance(verb, str) or verb not in builders:
         raise SemiringError(f"unknown verb {clip_repr(verb)}: it is the name of a function, {', '.join(builders)}, as "
                             "in plan('closure', A, S)")

@@ -148,7 +148,7 @@ def folded_powers(form: LogSum, x: np.ndarray, axes: Sequence[int]) -> np.ndarra
     with np.errstate(all="ignore"):
         greatest = np.maximum.reduce(-x if form.negated else x, axis=tuple(axes), keepdims=True)
         most = np.where(np.isfinite(greatest), greatest, x.dtype.type(0))
-        powers = -most - x if form.negated else x - most
+        powers = np.asarray(-most - x if form.negated else x - most)
         exp(powers, out=powers)
         for axis in reversed(axes):
             alone = powers.strides[axis] == powers.itemsize  # NumPy adds by pairs along such an axis

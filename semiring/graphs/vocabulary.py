@@ -19,7 +19,7 @@ from .frames import has_labels
 from .operators import Operators, as_array, number
 from .order import orders, over_vertices, reordered
 from .tables import Elements
-from .texts import clip_repr, quoted, with_infinities
+from .texts import quoted, with_infinities
 from .weights import elements, fitted, refuse_nan
 
 if TYPE_CHECKING:
@@ -147,28 +147,29 @@ class Vocabulary(Operators, Elements):
         found: np.ndarray = self._shown(over_vertices(cast("Matrix", self), "A").array.diagonal())
         return found
 
-    def sum(self, axis: int | None = None) -> Any:
+    def sum(self, axis: int | tuple[int, ...] | None = None) -> Any:
         """Combine elements with ⊕: all of them, or those of each column or row.
 
         Parameters
         ----------
-        axis : {None, 0, 1}
-            None: all elements. 0: over the rows, one element for each column. 1: over the columns, one for each row.
+        axis : int or tuple of int, optional
+            The axes that go, as in `Semiring.sum`. Default: both. 0: over the rows, one element for each column. 1 or
+            −1: over the columns, one element for each row.
 
         Returns
         -------
         element, or ndarray of shape (n,) or (m,)
-            The algebra's zero where there is nothing to combine.
+            The algebra's zero if there is nothing to combine.
 
         Raises
         ------
-        GraphError
-            For another axis, and for entries that are not elements.
+        SemiringError
+            If an axis is out of bounds or given twice, an entry is not an element, or a sum of integers leaves the
+            dtype.
 
         Notes
         -----
-        Elements combine pairwise: each is in at most ⌈log₂ k⌉ sums of k elements. Each sum rounds floats once if ⊕ is
-        +, and not at all if ⊕ is min or max.
+        The sum is that of `Semiring.sum`, which states its rounding error.
 
         Examples
         --------
@@ -177,19 +178,7 @@ class Vocabulary(Operators, Elements):
         >>> roads.sum(axis=1), float(roads.sum())
         (array([ 2.,  4., inf]), 2.0)
         """
-        if axis not in (None, 0, 1) or isinstance(axis, bool):
-            raise GraphError(f"axis must be None, 0 or 1, and is {clip_repr(axis)}")
-        S = self.semiring
-        left = self.array if axis != 1 else self.array.T
-        left = left.reshape(-1) if axis is None else left
-        T = self._operation(left, left)
-        if not len(left):
-            left = np.empty((1, *left.shape[1:]), left.dtype)
-            left.fill(S.zero_in(left.dtype))
-        while len(left) > 1:
-            half = len(left) // 2 * 2
-            left = np.concatenate([np.asarray(T.add(left[0:half:2], left[1:half:2])), left[half:]])
-        return self._shown(left[0])
+        return self.semiring.sum(self, axis)
 
     def where(self, mask: Any, complement: bool = False) -> Matrix:
         """Keep the entries where a mask is true; the others become the algebra's zero.

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cached_property, lru_cache
+from math import prod
+from operator import ge, gt, le, lt
 from typing import Any
 
 import numpy as np
 
 from semiring.algebra.arithmetic import Arithmetic
+from semiring.algebra.constants import cast_constant
+from semiring.algebra.expression import Expression, operand
 from semiring.algebra.laws import is_nan
 from semiring.algebra.overflow import ends
 from semiring.algebra.proofs import commutes
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
-from semiring.kernels.build import FOLDED, renting, repays
+from semiring.kernels.build import FOLDED, code_of, renting, repays
 from semiring.kernels.cpu.compile.price import has_numba
 from semiring.kernels.cpu.dense.folds import FoldKernel, Group, along, fits, grouped
 from semiring.kernels.cpu.dense.folds import kernel as fold_kernel
@@ -28,7 +33,16 @@ EXACT = ("minimum", "maximum", "logical_or", "logical_and", "bitwise_or", "bitwi
 LEAST = 1 << 14  # elements from which compiled code is worth its call
 ADJACENT = 1 << 10  # adjacent elements from which NumPy's reduction is as fast as memory
 AT_ONCE = 1 << 22  # elements that a function of NumPy takes at once if it needs no other pass
+PURPOSES_OF = {"add": "sums", "mul": "prods"}
+LARGE = 2.0**62  # a product of integers that floats put below it is below 2⁶³
+COMPARED = {"less": lt, "less_equal": le, "greater": gt, "greater_equal": ge}
+MIRRORED = {"less": gt, "less_equal": ge, "greater": lt, "greater_equal": le}
 Piece = Callable[[np.ndarray, Sequence[int]], np.ndarray]
+Comparison = tuple[Callable[[Any, Any], Any], Any]
+
+
+class Beyond(Exception):
+    """Integers that ordinary sums or products do not serve: some are infinite, or a result may be out of range."""
 
 
 class Fold:
@@ -76,20 +90,39 @@ class Fold:
         """
         if not x.size:
             return np.empty([1 if a in axes else length for a, length in enumerate(x.shape)], x.dtype)
-        groups = grouped(x, axes)
-        kernel = self._compiled if x.size >= LEAST and not self._at_speed(groups, x) else None
-        if kernel is None or not kernel.takes(groups, x):
+        kernel = self._kernel_for(x, axes)
+        if kernel is None:
             return self._by_numpy(x, axes)
-        if not repays(kernel.lowering, x.size * FOLDED, self._purpose):
-            with renting(kernel.lowering, self._purpose):
+        if not repays(kernel.lowering, x.size * FOLDED, PURPOSES_OF[self.op]):
+            with renting(kernel.lowering, PURPOSES_OF[self.op]):
                 return self._by_numpy(x, axes)
         found = along(kernel, x, axes, self._by_numpy)
         if found is None:
             raise NotElements
         return found
 
+    def _kernel_for(self, x: np.ndarray, axes: Sequence[int]) -> FoldKernel | None:
+        """The kernel that folds an array faster than NumPy does, if there is one."""
+        groups = grouped(x, axes)
+        kernel = self.compiled if x.size >= LEAST and not self._at_speed(groups, x) else None
+        return kernel if kernel is not None and kernel.takes(groups, x) else None
+
+    def method(self, x: np.ndarray, axes: Sequence[int]) -> str:
+        """How `along` folds an array, in words."""
+        kernel = self._kernel_for(x, axes) if x.size else None
+        if kernel is not None and code_of(kernel.lowering, PURPOSES_OF[self.op]).is_due(x.size * FOLDED):
+            return "compiled vectors"
+        if self.whole is not None:
+            return f"numpy.{self.whole.__name__}, in 64 bits"
+        if self._form is not None:
+            return "powers relative to the maximum, by NumPy"
+        return "neighbours in pairs" if self.ufunc is None else f"numpy.{self.ufunc.__name__}"
+
     def _by_numpy(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
-        most = AT_ONCE if self._result_tells else CHUNK
+        if self.whole is not None:
+            with suppress(Beyond):
+                return self.fitted(in_pieces(self.of_whole_numbers, x, axes, True))
+        most = AT_ONCE if self.result_tells else CHUNK
         try:
             return self._narrowed(in_pieces(self._piece, x, axes, self.commutes, most))
         except SemiringError:
@@ -98,12 +131,12 @@ class Fold:
     def _at_speed(self, groups: Sequence[Group], x: np.ndarray) -> bool:
         """Whether a function of NumPy is as fast as memory: along what is adjacent, with no test of each element."""
         inner = groups[-1] if groups else None
-        tells = self._result_tells or (self.dtype.kind != "f" and _takes_all(self.algebra, self.dtype))
-        return inner is None or (self._ufunc is not None and tells and inner.goes and inner.length >= ADJACENT
+        tells = self.result_tells or (self.dtype.kind != "f" and self.takes_all)
+        return inner is None or (self.ufunc is not None and tells and inner.goes and inner.length >= ADJACENT
                                  and inner.stride == x.itemsize)
 
     @cached_property
-    def _compiled(self) -> FoldKernel | None:
+    def compiled(self) -> FoldKernel | None:
         """The kernel of compiled code; None if there is none, or results of integers have to be looked at."""
         S = self.algebra
         if S.traced is None or not self.commutes or self.dtype.kind not in "biufV" or self.dtype == np.float16:
@@ -115,9 +148,9 @@ class Fold:
         low = general(S, self.dtype)
         return fold_kernel(low, self.op) if has_numba() and fits(low, self.op) else None
 
-    @property
-    def _purpose(self) -> str:
-        return "sums" if self.op == "add" else "prods"
+    def running_method(self, x: np.ndarray, axis: int) -> str:
+        """How `prefixes` are computed, in words."""
+        return "prefixes of pairs"
 
     def prefixes(self, x: np.ndarray, axis: int) -> np.ndarray:
         """Fold all elements up to each along an axis.
@@ -150,7 +183,7 @@ class Fold:
         """What folds a piece that stays in the cache."""
         if self._form is not None:
             return self._by_powers
-        return self._by_pairs if self._ufunc is None else self._by_ufunc
+        return self._by_pairs if self.ufunc is None else self._by_ufunc
 
     def _by_pairs(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
         if not self._are_elements(x):
@@ -161,15 +194,15 @@ class Fold:
         return x
 
     def _by_ufunc(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
-        ufunc = self._ufunc
+        ufunc = self.ufunc
         assert ufunc is not None
         if ufunc is np.add and (len(axes) != 1 or x.strides[axes[0]] != x.itemsize):  # it sums up one by one
             return self._by_pairs(x, axes)
-        if not self._result_tells and not self._are_elements(x):
+        if not self.result_tells and not self._are_elements(x):
             raise NotElements
         with np.errstate(all="ignore"):
             found: np.ndarray = ufunc.reduce(self._widened(x), axis=tuple(axes), keepdims=True)
-        if self._result_tells and not np.isfinite(found).all() and not self._are_elements(x):
+        if self.result_tells and not np.isfinite(found).all() and not self._are_elements(x):
             raise NotElements
         return found
 
@@ -179,6 +212,65 @@ class Fold:
         if is_nan(found).any() and not self._are_elements(x):
             raise NotElements
         return found
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether each number of the dtype is an element, but for NaN."""
+        return _takes_all(self.algebra, self.dtype)
+
+    @cached_property
+    def whole(self) -> np.ufunc | None:
+        """The ordinary sum or product, if the operation on finite integers is that."""
+        S = self.algebra
+        if S.traced is None or self.dtype.kind not in "iu":
+            return None
+        traced = S.traced.add if self.op == "add" else S.traced.raw_mul
+        names = {np.add: ("add", "saturating_add"), np.multiply: ("multiply", "saturating_multiply")}
+        found = next((ufunc for ufunc, own in names.items() if traced.is_plain(*own)), None)
+        zero, limits = int(self.arithmetic.zero), np.iinfo(self.dtype)
+        absorbs = zero in (limits.min, limits.max) or (found is np.multiply and not zero)
+        return found if self.op == "add" or absorbs else None
+
+    def of_whole_numbers(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+        """Ordinary sums or products of integers, in 64 bits.
+
+        Raises
+        ------
+        Beyond
+            If an integer may stand for ∞, or a result may leave 64 bits.
+        NotElements
+            If something in x is not an element.
+        """
+        if x.dtype == self.dtype and not self._are_elements(x):
+            raise NotElements
+        limits, wide = np.iinfo(x.dtype), np.dtype(f"{x.dtype.kind}8")
+        low, high = int(np.minimum.reduce(x, axis=None)), int(np.maximum.reduce(x, axis=None))
+        if high == limits.max or (low and low == limits.min):
+            raise Beyond
+        how: dict[str, Any] = {"axis": tuple(axes), "keepdims": True}
+        if self.whole is np.add:
+            fits = max(high, -low) * prod(x.shape[axis] for axis in axes) <= np.iinfo(wide).max
+        else:
+            with np.errstate(all="ignore"):
+                fits = bool((np.abs(np.multiply.reduce(x, dtype=np.float64, **how)) < LARGE).all())
+        if not fits:
+            raise Beyond
+        assert self.whole is not None
+        found: np.ndarray = self.whole.reduce(x, dtype=wide, **how)
+        return found
+
+    def fitted(self, found: Any) -> Any:
+        """Integers in the dtype of the elements.
+
+        Raises
+        ------
+        Beyond
+            If they do not fit, or would mean ∞.
+        """
+        limits = np.iinfo(self.dtype)
+        if np.max(found) >= limits.max or (self.dtype.kind == "i" and np.min(found) <= limits.min):
+            raise Beyond
+        return found.astype(self.dtype, copy=False)
 
     @property
     def _operate(self) -> Callable[[Any, Any], Any]:
@@ -193,18 +285,34 @@ class Fold:
             return x if x.dtype == self.dtype else x.astype(self.dtype)
 
     def _are_elements(self, x: np.ndarray) -> bool:
-        if _takes_all(self.algebra, self.dtype):
+        if not x.size:
+            return True
+        if self.takes_all:
             return not (self.dtype.kind == "f" and is_nan(x).any())
+        if self.comparisons is not None:  # the carrier is an interval
+            ends = np.minimum.reduce(x, axis=None), np.maximum.reduce(x, axis=None)  # NaN if there is one
+            return all(holds(end, than) for end in ends for holds, than in self.comparisons)
         with np.errstate(all="ignore"):
             return bool(np.all(self.arithmetic.contains(x)))
 
     @cached_property
-    def _ufunc(self) -> np.ufunc | None:
+    def comparisons(self) -> list[Comparison] | None:
+        """The comparisons with constants that make a number an element, if these are an interval; NaN fulfils none."""
+        S = self.algebra
+        if S.traced is None or self.dtype.kind not in "iuf" or (self.dtype.itemsize < 4 and self.dtype.kind == "f"):
+            return None
+        found = _comparisons(S.carrier_in(self.dtype), self.dtype) if S.working(self.dtype) == self.dtype else None
+        return found or None
+
+    @cached_property
+    def ufunc(self) -> np.ufunc | None:
         """The operation as one function of NumPy, if it is one and needs no test for zero or of results."""
         S = self.algebra
-        if S.traced is None or self.dtype.kind not in "biuf" or S.working(self.dtype) != self.dtype:
+        if S.traced is None or self.dtype.kind not in "biufc" or S.working(self.dtype) != self.dtype:
             return None
         traced = S.traced.add if self.op == "add" else S.traced.raw_mul
+        if self.dtype.kind == "c":
+            return np.add if self.op == "add" and traced.is_plain("add") else None
         if self.op == "mul" and not (traced.is_plain(*EXACT) and S.traced.add.is_plain(*EXACT)):
             return None
         name = next((name for name in EXACT if traced.is_plain(name)), None)
@@ -217,14 +325,14 @@ class Fold:
         return found
 
     @cached_property
-    def _result_tells(self) -> bool:
+    def result_tells(self) -> bool:
         """Whether a finite result of floats shows that all operands are elements."""
         S = self.algebra
-        if S.traced is None or self.dtype.kind != "f" or self._ufunc not in (np.add, np.minimum, np.maximum):
+        if S.traced is None or self.dtype.kind not in "fc" or self.ufunc not in (np.add, np.minimum, np.maximum):
             return False
         carrier = S.traced.carrier
         finite = carrier.op == "isfinite" and carrier.args[0].op == "input"
-        return _takes_all(S, self.dtype) or (finite and self._ufunc is np.add)
+        return _takes_all(S, self.dtype) or (finite and self.ufunc is np.add)
 
     @cached_property
     def _form(self) -> LogSum | None:
@@ -236,12 +344,38 @@ class Fold:
 
 
 @lru_cache(1024)
+def fold_of(S: Semiring, op: str, dtype: np.dtype) -> Fold:
+    """The fold of an algebra's operation in a dtype, made once."""
+    return Fold(S, op, dtype)
+
+
+@lru_cache(1024)
 def _takes_all(S: Semiring, dtype: np.dtype) -> bool:
     """Whether each number of the dtype is an element, but for NaN."""
     if S.traced is None or dtype.kind not in "biuf":
         return False
     carrier = S.carrier_in(dtype)
     return dtype.kind == "b" or (carrier.op == "constant" and bool(carrier.value))
+
+
+def _comparisons(carrier: Expression, dtype: np.dtype) -> list[Comparison] | None:
+    """The comparisons that a carrier consists of; None if there is anything else."""
+    if carrier.op == "logical_and":
+        both = [_comparisons(e, dtype) for e in carrier.args]
+        return None if None in both else [comparison for some in both for comparison in some or ()]
+    x = operand(0)
+    if carrier.op == "isfinite" and carrier.args[0] is x:
+        return [(gt, -np.inf), (lt, np.inf)]
+    if carrier.op == "equal" and dtype.kind in "iu" and {e.op for e in carrier.args} == {"floor", "input"}:
+        return []
+    if carrier.op not in COMPARED:
+        return None
+    left, right = carrier.args
+    if left is x and right.op == "constant":
+        return [(COMPARED[carrier.op], cast_constant(right.value, dtype))]
+    if right is x and left.op == "constant":
+        return [(MIRRORED[carrier.op], cast_constant(left.value, dtype))]
+    return None
 
 
 @lru_cache(1024)

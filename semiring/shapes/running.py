@@ -10,7 +10,6 @@ factors, and so on.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple, NoReturn
 
@@ -22,7 +21,7 @@ from semiring.errors import SemiringError
 from semiring.matrices import matmul
 
 from .contraction import Product, Steps, Sum
-from .folding import Fold
+from .folding import fold_of
 from .notation import Axis
 
 NONE = np.int32(-1)  # no term won: the sum is zero
@@ -83,7 +82,7 @@ def _summed(step: Sum, S: Semiring, A: np.ndarray, won: list[Won] | None) -> np.
     shape, count = moved.shape[: len(step.axes)], prod(moved.shape[len(step.axes) :])
     if count:
         axes = [k for k, a in enumerate(step.given) if a in step.summed]
-        total = _fold(S, A.dtype).along(A, axes).reshape(shape)
+        total = fold_of(S, "add", A.dtype).along(A, axes).reshape(shape)
         total = total.copy() if count == 1 else total  # nothing was added: it is A itself
     else:
         total = full(np.empty(shape, A.dtype), S.over(A.dtype).zero)
@@ -95,11 +94,6 @@ def _summed(step: Sum, S: Semiring, A: np.ndarray, won: list[Won] | None) -> np.
         which[np.asarray(equal(total, full(total, S.over(A.dtype).zero)), bool)] = NONE
         won.append(Won(step.summed, step.axes, which))
     return total
-
-
-@lru_cache(256)
-def _fold(S: Semiring, dtype: np.dtype) -> Fold:
-    return Fold(S, "add", dtype)
 
 
 def _refuse_nan(S: Semiring, made: np.ndarray) -> None:

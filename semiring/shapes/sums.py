@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from math import prod
 from operator import index
 from typing import Any
 
@@ -20,9 +21,13 @@ from semiring.algebra.laws import full, is_nan, sequence
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import LawError, SemiringError
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.operators import refuse_other_algebra
 from semiring.graphs.texts import clip_repr
 from semiring.kernels.numpy.folds import NotElements, folded_runs
+from semiring.machine.memory import require
 from semiring.operands.convert import as_dense
+from semiring.operands.dense import read_array
 from semiring.operands.device import Device
 from semiring.operands.examine import examine
 from semiring.operands.operand import Operand
@@ -30,19 +35,24 @@ from semiring.operands.read import operand
 from semiring.operands.sparse import DeviceSparse, Sparse
 from semiring.solvers.dense.products import can_hold
 from semiring.solvers.forms import written
+from semiring.solvers.task import UNCHECKED_BYTES
 
-from .folding import Fold
+from .folding import Fold, fold_of
+from .short import LARGEST, short
 
 VERBS = {"add": ("sum", "cumsum"), "mul": ("prod", "cumprod")}
+NEEDS = "all prefixes", "use a narrower dtype, or `sum` or `prod`, which give the last ones"  # as `Plan.shortage`
 
 
 def reduced(S: Semiring, op: str, x: Any, axis: Any, keepdims: Any, initial: Any, out: Any) -> Any:
     """The ⊕ or ⊗ of elements along axes: see `Semiring.sum` and `Semiring.prod`."""
-    given, keepdims = _read(x, S, VERBS[op][0]), truth_value(keepdims, "keepdims")
-    axes = axes_of(axis, given.shape)
-    fold = Fold(S, op, given.dtype)
+    if type(x) is np.ndarray and initial is None and out is None and 0 < x.size <= LARGEST:
+        found = short(S, op, x, axis, keepdims)
+        if found is not None:
+            return found
+    given, axes, shape = read_reduced(x, S, op, axis, keepdims)
+    fold = fold_of(S, op, given.dtype)
     wide = tuple(1 if a in axes else length for a, length in enumerate(given.shape))
-    shape = wide if keepdims else tuple(length for a, length in enumerate(given.shape) if a not in axes)
     _check_out(out, shape, given)
     before = None if initial is None else _element(initial, S, given.dtype)
     empty = next((a for a in axes if given.shape[a] == 0), None)
@@ -64,22 +74,48 @@ def reduced(S: Semiring, op: str, x: Any, axis: Any, keepdims: Any, initial: Any
 
 def accumulated(S: Semiring, op: str, x: Any, axis: Any, out: Any) -> Any:
     """The ⊕ or ⊗ of all elements up to each: see `Semiring.cumsum` and `Semiring.cumprod`."""
+    given, number, shape = read_accumulated(x, S, op, axis)
+    array = given.array.reshape(shape)
+    _check_out(out, shape, given)
+    if out is None and array.nbytes > UNCHECKED_BYTES:
+        require(array.nbytes, *NEEDS)
+    fold = fold_of(S, op, given.dtype)
+    result = _computed(given, fold.prefixes, number, array)
+    _refuse_nan(fold, result)
+    if out is None and isinstance(x, Matrix) and result.shape == given.shape:
+        return x._with(given.in_callers_dtype(result), x.row_names, x.column_names)
+    if out is None and given.of_graph and result.shape == given.shape:
+        return given.wrap(result)
+    return _answer(given, x, result, out)
+
+
+def read_reduced(
+    x: Any, S: Semiring, op: str, axis: Any, keepdims: Any
+) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+    """The operand of a sum or a product, the axes that go, and the shape of the answer."""
+    given, keepdims = _read(x, S, VERBS[op][0]), truth_value(keepdims, "keepdims")
+    axes = axes_of(axis, given.shape)
+    if keepdims:
+        return given, axes, tuple(1 if a in axes else length for a, length in enumerate(given.shape))
+    return given, axes, tuple(length for a, length in enumerate(given.shape) if a not in axes)
+
+
+def read_accumulated(x: Any, S: Semiring, op: str, axis: Any) -> tuple[Any, int, tuple[int, ...]]:
+    """The operand of prefixes, their axis, and the shape of the answer.
+
+    Raises
+    ------
+    SemiringError
+        If x is sparse, or the axis is not one of x.
+    """
     given = _read(x, S, VERBS[op][1])
     if isinstance(given, Sparse):
         raise SemiringError(f"{S.name}: the prefixes of a sparse matrix are dense: pass a dense array, with the "
                             "algebra's zero where nothing is stored")
-    array, number = given.array, 0
     if axis is None:
-        array = array.reshape(-1)
-    else:
-        (number,) = axes_of(axis, given.shape, several=False)
-    _check_out(out, array.shape, given)
-    fold = Fold(S, op, given.dtype)
-    result = _computed(given, fold.prefixes, number, array)
-    _refuse_nan(fold, result)
-    if out is None and given.of_graph and result.shape == given.shape:
-        return given.wrap(result)
-    return _answer(given, x, result, out)
+        return given, 0, (prod(given.shape),)
+    (number,) = axes_of(axis, given.shape, several=False)
+    return given, number, given.shape
 
 
 def axes_of(axis: Any, shape: tuple[int, ...], several: bool = True) -> tuple[int, ...]:
@@ -125,7 +161,11 @@ def _read(x: Any, S: Semiring, verb: str) -> Any:
     if isinstance(x, np.generic) or (isinstance(x, tuple) and S.is_record and not _is_matrix(x[0] if x else None)):
         with suppress(TypeError, ValueError):  # no record: the reader of matrices says what is wrong
             x = np.asarray(x, None if isinstance(x, np.generic) else S.element_dtype)
-    given = operand(x, S, "x")
+    if isinstance(x, Matrix):  # of any shape, its columns in their own order
+        refuse_other_algebra(x, S, "x")
+        given: Any = read_array(x.array, S, "x").changed(of_graph=True)
+    else:
+        given = operand(x, S, "x")
     if given.on_gpu or isinstance(given, (Device, DeviceSparse)):
         raise SemiringError(f"{S.name}.{verb} computes in the host's memory, and x is on a GPU: pass x.get()")
     if isinstance(given, Sparse):

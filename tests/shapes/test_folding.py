@@ -13,11 +13,11 @@ f8 = np.dtype("f8")
 
 
 def test_functions_of_numpy_serve_where_they_are_exact() -> None:
-    assert Fold(sr.min_plus, "add", f8)._ufunc is np.minimum and Fold(sr.plus_times, "add", f8)._ufunc is np.add
-    assert Fold(sr.min_plus, "mul", f8)._ufunc is None  # zero absorbs: ∞ − ∞ is ∞
-    assert Fold(sr.max_min, "mul", f8)._ufunc is np.minimum
-    assert Fold(sr.counting, "add", np.dtype("i8"))._ufunc is None  # sums may leave the dtype
-    assert Fold(sr.boolean, "add", np.dtype("?"))._ufunc is np.logical_or
+    assert Fold(sr.min_plus, "add", f8).ufunc is np.minimum and Fold(sr.plus_times, "add", f8).ufunc is np.add
+    assert Fold(sr.min_plus, "mul", f8).ufunc is None  # zero absorbs: ∞ − ∞ is ∞
+    assert Fold(sr.max_min, "mul", f8).ufunc is np.minimum
+    assert Fold(sr.counting, "add", np.dtype("i8")).ufunc is None  # sums may leave the dtype
+    assert Fold(sr.boolean, "add", np.dtype("?")).ufunc is np.logical_or
 
 
 def test_order_matters_only_where_operands_may_not_be_exchanged() -> None:

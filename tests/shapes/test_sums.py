@@ -199,6 +199,47 @@ def test_matrices_and_graphs() -> None:
     assert sr.boolean.sum(sr.pack(np.eye(3, dtype=bool)), 0).tolist() == [True] * 3
 
 
+def test_matrices_of_any_shape_in_their_own_order() -> None:
+    x = np.array([[3.0, 1.0, 4.0], [1.0, 5.0, 9.0]])
+    M = sr.Matrix(x, sr.min_plus, names=["a", "b"], columns=["u", "v", "w"])
+    for axis in (None, 0, 1, -1, (0, 1), (-1,), ()):
+        assert np.array_equal(sr.min_plus.sum(M, axis), sr.min_plus.sum(x, axis))
+        assert np.array_equal(sr.min_plus.prod(M, axis), sr.min_plus.prod(x, axis))
+        assert np.array_equal(M.sum(axis), sr.min_plus.sum(x, axis)) and np.array_equal(np.sum(M, axis), M.sum(axis))
+    running = sr.min_plus.cumsum(M, 1)
+    assert (running.row_names, running.column_names) == (["a", "b"], ["u", "v", "w"])
+    assert running.array.tolist() == [[3, 1, 1], [1, 1, 1]]
+    assert sr.min_plus.sum(sr.Matrix(np.empty((0, 2)), sr.min_plus), 0).tolist() == [inf, inf]
+    crossed = sr.Matrix(x[:, :2], sr.min_plus, names=["a", "b"], columns=["b", "a"])  # the same names, turned
+    assert sr.min_plus.sum(crossed, 0).tolist() == crossed.sum(0).tolist() == [1, 1]
+    assert sr.min_plus.prod(crossed, 0).tolist() == [4, 6]
+    whole = sr.Matrix(np.array([[3, np.iinfo("i8").max]]), sr.min_plus)
+    assert sr.min_plus.sum(whole, 0).tolist() == [3, inf] == whole.sum(0).tolist()
+    with pytest.raises(sr.SemiringError, match="max-plus"):
+        sr.max_plus.sum(M)
+    with pytest.raises(sr.SemiringError, match="axis 2 is out of bounds: x has 2 axes"):
+        M.sum(2)
+
+
+def test_single_elements_have_no_axes() -> None:
+    for S in (sr.log, sr.min_plus, sr.plus_times, sr.counting):
+        for axis in (None, ()):
+            x = np.array(2, S.default_dtype)
+            assert S.sum(x, axis) == 2 == S.prod(x, axis, keepdims=True)
+            assert S.cumsum(x).tolist() == [2]
+    with pytest.raises(sr.SemiringError, match="axis 0 is out of bounds: x has no axes: it is one element"):
+        sr.log.sum(np.array(2.0), 0)
+
+
+def test_complex_sums() -> None:
+    x = np.random.default_rng(4).random((300, 40)) + 1j
+    for axis in (None, 0, 1):
+        assert np.allclose(sr.plus_times.sum(x, axis), x.sum(axis), rtol=1e-14)
+    x[7, 3] = np.nan
+    with pytest.raises(sr.SemiringError, match=r"x\[7, 3\] is NaN"):
+        sr.plus_times.sum(x, 1)
+
+
 def test_initial_out_and_empty_axes() -> None:
     x = np.arange(6.0).reshape(2, 3)
     out = np.empty(3)

@@ -125,6 +125,32 @@ class FoldKernel:
         share(fold, list(self._tasks(groups, at, many, piece)), None)
         return None if failed[0] else tuple(outs)
 
+    def small(self, x: np.ndarray, lines: int, depth: int, width: int) -> np.ndarray | None:
+        """Folds of `depth` rows of so many elements, `lines` times; they lie one after the other.
+
+        Returns
+        -------
+        ndarray, shape (lines * width,)
+            None if something is not an element, or these are too many or too few for one call.
+        """
+        piece = TERMS * SIDE_BY_SIDE * self.count
+        if not (self.masked or (depth if width == 1 else width) % self.count == 0) or (width > 1 and depth > TERMS):
+            return None
+        failed, item, pieces = np.zeros(1, np.int64), x.itemsize, -(-depth // piece)
+        if pieces > 1 and lines * width > 1:
+            return None
+        outs = [np.empty(lines * width * pieces, x.dtype) for _ in range(1 if self.powers is None else 2)]
+        given, top, out, place = x.ctypes.data, outs[0].ctypes.data, outs[-1].ctypes.data, failed.ctypes.data
+        if width == 1:
+            self.module.fold_lines(given, depth * item, top, out, item, lines, depth, piece, place)
+        else:
+            row = width * item
+            self.module.fold_rows(given, depth * row, row, top, out, row, row, lines, depth, depth, width, place)
+        if failed[0]:
+            return None
+        found = outs[0] if self.powers is None else _logarithms(self, *outs)
+        return found if pieces == 1 else self.small(found, 1, pieces, 1)
+
     def _tasks(self, groups: Sequence[Group], at: int, many: int | None, piece: int) -> Any:
         """What threads take in turn: the place in other axes, and ranges of lines, of terms and of columns."""
         inner, depth = groups[-1], groups[at].length

@@ -1,0 +1,109 @@
+"""Sums and products of small arrays: the same answers as the general way, or none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import oracle
+import pytest
+import strategies
+from bridge import CASES, ours
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.shapes.folding import fold_of
+from semiring.shapes.short import Compiled, Integers, Selected, Sums, short, way_of
+
+inf = np.inf
+MACHINE = [(name, dtype) for name, dtype in CASES if np.dtype(dtype).kind in "biuf"]
+
+
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(MACHINE), st.sampled_from(["add", "mul"]), st.data())
+def test_the_same_as_by_the_general_way(case: tuple[str, Any], op: str, data: st.DataObject) -> None:
+    name, dtype = case
+    S = oracle.for_dtype(oracle.ALGEBRAS[name], dtype)
+    a, b, c = (data.draw(st.integers(1, 4)) for _ in range(3))
+    rows = data.draw(strategies.rows(S, dtype, a, b * c, safe=data.draw(st.booleans())))
+    x = data.draw(strategies.views(oracle.to_numpy(S, rows, dtype, (a, b * c))))
+    x = data.draw(st.sampled_from([x, x.reshape(a, b, c), x.reshape(-1)]))
+    axis = data.draw(st.sampled_from([None, *range(-x.ndim, x.ndim)]))
+    keepdims = data.draw(st.booleans())
+    if x.dtype != dtype:
+        return
+    found = short(ours(S), op, x, axis, keepdims)
+    if found is None:
+        return
+    axes = tuple(range(x.ndim)) if axis is None else (axis % x.ndim,)
+    wanted = fold_of(ours(S), op, x.dtype).along(x, axes)
+    wanted = wanted if keepdims else wanted.reshape([n for i, n in enumerate(x.shape) if i not in axes])[()]
+    assert type(found) is type(wanted) and found.dtype == wanted.dtype and found.shape == wanted.shape
+    if x.dtype.kind == "f":
+        eps = np.finfo(x.dtype).eps
+        size = float(min(np.abs(x[np.isfinite(x)].astype("f8") / 64).sum(), np.finfo("f8").max / 64)) * 64
+        assert np.allclose(found, wanted, rtol=32 * eps, atol=32 * eps * size)
+    else:
+        assert np.array_equal(found, wanted)
+
+
+def test_which_way_is_taken() -> None:
+    f8, i8 = np.dtype("f8"), np.dtype("i8")
+    kinds = [(sr.min_plus, "add", f8, Selected), (sr.max_min, "mul", f8, Selected), (sr.plus_times, "add", f8, Sums),
+             (sr.counting, "add", i8, Integers), (sr.counting, "mul", i8, Integers), (sr.min_plus, "mul", i8, Integers),
+             (sr.log, "add", f8, Compiled), (sr.viterbi, "add", f8, Compiled), (sr.min_plus, "mul", f8, Compiled)]
+    for S, op, dtype, kind in kinds:
+        assert isinstance(way_of(S, op, dtype), kind), (S.name, op)
+    for S, dtype in [(sr.regex, np.dtype(object)), (sr.min_plus, np.dtype(">f8")), (sr.plus_times, i8),
+                     (sr.shortest_hops, f8)]:
+        assert short(S, "add", np.ones(3, dtype), None, False) is None
+
+
+def test_what_is_not_usual_goes_the_general_way() -> None:
+    x = np.ones((4, 5))
+    assert short(sr.min_plus, "add", x, (0, 1), False) is None and short(sr.min_plus, "add", x, True, False) is None
+    assert short(sr.min_plus, "add", x, 2, False) is None and short(sr.min_plus, "add", x, -3, False) is None
+    x[2, 3] = np.nan
+    for S in (sr.min_plus, sr.plus_times):
+        assert short(S, "add", x, 0, False) is None
+    with pytest.raises(sr.SemiringError, match=r"x\[2, 3\] is NaN"):
+        sr.min_plus.sum(x, 0)
+    assert sr.min_plus.sum([inf, inf]) == inf and sr.min_plus.sum(np.array([inf, -inf])) == -inf
+    assert short(sr.plus_times, "add", np.array([1e308, 1e308]), None, False) is None
+    thousand = np.ones((1000, 2))
+    assert short(sr.plus_times, "add", thousand, 0, False) is None  # NumPy adds a thousand rows one by one
+
+
+def test_integers_near_the_limits_go_the_general_way() -> None:
+    def of(S: sr.Semiring, op: str, numbers: list[int], dtype: str) -> Any:
+        return short(S, op, np.array(numbers, dtype), None, False)
+
+    assert of(sr.counting, "add", [100, 27], "i1") is None and of(sr.counting, "add", [100, 26], "i1") == 126
+    assert of(sr.min_plus, "mul", [3, 127], "i1") is None and of(sr.min_plus, "mul", [-100, -27], "i1") == -127
+    assert of(sr.min_plus, "mul", [-100, -28], "i1") is None and of(sr.min_plus, "mul", [100, 100, -100], "i1") == 100
+    assert of(sr.counting, "add", [2**62, 2**62], "i8") is None
+    assert of(sr.counting, "add", [2**62, 2**62], "u8") == 2**63
+    assert of(sr.counting, "add", [2**63, 2**63], "u8") is None
+    assert of(sr.counting, "mul", [2**31, 2**31], "i8") is None
+    assert of(sr.counting, "mul", [2**31, 2**30], "i8") == 2**61
+    assert of(sr.counting, "mul", [2**40, 2**40, 0], "i8") == 0
+    assert of(sr.counting, "add", [-1, 5], "i8") is None
+    with pytest.raises(sr.SemiringError, match=r"x\[0\] is -1"):
+        sr.counting.sum(np.array([-1, 5]))
+
+
+@pytest.mark.parametrize("S", [sr.viterbi, sr.log], ids=lambda S: S.name)
+def test_compiled(S: sr.Semiring, machine_code: None) -> None:
+    rng, ufunc = np.random.default_rng(1), np.maximum if S is sr.viterbi else np.logaddexp
+    for shape in [(1,), (7,), (300,), (9000,), (3, 40), (100, 100), (2, 3, 50), (130, 4), (5, 900)]:
+        x = rng.random(shape, "f4")
+        for axis in (None, *range(-x.ndim, x.ndim)):
+            for keepdims in (False, True):
+                wanted = ufunc.reduce(x.astype("f8"), axis=axis, keepdims=keepdims)
+                found = S.sum(x, axis, keepdims=keepdims)
+                assert found.shape == wanted.shape and found.dtype == x.dtype
+                assert np.allclose(found, wanted, rtol=2e-6, atol=2e-6), (shape, axis)
+        x.flat[x.size // 2] = np.nan
+        with pytest.raises(sr.SemiringError, match="NaN"):
+            S.sum(x, 0)
