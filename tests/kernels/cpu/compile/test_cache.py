@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import errno
+import importlib.util
 import os
+import pkgutil
 import subprocess
 import sys
 import tempfile
@@ -15,6 +18,8 @@ from typing import Any
 
 import pytest
 
+import semiring.algorithms
+import semiring.kernels
 from semiring import SemiringWarning
 from semiring.kernels.cpu.compile import cache
 
@@ -500,3 +505,52 @@ def test_without_a_directory_no_rents_are_kept(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(cache, "cache_directory", lambda: None)
     cache.keep_rents({"one": 0.5})
     assert cache.kept_rents() == {}
+
+
+# What such modules import without any effect on machine code.
+AROUND = {"semiring.kernels.cpu.compile." + name for name in ("cache", "beside", "collecting")}
+AROUND |= {"semiring.errors", "semiring.algebra.tables", "semiring.machine.memory"}
+DECORATORS = {"njit", "compiled", "takes"}
+
+
+def is_compiled(node: ast.AST) -> bool:
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    return any(isinstance(name, ast.Name) and name.id in DECORATORS for each in decorators for name in ast.walk(each))
+
+
+def taken_in(module: str, file: Path, whole: bool) -> set[str]:
+    """The library's modules whose names are used by functions that are compiled, or anywhere in the module."""
+    tree, known = ast.parse(file.read_text(encoding="utf-8")), {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            begin = module.split(".")[: -node.level] if node.level else []
+            source = ".".join([*begin, *filter(None, [node.module])])
+            for alias in node.names:
+                one = f"{source}.{alias.name}"
+                known[alias.asname or alias.name] = one if one in MODULES else source
+    inside = [tree] if whole else [body for node in ast.walk(tree) if is_compiled(node) for body in node.body]
+    used = {name.id for each in inside for name in ast.walk(each) if isinstance(name, ast.Name)}
+    return {known[name] for name in used & known.keys() if known[name].startswith("semiring")}
+
+
+ROOMS = (semiring, semiring.algorithms, semiring.kernels)
+MODULES = {info.name for room in ROOMS for info in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")}
+
+
+def file_of(module: str) -> Path:
+    spec = importlib.util.find_spec(module)
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).resolve()
+
+
+def test_all_modules_that_go_into_machine_code_are_named() -> None:
+    """Machine code on disk would outlive a change in the others."""
+    folder = Path(cache.__file__).parent
+    shared = {(folder / name).resolve() for name in cache.SHARED}
+    missing = {}
+    for module in MODULES:
+        file = file_of(module)
+        others = taken_in(module, file, file in shared or module.endswith("template")) - AROUND - {module}
+        if others := {other for other in others if not other.endswith("template") and file_of(other) not in shared}:
+            missing[module] = others
+    assert not missing
