@@ -17,12 +17,15 @@ from importlib.util import find_spec
 from math import prod
 from typing import NamedTuple
 
+import numpy as np
+
 from semiring.algorithms.contraction import Network, Pairs, bits, in_turn, order
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
 
 from .notation import Axis, Fitted
 
+MOST_AXES = 32  # of an array that is made: NumPy computes with so many
 LARGE = 12  # arrays from which opt_einsum, if it is installed, is asked for an order too
 Optimize = bool | str | Sequence[tuple[int, ...]]
 
@@ -83,6 +86,9 @@ class Steps:
         for number, (i, j) in enumerate(pairs, len(self.operands)):
             live.append(self._multiplied(live[i], live[j], live, distributes or number == 2 * len(self.operands) - 2))
         self.work = sum(step.work for step in self.steps)
+        if len(axes := max((step.axes for step in self.steps), key=len, default=())) > MOST_AXES:
+            raise SemiringError(f"einsum would make an array of {len(axes)} axes here, and NumPy computes with at "
+                                f"most {MOST_AXES}: take out axes of one element, or sum more axes")
 
     def size(self, axes: Sequence[Axis]) -> int:
         """The number of elements of an array."""
@@ -145,14 +151,14 @@ class Steps:
     def _order(self, live: list[int], commutes: bool, optimize: Hashable) -> Pairs:
         """The order of the products, by number."""
         count = len(live)
+        if isinstance(optimize, tuple):
+            return numbered(optimize, count, commutes)
         if optimize is False or count < 3:
             return in_turn(count)
         number = {axis: k for k, axis in enumerate(self.sizes)}
         masks = [sum(1 << number[a] for a in self._axes[i]) for i in live]
         output = sum(1 << number[a] for a in self.fitted.output)
         network = Network(masks, output, [self.sizes[a] for a in number])
-        if isinstance(optimize, tuple):
-            return numbered(optimize, count, commutes)
         found = [order(network, commutes)]
         if commutes and count >= LARGE and find_spec("opt_einsum") is not None:
             found.append(by_opt_einsum(network))
@@ -207,11 +213,11 @@ def read_optimize(optimize: Optimize) -> Hashable:
     >>> read_optimize(["einsum_path", (0, 1)]), read_optimize(True)
     (((0, 1),), True)
     """
-    if isinstance(optimize, bool):
-        return optimize
+    if isinstance(optimize, (bool, np.bool_)):
+        return bool(optimize)
     if isinstance(optimize, (list, tuple)):
         steps = optimize[1:] if optimize and optimize[0] == "einsum_path" else optimize
-        if all(isinstance(s, (list, tuple)) and all(isinstance(k, int) for k in s) for s in steps):
+        if all(isinstance(s, (list, tuple)) and all(isinstance(k, (int, np.integer)) for k in s) for s in steps):
             return tuple(map(tuple, steps))
     raise SemiringError("optimize must be True, False, or a path as numpy.einsum_path gives it, such as "
                         f"['einsum_path', (1, 2), (0, 1)], and is {clip_repr(optimize)}")

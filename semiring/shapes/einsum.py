@@ -4,6 +4,7 @@
       → one product of two arrays as they are: `matmul`                        direct, kept by expression and shapes
       → parse, fit      which axes each operand has                            notation.py
       → operands        read, of one dtype, vertices in one order              reading.py
+      → one product of two matrices, one of them sparse or packed: `matmul`
       → Steps           sums of single axes, then pairs, in the cheapest order contraction.py, algorithms/contraction.py
       → run             each pair as a stack of products                       running.py
       → assignment      with argmax: the walk back                             running.py
@@ -11,26 +12,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from semiring.algebra.catalogue import catalogue
 from semiring.algebra.laws import equal, full
 from semiring.algebra.semiring import Semiring
+from semiring.algebra.tables import dtype_text
 from semiring.errors import LawError, SemiringError
-from semiring.graphs.texts import clip_repr
 from semiring.kernels.numpy.folds import NotElements
 from semiring.machine.memory import require
 from semiring.matrices import matmul
-from semiring.solvers.task import UNCHECKED_BYTES
+from semiring.operands.operand import Operand
+from semiring.solvers.dense.products import can_hold
+from semiring.solvers.forms import written
+from semiring.solvers.plan import Plan
+from semiring.solvers.task import UNCHECKED_BYTES, Task, options
 
 from .contraction import Optimize, Steps, read_optimize
-from .notation import Axis, Terms, fit, parse, read_lists
+from .notation import Axis, Terms, fit, parse, read_lists, refuse_count
 from .planned import SHAPES
-from .planning import EinsumPlan, plan_of
-from .reading import Operands, algebra_of
+from .planning import plan_of
+from .reading import STORED, Operands, algebra_of
 from .running import assignment, refuse_range, run
 
 ndarray = np.ndarray
@@ -46,21 +52,22 @@ def with_short_way(build: Callable[P, R]) -> Callable[P, R]:
     SHAPES[build.__name__] = build  # type: ignore[assignment]
 
     @wraps(build)
-    def computed(expression: Any, *operands: Any, **options: Any) -> Any:
-        if len(operands) == 2 and options.keys() <= {"S"}:
+    def computed(expression: Any, *operands: Any, **chosen: Any) -> Any:
+        if len(operands) == 2 and chosen.keys() <= {"S", "out", "check"}:
             A, B = operands
             if type(A) is ndarray and type(B) is ndarray and type(expression) is str:
                 turn = _direct(expression, A.shape, B.shape)
                 if turn is not None:
-                    return _product(A, B, turn, expression, options.get("S"))
-        return build(expression, *operands, **options).answer()  # type: ignore[attr-defined]
+                    return _product(A, B, turn, expression, **chosen)
+        return build(expression, *operands, **chosen).answer()  # type: ignore[attr-defined]
 
     return computed  # type: ignore[return-value]
 
 
 @with_short_way
 def einsum(
-    expression: Any, *operands: Any, S: Semiring | str | None = None, argmax: bool = False, optimize: Optimize = True
+    expression: Any, *operands: Any, S: Semiring | str | None = None, argmax: bool = False, optimize: Optimize = True,
+    out: Any = None, check: bool = True,
 ) -> Any:
     """Sum products of arrays over axes, as `numpy.einsum` does, over a semiring.
 
@@ -77,9 +84,11 @@ def einsum(
         that occur once, sorted.
     *operands : array_like, any shapes
         One for each term: NumPy arrays of any strides, vectors and numbers too, or what `matmul` takes. All have one
-        dtype; Python numbers adapt to it. A sparse matrix or a graph is made dense. Instead of an expression, a list of
-        axes can follow each operand: ``einsum(A, [0, 1], B, [1, 2], [0, 2], S=S)``; the last one is for the answer.
-        An axis is then any integer, string or tuple.
+        dtype; Python numbers adapt to it. If two operands have names along one axis, as each `Matrix` may, the second
+        is put into the order of the first. Sparse and packed matrices stay so if the einsum is a product of two
+        matrices, which `matmul` then computes; otherwise they are made dense. Instead of an expression, a list of axes
+        can follow each operand: ``einsum(A, [0, 1], B, [1, 2], [0, 2], S=S)``; the last one is for the answer. An axis
+        is then any integer, string or tuple.
     S : Semiring or str, optional
         Default: the algebra of a `Matrix` or of a prepared operand.
     argmax : bool
@@ -87,15 +96,21 @@ def einsum(
     optimize : bool or sequence
         True: find the order with the fewest multiply-adds. False: multiply from left to right. Or a path as
         `numpy.einsum_path` gives it.
+    out : ndarray, optional
+        Where to write the answer: writable, of the answer's shape and dtype, in any byte order. It is returned. It may
+        be an operand.
+    check : bool
+        Whether to check the entries; without it the answer is undefined where one is not an element.
 
     Returns
     -------
     ndarray or Matrix, shape (…), or scalar
-        With the axes of the answer in their order, of the dtype and kind of the first operand. It is a `Matrix` if the
-        answer has two axes with the same names of vertices.
+        With the axes of the answer in their order, of the dtype and kind of the first operand. If that is a `Matrix`,
+        the answer is one if it has two axes, both of which are rows or columns of a `Matrix`. A product of two
+        matrices, of which one is sparse or packed, is what `matmul` returns.
     argmax : dict of ndarray of int32
         If wanted: for each axis that is summed, its place in the winning term, by the axes of the answer; −1 where the
-        answer is zero. If several terms are equal, one of them.
+        answer is zero. If several terms are equal, one of them. A `csr_array` in a product of two sparse matrices.
 
     Raises
     ------
@@ -129,7 +144,7 @@ def einsum(
     >>> print(value, places["row"], places["column"])
     1.0 1 0
     """
-    return EinsumTask(expression, operands, S, argmax, optimize)
+    return EinsumTask(expression, operands, S, argmax, optimize, out, check)
 
 
 def _direct(expression: str, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[Turn, Turn] | None:
@@ -162,15 +177,17 @@ def _turns(
     return first, second
 
 
-def _product(A: np.ndarray, B: np.ndarray, turn: tuple[Turn, Turn], expression: str, S: Any) -> Any:
+def _product(
+    A: np.ndarray, B: np.ndarray, turn: tuple[Turn, Turn], expression: str, S: Any = None, **others: Any
+) -> Any:
     """The answer by one product; an error names the operands as they were passed, if it is about one of them."""
     first, second = turn
     left = A if first is None else A.transpose(first)
     right = B if second is None else B.transpose(second)
     try:
-        return matmul(left, right, S)
+        return matmul(left, right, S, **others)
     except SemiringError:
-        EinsumTask(expression, (A, B), S, False, True).given.examine()
+        EinsumTask(expression, (A, B), S).given.examine()
         raise
 
 
@@ -186,42 +203,72 @@ class EinsumTask:
 
     Parameters
     ----------
-    expression, operands, S, argmax, optimize
+    expression, operands, S, argmax, optimize, out, check
         As for `einsum`.
     """
 
-    def __init__(self, expression: Any, operands: tuple[Any, ...], S: Any, argmax: bool, optimize: Optimize):
+    def __init__(
+        self, expression: Any, operands: tuple[Any, ...], S: Any, argmax: bool = False, optimize: Optimize = True,
+        out: Any = None, check: bool = True,
+    ):
         given = list(operands)
         if isinstance(expression, str):
             terms = parse(expression)
         else:
             given, terms = read_lists([expression, *operands])
-        if any(isinstance(A, Semiring) for A in given):
-            raise SemiringError("einsum takes the algebra by name, after the operands: S=sr.min_plus")
-        if not isinstance(argmax, (bool, np.bool_)):
-            raise SemiringError(f"argmax must be True or False, and is {clip_repr(argmax)}")
+        _refuse_algebra(given)
+        refuse_count(terms, len(given))
+        self.options, self.out = options(argmax=argmax, check=check), out
         self.S, self.terms, self.argmax = algebra_of(given, S), terms, bool(argmax)
         if self.argmax and not self.S.selective:
             raise LawError(f"argmax needs a selective ⊕ (one whose result is always one of its operands); in "
                            f"{self.S.name} {self.S._law_report.flags['selective']}")
+        if self.argmax and out is not None:
+            raise SemiringError("argmax=True returns the answer and the winning terms: leave out out")
         how = read_optimize(optimize)
         self.given = Operands(given, self.S)
         self.steps = _steps(terms, self.given.shapes, self.S.commutative, not self.S.product_only, how)
         self.given.align(self.steps.fitted)
+        self.product = self._of_stored()
+        if self.product is None:
+            self.given.refuse_gpu()
+            self._check_out()
 
-    def plan(self) -> EinsumPlan:
+    def _of_stored(self) -> Task | None:
+        """The product of two matrices of which one is sparse or packed; None for any other einsum."""
+        fitted, X = self.steps.fitted, self.given.operands
+        if not self.given.stored(("sparse",) if self.argmax else STORED) or max(len(A.shape) for A in X) > 2:
+            return None
+        turn = _turns(fitted.operands[0], fitted.operands[1], fitted.output) if len(X) == 2 else None
+        if turn is None or any(A.on_gpu and t is not None for A, t in zip(X, turn, strict=True)):
+            return None
+        factors = [A if t is None else _transposed(A) for A, t in zip(X, turn, strict=True)]
+        return Task("matmul", self.S, factors, self.options, (self.out,))
+
+    def _check_out(self) -> None:
+        shape = tuple(self.steps.sizes[a] for a in self.steps.fitted.output)
+        holds = isinstance(self.out, np.ndarray) and can_hold(self.out, shape, self.S, self.given.dtype)
+        if self.out is not None and not holds:
+            raise SemiringError(f"out must be a writable, unmasked {dtype_text(self.given.dtype)} array of shape "
+                                f"{shape}")
+
+    def plan(self) -> Plan:
         """What would be computed, in which order; nothing is allocated."""
+        if self.product is not None:
+            return self.product.plan()
         return plan_of(self.S, self.given.dtype, self.terms.text, self.steps, self.argmax, lambda _: self.answer())
 
     def answer(self) -> Any:
         """The answer."""
-        steps, S = self.steps, self.S
+        if self.product is not None:
+            return self._multiplied(self.product)
+        steps, S, check = self.steps, self.S, self.options.check
         if (needed := steps.most * self.given.dtype.itemsize) > UNCHECKED_BYTES:
             require(needed, *self.plan().shortage)
-        if not steps.examines or self.given.dtype == object:
+        if check and (not steps.examines or self.given.dtype == object):
             self.given.examine()
         try:
-            result, won = run(steps, S, self.given.arrays, self.argmax)
+            result, won = run(steps, S, self.given.as_arrays(), self.argmax, check)
         except (SemiringError, NotElements) as e:
             self.given.examine()  # which says what is wrong, and where, if it is an operand
             if isinstance(e, NotElements):
@@ -229,8 +276,33 @@ class EinsumTask:
             if len(steps.steps) == 1:
                 raise
             raise SemiringError(f"on the way to the answer, in arrays between it and the operands: {e}") from None
+        if self.out is not None:
+            return written(self.out, result)
         answer = self.given.wrapped(result, steps.fitted.output)
         if not self.argmax:
             return answer
         nothing = np.asarray(equal(result, full(result, S.over(result.dtype).zero)), bool)
         return answer, {axis: which[()] for axis, which in assignment(steps, won, nothing).items()}
+
+    def _multiplied(self, product: Task) -> Any:
+        """The answer of `matmul`."""
+        try:
+            found = product.answer()
+        except SemiringError:
+            self.given.examine()  # which calls the operands as they were passed
+            raise
+        if not self.argmax:
+            return found
+        (axis,) = set(self.steps.sizes).difference(self.steps.fitted.output)
+        return found[0], {axis: found[1]}
+
+
+def _refuse_algebra(given: Sequence[Any]) -> None:
+    """Refuse an algebra among the operands."""
+    if any(isinstance(A, Semiring) or (isinstance(A, str) and A.replace("-", "_") in catalogue) for A in given):
+        raise SemiringError("einsum takes the algebra by name, after the operands: S=sr.min_plus")
+
+
+def _transposed(X: Operand) -> Operand:
+    """A transposed matrix; answers are still of its kind."""
+    return X.T.changed(of_graph=X.of_graph, answers=X.answers, library=X.library, callers_dtype=X.callers_dtype)

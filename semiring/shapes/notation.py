@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from semiring.errors import SemiringError
+from semiring.graphs.names import is_hashable
 from semiring.graphs.texts import clip_repr, count_text, quoted
 
 Axis = Hashable
@@ -121,11 +122,9 @@ def _labels(given: Any, where: str) -> tuple[Axis, ...]:
                             "first, einsum('ij,jk->ik', A, B, S=…), or einsum(A, [0, 1], B, [1, 2], [0, 2], S=…)")
     made = tuple(DOTS if x is ... else x for x in given)
     for label in made:
-        try:
-            hash(label)
-        except TypeError:
+        if label is None or not is_hashable(label):
             raise SemiringError(f"einsum cannot use {clip_repr(label)} as the name of an axis {where}: it must be a "
-                                "number, a string or a tuple of them") from None
+                                "number, a string or a tuple of them")
     return made
 
 
@@ -168,9 +167,7 @@ def fit(terms: Terms, shapes: Sequence[tuple[int, ...]]) -> Fitted:
     semiring.errors.SemiringError: axis j of 'ij,jk' has 3 elements in operand 0, of shape (2, 3), and 4 in operand 1, \
 of shape (4, 4)
     """
-    if len(shapes) != len(terms.operands):
-        raise SemiringError(f"{quoted(terms.text)} has {count_text(len(terms.operands), 'term', 'terms')}, one for "
-                            f"each operand, and einsum got {count_text(len(shapes), 'operand', 'operands')}")
+    refuse_count(terms, len(shapes))
     expanded = [_expanded(terms, i, shape) for i, shape in enumerate(shapes)]
     sizes: dict[Axis, int] = {}
     owner: dict[Axis, int] = {}
@@ -187,12 +184,27 @@ of shape (4, 4)
     return Fitted(tuple(dropped), _output(terms, expanded), sizes)
 
 
+def refuse_count(terms: Terms, count: int) -> None:
+    """Refuse an expression unless it has one term for each operand.
+
+    Raises
+    ------
+    SemiringError
+    """
+    if count != len(terms.operands):
+        raise SemiringError(f"{quoted(terms.text)} has {count_text(len(terms.operands), 'term', 'terms')}, one for "
+                            f"each operand, and einsum got {count_text(count, 'operand', 'operands')}")
+
+
 def _expanded(terms: Terms, i: int, shape: tuple[int, ...]) -> tuple[Axis, ...]:
     """The axes of an operand, with those that its ellipsis stands for."""
     term = terms.operands[i]
     named = len(term) - (DOTS in term)
     if len(shape) < named or (len(shape) > named and DOTS not in term):
-        hint = "" if len(shape) < named else "; '...' stands for axes without a name"
+        hint = "; '...' stands for axes without a name"
+        if len(shape) < named:
+            letters = all(isinstance(a, str) and (len(a) == 1 or a == DOTS) for a in term)
+            hint = "; each letter is an axis, unless some term has a blank" if letters and named > 1 else ""
         raise SemiringError(f"operand {i} of {quoted(terms.text)} has {count_text(len(shape), 'axis', 'axes')}, "
                             f"shape {shape}, but its term {_spelled(term)!r} names "
                             f"{count_text(named, 'axis', 'axes')}{hint}")

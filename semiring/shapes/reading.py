@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from numbers import Number
 from typing import Any
 
@@ -12,15 +13,23 @@ from semiring.algebra.by_name import algebra
 from semiring.algebra.constants import cast_constant
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
-from semiring.graphs.names import alignment
-from semiring.operands.convert import as_dense
-from semiring.operands.dense import Dense
+from semiring.graphs.dataarrays import is_dataarray
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.names import alignment, as_names
+from semiring.graphs.operators import refuse_other_algebra
+from semiring.machine.memory import require
+from semiring.operands.convert import as_dense, of_floats
+from semiring.operands.dense import Dense, carried_by, dtype_of_answers
 from semiring.operands.examine import examine
+from semiring.operands.operand import Operand
 from semiring.operands.read import operand
 from semiring.solvers.forms import same_dtype
-from semiring.solvers.task import own_algebra
+from semiring.solvers.task import UNCHECKED_BYTES, own_algebra
 
 from .notation import Axis, Fitted
+
+Vertices = Sequence[Any] | None  # names along an axis; None if they are numbered
+STORED = ("sparse", "packed")  # kinds of operands without an array
 
 
 def algebra_of(given: Sequence[Any], S: Any) -> Semiring:
@@ -29,7 +38,7 @@ def algebra_of(given: Sequence[Any], S: Any) -> Semiring:
 
 
 class Operands:
-    """The operands as arrays.
+    """The operands, of one dtype.
 
     Parameters
     ----------
@@ -39,7 +48,10 @@ class Operands:
 
     Attributes
     ----------
-    arrays : list of ndarray
+    operands : list of Operand
+    shapes : tuple of tuple of int
+    vertices : list of tuple
+        For each operand what its axes are called if they are those of a `Matrix` or a graph; () for other arrays.
     """
 
     def __init__(self, given: Sequence[Any], S: Semiring):
@@ -47,17 +59,23 @@ class Operands:
         weak = [isinstance(A, Number) and not isinstance(A, np.generic) and S.lift is None for A in given]
         weak = [w and not all(weak) for w in weak]
         read = [None if w else self._read(A, f"operand {i}") for i, (A, w) in enumerate(zip(given, weak, strict=True))]
-        self.dtype = same_dtype(*(X for X in read if X is not None))
-        self.operands = [self._number(A, f"operand {i}") if X is None else X
-                         for i, (A, X) in enumerate(zip(given, read, strict=True))]
-        self.first = next(X for X in read if X is not None)
-        self.names: dict[Axis, Sequence[Any]] = {}  # of the vertices along an axis
+        some = [X for X, _ in filter(None, read)]
+        if {X.dtype for X in some if not X.of_graph} == {np.dtype(np.float64)}:
+            read = [None if X is None else (of_floats(X[0]), X[1]) for X in read]
+        self.dtype = same_dtype(*(X for X, _ in filter(None, read)))
+        both = [(self._number(A, f"operand {i}"), ()) if X is None else X
+                for i, (A, X) in enumerate(zip(given, read, strict=True))]
+        self.operands: list[Any] = [X for X, _ in both]
+        self.vertices: list[tuple[Vertices, ...]] = [names for _, names in both]
+        self.first = weak.index(False)  # the operand whose kind the answer has
         self.shapes = tuple(X.shape for X in self.operands)
+        self.names: dict[Axis, Vertices] = {}  # along each axis of a `Matrix` or a graph
+        self.orders: list[tuple[int, int, np.ndarray]] = []  # of vertices: an operand, its axis, and their places
 
-    @property
-    def arrays(self) -> list[np.ndarray]:
-        """The elements."""
-        return [X.array for X in self.operands]
+    def stored(self, kinds: Sequence[str]) -> bool:
+        """Whether an operand is of these kinds, and none is a `Matrix` with columns of its own."""
+        own = any(names and not X.of_graph for X, names in zip(self.operands, self.vertices, strict=True))
+        return not own and any(X.kind in kinds for X in self.operands)
 
     def examine(self) -> None:
         """Refuse anything that is not an element, with its place."""
@@ -67,16 +85,22 @@ class Operands:
             else:
                 examine(self.S, X.dtype, ((X.what, X.array.reshape(1)),))
 
-    def _read(self, A: Any, what: str) -> Dense:
-        if self.S.is_object and not isinstance(A, (np.ndarray, list, tuple)) and not hasattr(A, "shape"):
+    def _read(self, A: Any, what: str) -> tuple[Operand, tuple[Vertices, ...]]:
+        """An operand, and what its axes are called."""
+        S = self.S
+        if S.is_object and not isinstance(A, (np.ndarray, list, tuple)) and not hasattr(A, "shape"):
             one = np.empty((), object)
             one[()] = A
             A = one
-        made = operand(A, self.S, what)
-        if made.on_gpu:
-            raise SemiringError(f"{what} is on a GPU, where einsum does not compute yet: pass {what.replace(' ', '_')}"
-                                ".get(), or use matmul")
-        return as_dense(made)
+        if is_dataarray(A) and A.ndim == 2:
+            A = Matrix(A, S)
+        if isinstance(A, Matrix) and not A.is_over_vertices:
+            refuse_other_algebra(A, S, what)
+            array = carried_by(A.array, S)
+            made = Dense(array, S, what, callers_dtype=dtype_of_answers(A.array, array)).of_library(A.library)
+            return made, (A.row_names, A.column_names)
+        found = operand(A, S, what)
+        return found, (found.names, found.names) if found.of_graph else ()
 
     def _number(self, x: Any, what: str) -> Dense:
         """A Python number in the dtype of the arrays."""
@@ -93,7 +117,9 @@ class Operands:
         return Dense(array, self.S, what)
 
     def align(self, fitted: Fitted) -> None:
-        """Put the vertices along each axis into the order of the first operand that names them.
+        """Find the order of vertices along each axis: that of the first `Matrix` or graph that names them.
+
+        The labels of a vector name its entries if its axis is one of a `Matrix` or a graph too.
 
         Raises
         ------
@@ -101,30 +127,70 @@ class Operands:
             If an axis has different vertices in two operands.
         """
         owner: dict[Axis, str] = {}
-        for k, (X, axes) in enumerate(zip(self.operands, fitted.operands, strict=True)):
-            if not X.of_graph or X.names is None:
-                continue
-            array = X.array
-            for place, axis in enumerate(axes):
-                if axis is None:
+        for k, axes in enumerate(fitted.operands):
+            for place, (axis, names) in enumerate(zip(axes, self.vertices[k], strict=False)):
+                if axis is not None and self.names.get(axis) is None:
+                    self.names[axis], owner[axis] = names, self._place(k, place)
+        for k, axes in enumerate(fitted.operands):
+            labels = self.operands[k].labels
+            for place, (axis, given) in enumerate(zip(axes, self.vertices[k] or (labels,), strict=False)):
+                if given is None or axis not in self.names:
                     continue
-                if axis not in self.names:
-                    self.names[axis], owner[axis] = X.names, X.what
-                    continue
-                order = alignment(self.names[axis], X.names, owner[axis], X.what)
+                names = self.names[axis]
+                wanted = list(range(fitted.sizes[axis])) if names is None else names
+                order = alignment(wanted, given, owner[axis], self._place(k, place))
                 if order is not None:
-                    array = array.take(order, place)
-            if array is not X.array:
-                self.operands[k] = X.changed(array=array)
+                    self.orders.append((k, place, order))
+
+    def refuse_gpu(self) -> None:
+        """Refuse operands on a GPU.
+
+        Raises
+        ------
+        SemiringError
+        """
+        for X in self.operands:
+            if X.on_gpu:
+                raise SemiringError(f"{X.what} is on a GPU, where einsum does not compute yet: copy it to the host, "
+                                    "with .get() for CuPy or .cpu() for PyTorch, or use matmul")
+
+    def as_arrays(self) -> list[np.ndarray]:
+        """The elements as arrays, with vertices in one order.
+
+        Raises
+        ------
+        SemiringError
+            If memory is short for a sparse or packed operand.
+        """
+        arrays = [_as_array(X) for X in self.operands]
+        for k, place, order in self.orders:
+            arrays[k] = arrays[k].take(order, place)
+        return arrays
+
+    def _place(self, k: int, place: int) -> str:
+        """An axis of an operand in messages."""
+        X = self.operands[k]
+        own = self.vertices[k] and not X.of_graph
+        return f"the {('rows', 'columns')[place]} of {X.what}" if own else str(X.what)
 
     def wrapped(self, result: np.ndarray, output: tuple[Axis, ...]) -> Any:
         """The answer in the type of the first operand."""
-        first = self.first
+        first = self.operands[self.first]
         if not result.shape:
             return first.in_callers_dtype(result)[()]
-        if not first.of_graph:
+        if not self.vertices[self.first]:
             return first.wrap(result)
-        names = [self.names.get(a) for a in output]
-        if len(output) == 2 and result.shape[0] == result.shape[1] and names[0] == names[1]:
-            return first.changed(names=names[0]).wrap(result)
-        return first.in_callers_dtype(result)
+        answer = first.in_callers_dtype(result)
+        if len(output) != 2 or not all(axis in self.names for axis in output):
+            return answer
+        rows, columns = (self.names[axis] for axis in output)
+        return Matrix(answer, self.S.declared, library=first.library)._renamed(as_names(rows), as_names(columns))
+
+
+def _as_array(X: Operand) -> np.ndarray:
+    """The elements of an operand of any kind."""
+    if X.kind in STORED and (needed := prod(X.shape) * X.dtype.itemsize) > UNCHECKED_BYTES:
+        require(needed, f"{X.what} is {X.kind}, and only a product of two matrices leaves it so: this einsum makes it "
+                "dense, which", "take a part of it, or multiply matrices with matmul")
+    array: np.ndarray = as_dense(X).array
+    return array

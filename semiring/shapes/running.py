@@ -35,7 +35,9 @@ class Won(NamedTuple):
     which: np.ndarray
 
 
-def run(steps: Steps, S: Semiring, given: Sequence[np.ndarray], winners: bool) -> tuple[np.ndarray, list[Won]]:
+def run(
+    steps: Steps, S: Semiring, given: Sequence[np.ndarray], winners: bool, check: bool
+) -> tuple[np.ndarray, list[Won]]:
     """The answer of an einsum, with its axes in order, and what won each step.
 
     Parameters
@@ -46,6 +48,8 @@ def run(steps: Steps, S: Semiring, given: Sequence[np.ndarray], winners: bool) -
         The operands, of one dtype that carries the algebra.
     winners : bool
         Whether to note which terms win; then ⊕ selects.
+    check : bool
+        Whether to refuse arrays without a value somewhere.
     """
     arrays: list[Any] = [diagonals(A, axes) for A, axes in zip(given, steps.fitted.operands, strict=True)]
     won: list[Won] = []
@@ -54,8 +58,11 @@ def run(steps: Steps, S: Semiring, given: Sequence[np.ndarray], winners: bool) -
             made = _summed(step, S, arrays[step.source], won if winners else None)
             arrays[step.source] = None
         else:
-            made = _multiplied(step, steps.sizes, S, arrays[step.left], arrays[step.right], won if winners else None)
+            pair = arrays[step.left], arrays[step.right]
+            made = _multiplied(step, steps.sizes, S, pair, won if winners else None, check)
             arrays[step.left] = arrays[step.right] = None
+        if check and not (isinstance(step, Product) and step.summed):  # `matmul` looked itself
+            _refuse_nan(S, made)
         arrays.append(made)
     result = arrays[-1]
     order = [steps.result.index(a) for a in steps.fitted.output]
@@ -86,7 +93,6 @@ def _summed(step: Sum, S: Semiring, A: np.ndarray, won: list[Won] | None) -> np.
         total = total.copy() if count == 1 else total  # nothing was added: it is A itself
     else:
         total = full(np.empty(shape, A.dtype), S.over(A.dtype).zero)
-    _refuse_nan(S, total)
     if won is not None:
         which = np.full(shape, NONE)
         if count:
@@ -109,23 +115,23 @@ def refuse_range(S: Semiring, dtype: np.dtype) -> NoReturn:
 
 
 def _multiplied(
-    step: Product, sizes: Mapping[Axis, int], S: Semiring, L: np.ndarray, R: np.ndarray, won: list[Won] | None
+    step: Product, sizes: Mapping[Axis, int], S: Semiring, pair: tuple[np.ndarray, np.ndarray], won: list[Won] | None,
+    check: bool,
 ) -> np.ndarray:
     """⊗ of two arrays, and ⊕ over the axes that only they have."""
+    L, R = pair
     shape = tuple(sizes[a] for a in step.axes)
     if not step.summed:
         left = laid(L, step.left_axes, (step.batch, step.left_free, step.right_free), sizes, grouped=False)
         right = laid(R, step.right_axes, (step.batch, step.left_free, step.right_free), sizes, grouped=False)
         arithmetic = S.over(L.dtype)
         multiply = arithmetic.raw_mul if S.product_only and not S.absorbs else arithmetic.mul
-        made = np.asarray(multiply(left, right), L.dtype)
-        _refuse_nan(S, made)
-        return made
+        return np.asarray(multiply(left, right), L.dtype)
     left = laid(L, step.left_axes, (step.batch, step.left_free, step.summed), sizes)
     right = laid(R, step.right_axes, (step.batch, step.summed, step.right_free), sizes)
     if won is None:
-        return matmul(left, right, S).reshape(shape)
-    total, which = matmul(left, right, S, argmax=True)
+        return matmul(left, right, S, check=check).reshape(shape)
+    total, which = matmul(left, right, S, check=check, argmax=True)
     won.append(Won(step.summed, step.axes, which.reshape(shape)))
     return total.reshape(shape)
 

@@ -189,3 +189,31 @@ def test_an_axis_may_have_any_name_and_there_may_be_more_than_letters() -> None:
     square = np.array([[0.0, 1.0], [2.0, 5.0]])
     got = sr.einsum(f"{chain} -> x0 x120", *[square] * 120, S=sr.min_plus)
     assert np.array_equal(got, sr.power(square, sr.min_plus, 120))
+
+
+@pytest.mark.parametrize("text", ["ij,jk->ik", "ij,jk,kl->li", "ij->j", "ii->i", "ij->ji", "ij->"])
+@pytest.mark.parametrize("order", "<>")
+def test_an_answer_is_written_to_an_array(text: str, order: str) -> None:
+    A = np.arange(9.0).reshape(3, 3)
+    given = [A] * (text.count(",") + 1)
+    wanted = np.asarray(sr.einsum(text, *given, S=sr.min_plus))
+    out = np.full((2, *wanted.shape), np.nan, order + "f8")[1, ...]
+    assert sr.einsum(text, *given, S=sr.min_plus, out=out) is out
+    assert np.array_equal(out, wanted)
+    if wanted.shape == A.shape:
+        assert sr.einsum(text, *given, S=sr.min_plus, out=A) is A
+        assert np.array_equal(A, wanted)
+    for wrong in (np.empty((4, *wanted.shape)), wanted.astype("f4"), np.ma.array(wanted), wanted.tolist()):
+        with pytest.raises(sr.SemiringError, match="out must be a writable, unmasked float64 array of shape"):
+            sr.einsum(text, *given, S=sr.min_plus, out=wrong)
+    with pytest.raises(sr.SemiringError, match="leave out out"):
+        sr.einsum(text, *given, S=sr.min_plus, out=out, argmax=True)
+
+
+def test_entries_are_not_checked_if_the_caller_says_so() -> None:
+    A = np.array([[1.0, np.nan]])
+    assert np.isnan(sr.einsum("ij,k->ijk", A, A[0], S=sr.min_plus, check=False)).sum() == 3
+    with pytest.raises(sr.SemiringError, match=r"operand 0\[0, 1\] is NaN"):
+        sr.einsum("ij,k->ijk", A, A[0], S=sr.min_plus)
+    with pytest.raises(sr.SemiringError, match="check must be True or False"):
+        sr.einsum("ij->i", A, S=sr.min_plus, check="no")

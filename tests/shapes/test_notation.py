@@ -34,6 +34,9 @@ MESSAGES = [
     ("i.j->i", [(2, 3)], "einsum cannot read 'i.j->i'"),
     ("ij->i,j", [(2, 3)], "one '->' before the axes of the answer"),
     ("a 2, a -> a", [(2, 3), (2,)], "einsum cannot read the axis '2'"),
+    ("...row, row", [(2, 3), (3,)], "names 3 axes; each letter is an axis, unless some term has a blank"),
+    ("->", [], "'->' has 1 term, one for each operand, and einsum got 0 operands"),
+    ("...i,...j", [(2, 3), (4, 3)], "axis ...[-1] of '...i,...j' has 2 elements in operand 0"),
 ]
 
 
@@ -41,3 +44,12 @@ MESSAGES = [
 def test_what_does_not_fit_is_refused_with_its_operand_and_axis(text: str, shapes: Any, says: str) -> None:
     with pytest.raises(sr.SemiringError, match=re.escape(says)):
         sr.einsum(text, *(np.ones(shape) for shape in shapes), S=sr.min_plus)
+
+
+def test_labels_that_cannot_name_an_axis_are_refused() -> None:
+    A = np.ones((2, 3))
+    for label in (None, [0]):
+        with pytest.raises(sr.SemiringError, match="as the name of an axis after operand 0"):
+            sr.einsum(A, [label, 1], [1], S=sr.min_plus)
+    with pytest.raises(sr.SemiringError, match="an array of 40 axes here, and NumPy computes with at most 32"):
+        sr.einsum(*[x for i in range(20) for x in (np.ones((1, 1)), [i, i + 20])], [*range(40)], S=sr.min_plus)

@@ -40,8 +40,100 @@ def test_vertices_are_put_into_one_order_along_each_axis() -> None:
     assert sr.einsum("ij,kl->ijkl", M, other).shape == (2, 2, 2, 2)
     with pytest.raises(sr.GraphError, match="operand 0 and operand 1 have different vertices"):
         sr.einsum("ij,jk", M, other)
-    graph = sr.as_graph([("a", "b", 1.0), ("b", "a", 2.0)])
-    assert sr.einsum("ij,jk,kl->il", graph, graph, graph, S=sr.min_plus)["a", "b"] == 4
+
+
+def test_graphs_are_read_by_their_names() -> None:
+    edges = [("a", "b", 1.0), ("b", "c", 2.0), ("c", "a", 5.0), ("a", "c", 4.0)]
+    graph, turned = sr.as_graph(edges), sr.as_graph(edges[::-1])
+    assert graph.names != turned.names
+    A = sr.adjacency(graph, sr.min_plus)
+    three = sr.einsum("ij,jk,kl->il", graph, turned, graph, S=sr.min_plus)
+    assert three.names == graph.names
+    assert np.array_equal(three.array, sr.chain([A.array] * 3, sr.min_plus))
+    for text, right in (("ij,jk->ik", A.array), ("ij,kj->ik", A.array.T)):
+        two = sr.einsum(text, graph, turned, S=sr.min_plus)
+        assert isinstance(two, sr.Graph)
+        wanted = sr.Matrix(sr.matmul(A.array, right, sr.min_plus), sr.min_plus, A.names)
+        assert (sr.adjacency(two, sr.min_plus) == wanted).all()
+    assert np.array_equal(sr.einsum("ij->i", turned, S=sr.min_plus), sr.adjacency(turned, sr.min_plus).array.min(1))
+    whole = sr.as_graph([("a", "b", 1)])
+    assert sr.einsum("ij,j,i->i", whole, np.zeros(2), np.zeros(2), S=sr.min_plus).tolist() == [1, np.inf]
+
+
+def test_rows_and_columns_with_names_of_their_own() -> None:
+    M = sr.Matrix(np.arange(6.0).reshape(2, 3), sr.min_plus, ["a", "b"], columns=["x", "y", "z"])
+    N = sr.Matrix(np.arange(12.0).reshape(3, 4), sr.min_plus, ["z", "x", "y"], columns=list("pqrs"))
+    straight = N.array[[1, 2, 0]]
+    two = sr.einsum("ij,jk->ik", M, N)
+    assert (two.row_names, two.column_names) == (["a", "b"], list("pqrs"))
+    assert np.array_equal(two.array, sr.matmul(M.array, straight, sr.min_plus))
+    three = sr.einsum("ij,jk,lk->il", M, N, N)
+    assert (three.row_names, three.column_names) == (["a", "b"], ["z", "x", "y"])
+    assert np.array_equal(three.array, sr.chain([M.array, straight, N.array.T], sr.min_plus))
+    assert sr.einsum("ij->ji", M).row_names == ["x", "y", "z"]
+    assert isinstance(sr.einsum("ij,jk->ik", M, straight), np.ndarray)
+    around = sr.Matrix(np.array([[1.0, 2.0], [3.0, 4.0]]), sr.min_plus, ["a", "b"], columns=["b", "a"])
+    assert sr.einsum("ii->i", around).tolist() == [2, 3]
+    with pytest.raises(sr.GraphError, match="the columns of operand 0 and the rows of operand 1 have different"):
+        sr.einsum("ij,jk", M, sr.Matrix(straight, sr.min_plus, ["w", "x", "y"], columns=list("pqrs")))
+
+
+def test_labels_of_a_vector_meet_the_names_of_its_axis() -> None:
+    pandas = pytest.importorskip("pandas")
+    M = sr.Matrix(np.array([[0.0, 1.0], [1.0, 0.0]]), sr.min_plus, ["a", "b"])
+    v = pandas.Series([1.0, 9.0], ["b", "a"])
+    assert sr.einsum("ij,j->i", M, v).tolist() == sr.matmul(M, v).tolist() == [2, 1]
+    bare = sr.Matrix(M.array, sr.min_plus)
+    assert sr.einsum("j,ij->i", pandas.Series([1.0, 9.0], [1, 0]), bare).tolist() == [2, 1]
+    with pytest.raises(sr.GraphError, match="'a' is in operand 0 and not in operand 1"):
+        sr.einsum("ij,j->i", M, pandas.Series([1.0, 9.0]))
+
+
+def test_a_dataarray_is_read_by_its_coordinates() -> None:
+    xarray = pytest.importorskip("xarray")
+    A, B = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
+    X = xarray.DataArray(A, dims=("r", "c"), coords={"r": ["a", "b"], "c": list("xyz")})
+    Y = xarray.DataArray(B, dims=("c", "k"), coords={"c": list("zyx")})
+    got = sr.einsum("ij,jk->ik", X, Y, S=sr.min_plus)
+    assert got.row_names == ["a", "b"]
+    assert np.array_equal(got.array, sr.matmul(A, B[::-1], sr.min_plus))
+    assert np.array_equal(sr.einsum("bij->j", xarray.DataArray(A[None]), S=sr.min_plus), A.min(0))
+
+
+def test_a_sparse_product_stays_sparse() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    dense = np.array([[np.inf, 1.0, np.inf], [2.0, np.inf, np.inf], [np.inf, 4.0, 3.0]])
+    A = sr.Matrix(dense, sr.min_plus).to_sparse()
+    huge = sparse.eye_array(10**6, format="csr")
+    assert sr.einsum("ij,kj->ik", huge, huge, S=sr.min_plus).nnz == 10**6
+    for text, turn in (("ij,jk->ik", dense), ("ij,kj->ik", dense.T)):
+        got = sr.einsum(text, A, A, S=sr.min_plus)
+        assert isinstance(got, sparse.csr_array)
+        assert np.array_equal(sr.adjacency(got, sr.min_plus).array, sr.matmul(dense, turn, sr.min_plus))
+    assert sr.plan("einsum", "ij,jk->ik", A, A, S=sr.min_plus).method == "sparse × sparse"
+    out = np.empty(3)
+    assert sr.einsum("ij,i->j", A, np.zeros(3), S=sr.min_plus, out=out) is out
+    assert out.tolist() == dense.min(0).tolist()
+    value, places = sr.einsum("ij,j->i", A, np.zeros(3), S=sr.min_plus, argmax=True)
+    assert (value.tolist(), places["j"].tolist()) == ([1, 2, 3], [1, 0, 2])
+    assert sr.einsum("ij->j", A, S=sr.min_plus).tolist() == dense.min(0).tolist()
+    assert np.array_equal(sr.einsum("bij,jk->bik", dense[None], A, S=sr.min_plus)[0],
+                          sr.matmul(dense, dense, sr.min_plus))
+    with pytest.raises(sr.SemiringError, match="operand 0 is sparse, and only a product of two matrices leaves it so"):
+        sr.einsum("ij->j", huge, S=sr.min_plus)
+    A.data[0] = np.nan
+    with pytest.raises(sr.SemiringError, match=r"operand 1\[0, 1\] is NaN"):
+        sr.einsum("ij,jk->ik", sr.Matrix(dense, sr.min_plus).to_sparse(), A, S=sr.min_plus)
+
+
+def test_a_packed_product_stays_packed() -> None:
+    truth = np.array([[True, False], [True, True]])
+    packed = sr.pack(truth)
+    got = sr.einsum("ji,jk->ik", packed, packed, S=sr.boolean)
+    assert np.array_equal(got.to_dense(), truth.T @ truth)
+    value, places = sr.einsum("ij,jk->ik", packed, packed, S=sr.boolean, argmax=True)
+    assert np.array_equal(value, truth @ truth)
+    assert places["j"][1, 1] == 1
 
 
 def test_what_is_no_element_is_refused_with_its_place() -> None:
@@ -58,8 +150,9 @@ def test_what_is_no_element_is_refused_with_its_place() -> None:
         sr.einsum("i,j->ij", np.array([100], "i1"), np.array([100], "i1"), S=sr.min_plus)
     with pytest.raises(sr.LawError, match="argmax needs a selective ⊕"):
         sr.einsum("ij->", A, S=sr.plus_times, argmax=True)
-    with pytest.raises(sr.SemiringError, match="the algebra by name"):
-        sr.einsum("ij", A, sr.min_plus, S=sr.min_plus)
+    for algebra in (sr.min_plus, "min-plus"):
+        with pytest.raises(sr.SemiringError, match="the algebra by name"):
+            sr.einsum("ij", A, algebra)
     with pytest.raises(sr.SemiringError, match="needs an algebra"):
         sr.einsum("ij->j", A)
     with pytest.raises(sr.SemiringError, match="optimize must be True, False, or a path"):
