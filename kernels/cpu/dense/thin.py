@@ -22,7 +22,6 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.machine.pieces import ranges, share
 from semiring.machine.threads import scratch, thread_count
 
-from .lanes import geometry as lanes_geometry
 from .lanes import scalar_and_vectors
 from .operations import exchanged
 
@@ -106,15 +105,12 @@ class ThinKernel:
 
     @classmethod
     def program_of(cls, lowering: Lowering) -> Program:
-        """The Numba text of a lowering for elements and for vectors, ⊕ of vectors, and sizes."""
+        """The Numba text of a lowering for elements and for vectors, with sizes, and ⊕ of vectors."""
         text, parts = scalar_and_vectors(lowering), lowering.components
-        count, height, masked = lanes_geometry(parts)
         plus = vectors("plus_of_vectors", "x, t", lowering.add.outputs, parts, rules=replace(LANES, fused={}))
-        scalars = ", ".join(f"np.{part.type.__name__}" for part in parts)
-        sizes = f"KEY = np.int{8 * parts[0].itemsize}\nCOUNT, HEIGHT, MASKED = {count}, {min(height, 4)}, {masked}\n" \
-                f"PARTS, ZEROS = ({scalars},), {'ZERO' if len(parts) > 1 else '(ZERO,)'}\n\n\n"
+        key = f"KEY = np.int{8 * parts[0].itemsize}\n\n\n"
         imported = "from semiring.kernels.cpu.compile.lane_rows import Rows\n\n"
-        return replace(text, prelude=f"{imported}{sizes}{text.prelude}{plus}\n\n")
+        return replace(text, prelude=f"{imported}{key}{text.prelude}{plus}\n\n")
 
     @classmethod
     def text_of(cls, text: Program) -> tuple[str, str]:
@@ -159,7 +155,7 @@ class ThinKernel:
     ) -> None:
         """A share of the rows of M, and of the terms of their sums."""
         accumulate, *rest = shared
-        _memory, sums = scratch(4 * M.itemsize)
+        _memory, sums = scratch(self.module.HEIGHT * M.itemsize)
         self.module.times_columns(
             M.ctypes.data, M.strides[0], x.ctypes.data, x.strides[0], out.ctypes.data, *out.strides, len(x),
             accumulate, first, last, begin, end, PIECE // M.itemsize, sums, *rest, 1,

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.kernels.cpu.compile import price
 from semiring.kernels.cpu.dense import thin
-from semiring.kernels.cpu.dense.thin import ThinKernel, cuts, turned
+from semiring.kernels.cpu.dense.thin import ThinKernel, cuts, thin_kernel, turned
 from semiring.kernels.lowering.general import general
+from semiring.machine.threads import ALIGNMENT
 
 inf = np.inf
 quick = settings(max_examples=40, suppress_health_check=list(HealthCheck))
@@ -89,6 +90,31 @@ def direct(name: str, A: np.ndarray, B: np.ndarray) -> np.ndarray:
     if name == "max_min":
         return np.minimum(A[:, :, None], B[None]).max(1, initial=-inf)
     return terms.sum(1) if name == "plus_times" else terms.min(1, initial=inf)
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("min_plus", "f8"), ("max_min", "i2"), ("plus_times", "f4")])
+def test_sums_stay_within_their_room(name: str, dtype: str, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms: list[tuple[np.ndarray, int]] = []
+
+    def exact(size: int) -> tuple[np.ndarray, int]:
+        memory = np.full(size + 4 * ALIGNMENT, 165, np.uint8)
+        rooms.append((memory, size))
+        return memory, -(-memory.ctypes.data // ALIGNMENT) * ALIGNMENT
+
+    monkeypatch.setattr(thin, "scratch", exact)
+    random = np.random.default_rng(4)
+    for m, k, n in (7, 5, 3), (130, 9, 1), (3, 40, 21), (2, 19, 16):
+        A, B = (random.integers(0, 50, shape).astype(dtype) for shape in ((m, k), (k, n)))
+        for a in layouts(A):
+            C = np.empty((m, n), dtype)
+            view = turned(C, a, B)
+            if view is not None:
+                thin_kernel(general(getattr(sr, name), C.dtype), view).product(view, False)
+                assert np.array_equal(C, sr.matmul(A, B, getattr(sr, name)))
+    assert len(rooms) > 10
+    for memory, size in rooms:
+        begin = -memory.ctypes.data % ALIGNMENT
+        assert (memory[:begin] == 165).all() and (memory[begin + size:] == 165).all(), size
 
 
 def test_operands_keep_their_order(small: None) -> None:
