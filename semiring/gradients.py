@@ -212,7 +212,7 @@ def _weighted(S: Semiring, form: LogSum, G: Any, A: Any, B: Any, C: Any, *, infi
 
 def _powers(S: Semiring, form: LogSum, G: Any, A: Any, B: Any, C: Any) -> Any:
     """Σ_j G_ij exp(a_ik + b_kj − c_ij), by kernels on a GPU, else by two products over the log-sum-exp."""
-    scale = _scale(form)
+    scale = scale_of(form)
     if is_on_gpu(A):
         from .kernels.cuda.choose import general_on_device
         from .kernels.cuda.dense.gradients import weighted
@@ -276,7 +276,7 @@ def _through_infinity(S: Semiring, form: LogSum, G: Any, A: Any, X: Any) -> Any:
     at = X.diagonal(0, -2, -1) == -zero
     tail, head, one = at[..., :, None], at[..., None, :], xp.eye(n, dtype=bool)
     within = tail & head & (zero != X) & (zero != X.swapaxes(-1, -2))
-    small = -natural(2 * n) / _scale(form)  # so that their cycles converge
+    small = -natural(2 * n) / scale_of(form)  # so that their cycles converge
     finite = xp.where(within, xp.where(zero == A, zero, small), xp.where(-zero == A, A.dtype.type(0), A))
     before = xp.where(tail | head | (-zero == A), zero, A)
     first = xp.where(~tail & (head | (-zero == A)), finite, zero)
@@ -299,12 +299,12 @@ def _library(A: Any) -> Any:
     return cupy
 
 
-def _scale(form: LogSum) -> float:
+def scale_of(form: LogSum) -> float:
     """The factor that makes an element a natural logarithm of the summed number."""
     return (natural(2) if form.binary else 1.0) * (-1.0 if form.negated else 1.0)
 
 
-def _shares(xp: Any, form: str, amount: Any, a: Any, b: Any) -> tuple[Any, Any]:
+def shares(xp: Any, form: str, amount: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """∂(a ⊗ b)/∂a and ∂(a ⊗ b)/∂b, times an amount; if operands of min or max are equal, the first counts."""
     if form == "add":
         return amount, amount
@@ -333,7 +333,7 @@ def _chosen(S: Semiring, form: str, G: Any, A: Any, B: Any, C: Any) -> tuple[Any
         won = matmul(A, B, S, argmax=True)[1]
     term = xp.maximum(won, 0).astype(np.int64)
     share = xp.where(won >= 0, G, G.dtype.type(0))
-    left, right = _shares(xp, form, share, xp.take_along_axis(A, term, -1), xp.take_along_axis(B, term, -2))
+    left, right = shares(xp, form, share, xp.take_along_axis(A, term, -1), xp.take_along_axis(B, term, -2))
     place = xp.arange(prod(stack)).reshape(*stack, 1, 1)
     rows, columns = xp.arange(m)[:, None], xp.arange(n)
     dA, dB = xp.zeros(A.shape, A.dtype), xp.zeros(B.shape, B.dtype)
@@ -365,7 +365,7 @@ def _along_trees(S: Semiring, form: str, G: Any, A: Any, X: Any) -> Any:
     for level in range(len(ends) - 1, 0, -1):
         at = order[int(ends[level - 1]) : int(ends[level])]
         to, edge = parents[at], edges[at]
-        along, across = _shares(xp, form, adjoint[at], flat[to], weights[edge])
+        along, across = shares(xp, form, adjoint[at], flat[to], weights[edge])
         xp.add.at(result, edge, across)
         xp.add.at(adjoint, to, along)
     return result.reshape(A.shape)

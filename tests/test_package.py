@@ -58,7 +58,8 @@ equations walks
 shapes
 api
 gradients
-torch jax
+sequence_gradients sequence_operands
+torch torch_operators torch_sequences jax
 distances
 csgraph
 networkx_backend

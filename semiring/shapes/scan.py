@@ -79,12 +79,17 @@ def scan(
     S = own_algebra("scan", (stack,)) if S is None else algebra(S)
     A = read_array(stack, S, "stack", "scan")
     X = None if initial is None else read_array(initial, S, "initial", "scan")
-    return Asked(partial(_offer, A, X, _axis(A, axis), bool(reverse)))
+    return Asked(partial(_offer, A, X, axis_of(A.shape, axis), bool(reverse)))
 
 
-def _axis(A: Dense, axis: Any) -> int:
-    """The number of the axis, from 0 on."""
-    shape = A.shape
+def axis_of(shape: tuple[int, ...], axis: Any) -> int:
+    """The number of the axis of steps of a stack, from 0 on.
+
+    Raises
+    ------
+    SemiringError
+        If the stack has no square matrices, or the axis is not one of its leading ones.
+    """
     if len(shape) < 3 or shape[-1] != shape[-2]:
         raise SemiringError(f"stack must hold square matrices, with shape (T, …, n, n), and has shape {shape}")
     if isinstance(axis, (bool, np.bool_)) or not isinstance(axis, (int, np.integer)):
@@ -128,17 +133,30 @@ def _shape(A: Dense, X: Dense | None, axis: int, reverse: bool) -> tuple[int, ..
     if X.dtype != A.dtype:
         raise SemiringError(f"stack is {dtype_text(A.dtype)} and initial is {dtype_text(X.dtype)}; convert one with "
                             ".astype(…)")
-    n, batch = A.shape[-1], tuple(size for i, size in enumerate(A.shape[:-2]) if i != axis)
-    if len(X.shape) < 2 or X.shape[-2 if reverse else -1] != n:
-        raise SemiringError(f"initial must be a matrix of shape {f'({n}, m)' if reverse else f'(m, {n})'} for a stack "
-                            f"of shape {A.shape}, and has shape {X.shape}; sr.forward takes vectors")
+    at = (*A.shape[:axis], *A.shape[axis + 1 : -2], A.shape[axis], *A.shape[-2:])
+    fit_initial(at, X.shape, reverse)
+    n = A.shape[-1]
+    return (*A.shape[:-2], n, X.shape[-1]) if reverse else (*A.shape[:-2], X.shape[-2], n)
+
+
+def fit_initial(stack: tuple[int, ...], X: tuple[int, ...], reverse: bool) -> None:
+    """Look whether an initial matrix fits a stack of shape (…, T, n, n).
+
+    Raises
+    ------
+    SemiringError
+        If it does not.
+    """
+    n, batch = stack[-1], stack[:-3]
+    if len(X) < 2 or X[-2 if reverse else -1] != n:
+        raise SemiringError(f"initial must be a matrix of shape {f'({n}, m)' if reverse else f'(m, {n})'} for matrices "
+                            f"of shape ({n}, {n}), and has shape {X}; sr.forward takes vectors")
     try:
-        fits = np.broadcast_shapes(X.shape[:-2], batch) == batch
+        fits = np.broadcast_shapes(X[:-2], batch) == batch
     except ValueError:
         fits = False
     if not fits:
-        raise SemiringError(f"initial has leading axes {X.shape[:-2]}, and the sequences of the stack {batch}")
-    return (*A.shape[:-2], n, X.shape[-1]) if reverse else (*A.shape[:-2], X.shape[-2], n)
+        raise SemiringError(f"initial has leading axes {X[:-2]}, and the sequences of the stack {batch}")
 
 
 def _run(
