@@ -30,7 +30,7 @@ from .kernels.cpu.dense import small
 from .kernels.lowering.base import Lowering
 from .kernels.lowering.general import general
 from .kernels.lowering.objects import python_objects
-from .kernels.numpy.small import SmallArrays, product_by_blas
+from .kernels.numpy.small import SmallArrays, by_blas
 from .kernels.numpy.small import fits as numpy_fits
 from .solvers.cycles import may_diverge
 from .solvers.dense.rings import cancels, is_exact
@@ -99,7 +99,7 @@ def by_numpy(verb: str, low: Lowering) -> Callable[..., Any]:
     low : Lowering
     """
     if verb == "product" and low.blas:
-        return product_by_blas
+        return by_blas(low)
     plain = general(low.algebra, low.dtype) if low.by_element and low.by_element.bits else low
     if not numpy_fits(plain):
         return _declined

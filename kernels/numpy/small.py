@@ -183,6 +183,17 @@ def fits(low: Lowering) -> bool:
     return numbers and (by_sums or (low.log_sum is not None and low.dtype.kind == "f"))
 
 
+def by_blas(low: Lowering) -> Callable[[np.ndarray, np.ndarray], Any]:
+    """What multiplies matrices or vectors of elements by BLAS, or gives None."""
+    carrier = low.algebra.carrier_in(low.dtype)
+    if carrier.op == "isfinite" and carrier.args[0].op == "input":  # which the product shows
+        return product_by_blas
+    inside = _inside(carrier, low.dtype)
+    if inside is None:
+        return product_by_blas
+    return lambda A, B: product_by_blas(A, B) if inside(A) and inside(B) else None
+
+
 def product_by_blas(A: np.ndarray, B: np.ndarray) -> Any:
     """A B of matrices or vectors of reals, or None: what is not finite spreads to sums that are not finite."""
     if not 0 < A.ndim < 3 > B.ndim > 0:

@@ -8,7 +8,7 @@ import pytest
 import semiring as sr
 from semiring.kernels.choose import by_element
 from semiring.kernels.lowering.general import general
-from semiring.kernels.numpy.small import SmallArrays, fits
+from semiring.kernels.numpy.small import SmallArrays, by_blas, fits
 
 F8 = np.dtype("f8")
 MIN_PLUS = SmallArrays(general(sr.min_plus, F8))
@@ -62,6 +62,14 @@ def test_carriers_are_tested() -> None:
     assert arrays.product(np.full((1, 1), 0.5), np.ones((1, 1))) == 0.5
     assert arrays.product(np.full((1, 1), 0.5), np.full((1, 1), 2.0)) is None
     assert arrays.closure(np.full((1, 1), 2.0)) is None
+
+
+def test_carriers_are_tested_before_numbers_are_multiplied_by_blas() -> None:
+    S = sr.Semiring("shares", add=np.add, mul=np.multiply, zero=0, one=1, carrier=lambda a: (a >= 0) & (a < np.inf))
+    shares, A = by_blas(general(S, F8)), np.array([[0.5, 0.25], [0.0, 1.0]])
+    assert shares(A, A).tolist() == (A @ A).tolist() and shares(A[0], A).tolist() == (A[0] @ A).tolist()
+    assert shares(A, -A) is None and shares(-A, A) is None and shares(A, np.full((2, 2), np.inf)) is None
+    assert by_blas(general(sr.plus_times, F8))(A, -A).tolist() == (A @ -A).tolist()
 
 
 @pytest.mark.parametrize(("S", "dtype"), [(sr.counting, "i8"), (sr.boolean, "i1"), (sr.min_plus, "f2")])
