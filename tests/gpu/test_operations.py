@@ -104,6 +104,6 @@ def test_operation_is_numpys(dtype: np.dtype) -> None:
 
 
 def prelude(dtype: np.dtype) -> str:
-    from semiring.kernels.cuda.compile.program import _file
+    from semiring.kernels.cuda.compile.program import file_text
 
-    return _file("compile/ops.cuh") + f"using Value = {rules.memory_type(dtype)};\n"
+    return file_text("compile/ops.cuh") + f"using Value = {rules.memory_type(dtype)};\n"

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from semiring.kernels.cuda.compile.launch import Function, Module, memory
-from semiring.kernels.cuda.compile.program import _file as file_text
+from semiring.kernels.cuda.compile.program import file_text
 
 ALIGN = 16  # bytes: where rows of operands begin
 MOST_DOWN = 65_535  # blocks of a grid, one below the other

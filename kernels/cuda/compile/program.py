@@ -238,11 +238,12 @@ class Program:
         return self.source("", "dense/elements.cu")
 
     def source(self, constants: str, name: str) -> str:
-        return "".join([_file("compile/ops.cuh"), self.prelude, constants, _file("compile/memory.cuh"), _file(name)])
+        ops, memory = file_text("compile/ops.cuh"), file_text("compile/memory.cuh")
+        return "".join([ops, self.prelude, constants, memory, file_text(name)])
 
 
 @lru_cache(8)
-def _file(name: str) -> str:
+def file_text(name: str) -> str:
     """A fixed file, so that errors of the compiler cite it."""
     return f'#line 1 "{name}"\n' + (Path(__file__).parents[1] / name).read_text(encoding="utf-8")
 
@@ -309,17 +310,17 @@ _RELAX = "DEVICE Value relax(Value c, Value a, Value b) {{ return {}; }}\n"
 def rank_source(dtype: np.dtype, rank: np.dtype) -> str:
     """The source of the kernels that replace values by ranks of another dtype, and ranks by values."""
     types = f"using Given = {memory_type(dtype)};\nusing Rank = {memory_type(rank)};\n"
-    return _file("compile/ops.cuh") + types + _file("dense/ranks.cu")
+    return file_text("compile/ops.cuh") + types + file_text("dense/ranks.cu")
 
 
 def exchange_source(low: CudaLowering) -> str:
     """The source of the way into storage and out of it; the same for all forms of an algebra in one storage."""
-    found = "constexpr int THREADS = 256;\n" + _file("dense/found.cuh")
+    found = "constexpr int THREADS = 256;\n" + file_text("dense/found.cuh")
     sums = _sums(low, replace(CUDA, fuses=partial(hides_no_infinity, operand_ranges(replace(low, within=None)))))
-    return Program(low.components, "".join(sums) + _data(low)).source(found, "dense/exchange.cu")
+    return Program(low.components, "".join(sums) + data_text(low)).source(found, "dense/exchange.cu")
 
 
-def _data(low: CudaLowering) -> str:
+def data_text(low: CudaLowering) -> str:
     """What an element of the data is, and how it becomes one in storage and back."""
     given, components = low.dtype, tuple(low.dtype[f] for f in low.dtype.names or ()) or (low.dtype,)
     plain = given.names is None
@@ -341,89 +342,8 @@ def close_source(low: CudaLowering, geometry: CloseGeometry) -> str:
     """The source of the closure of small matrices of data that storage holds as they are, which are looked at."""
     text = program(low)
     numbers = geometry.constants() + f"#define LOOKS\nconstexpr int THREADS = {geometry.threads};\n"
-    lines = text.prelude + _data(low)
-    return Program(text.components, lines).source(numbers + _file("dense/found.cuh"), "dense/close.cu")
-
-
-STORED = (
-    '#line 1 "data"\nusing Given = Value;\nusing Number = int;\nconstexpr bool IS_NUMBER = false;\n'
-    "DEVICE bool contains(Given) { return true; }\nDEVICE bool has_nan(Given) { return false; }\n"
-    "DEVICE Value encode(Given x) { return x; }\nDEVICE Given decode(Value y) { return y; }\n"
-    "DEVICE bool leaves(Value) { return false; }\n"
-)  # of data that are in storage
-
-
-@dataclass(frozen=True)
-class ThinGeometry:
-    """How small and thin products are cut; thin.cu has the picture."""
-
-    ROWS: int  # rows of an answer of a stack that a thread holds, and of a matrix that a warp reads at once
-    VECTOR: int  # elements that a thread loads at once
-    THREADS: int  # of a block
-    RESIDENT: int  # blocks that should fit in a multiprocessor, which limits their registers
-    SHARED: int = 0  # bytes of shared memory in which a block holds matrices of a stack
-    LOADS: int = 2  # runs of each operand of a stack that a thread asks memory for before it waits
-
-    def constants(self) -> str:
-        """The text of the numbers."""
-        return "".join(f"constexpr int {name} = {value};\n" for name, value in asdict(self).items())
-
-
-def thin_geometries(size: int, weight: float, powers: bool) -> tuple[ThinGeometry, ThinGeometry, ThinGeometry]:
-    """For elements of `size` bytes: for stacks of tiny matrices, for stacks of small ones, and for vectors.
-
-    Powers of logarithms are as light as + and ×, but for what is done once for each element.
-
-    The first two hold 8 and 32 elements of the answer a thread: tiny matrices need threads, and small ones have to read
-    shared memory seldom.
-    """
-    vector = 4 if size in (1, 2, 4) else 2 if size == 8 else 1
-    light = (powers or weight <= LIGHT) and vector > 1
-    return (
-        ThinGeometry(2, vector, 128, 8 if powers else 10 if light else 4, 12 << 10),
-        ThinGeometry(8 if light else 4, vector, 128, 5 if light else 3, 36 << 10, 4 if light else 2),
-        ThinGeometry(2 if light else 1, vector, 256, 3 if powers else 4 if light else 1),
-    )
-
-
-def _near_power(text: Program, binary: bool) -> str:
-    """A power of what is at most 0: in single precision by two instructions, off by ε (2 + |a|) in relation to it."""
-    if text.size == 8:
-        return f"::exp{'2' * binary}(a)"
-    return "exp2f(a)" if binary else f"exp2f(a * {literal(np.float32(1 / np.log(2)))})"
-
-
-def thin_source(low: CudaLowering, geometry: ThinGeometry, part: str, looks: bool, left: bool = True) -> str:
-    """The source of small and thin products.
-
-    Parameters
-    ----------
-    low : CudaLowering
-    geometry : ThinGeometry
-    part : {"STACK", "VECTORS"}
-        Products of a stack, or of a matrix and a vector.
-    looks : bool
-        Whether operands and the answer are data, which are looked at on the way; else they are in storage.
-    left : bool
-        Whether the matrix is the left factor of a vector.
-    """
-    text, form = program(low), low.log_sum
-    integers = looks and low.dtype.kind in "iu"
-    may_be_nan = looks and not low.drops_nan and (low.dtype.kind == "f" or low.dtype.names is not None)
-    lines = [text.prelude, _data(low) if looks else STORED]
-    if form is not None:
-        base, absent = "2" * form.binary, literal(low.components[0].type(low.zero[0]))
-        log = f"__log{base}f" if text.size == 4 else f"::log{base}"
-        lines += [
-            "#define POWERS\n", f"constexpr bool NEGATED = {'true' if form.negated else 'false'};\n",
-            f"DEVICE Value power(Value a) {{ return {_near_power(text, form.binary)}; }}\n",
-            f"DEVICE Value logarithm(Value x) {{ return {log}(x); }}\n",
-            f"DEVICE bool is_absent(Value a) {{ return a == {absent}; }}\n",
-        ]
-    numbers = geometry.constants() + f"#define {part}\n#define {'FACTS' if integers else 'FLAGS_ONLY'}\n"
-    for name, is_so in (("LOOKS", looks), ("MAY_BE_NAN", may_be_nan), ("MATRIX_LEFT", left)):
-        numbers += f"constexpr bool {name} = {'true' if is_so else 'false'};\n"
-    return Program(text.components, "".join(lines)).source(numbers + _file("dense/found.cuh"), "dense/thin.cu")
+    lines = text.prelude + data_text(low)
+    return Program(text.components, lines).source(numbers + file_text("dense/found.cuh"), "dense/close.cu")
 
 
 def _carrier(low: CudaLowering, given: tuple[np.dtype, ...]) -> str:
@@ -543,7 +463,7 @@ def sums_of_powers(low: CudaLowering) -> Program | None:
 def word_filler(dtype: np.dtype) -> str:
     """The source of the kernel that gives every element of A a word of its own."""
     narrow = np.dtype("u2") if dtype == np.float16 else dtype  # only the bits matter
-    return _file("compile/ops.cuh") + f"using Narrow = {memory_type(narrow)};\n" + _file("dense/words.cu")
+    return file_text("compile/ops.cuh") + f"using Narrow = {memory_type(narrow)};\n" + file_text("dense/words.cu")
 
 
 def _plain(operation: Traced, *names: str) -> str:

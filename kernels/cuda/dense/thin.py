@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semiring.kernels.cuda.compile.launch import Function, Module, memory, multiprocessors
-from semiring.kernels.cuda.compile.program import ThinGeometry, program, thin_geometries, thin_source
+from semiring.kernels.cuda.compile.program import program
+from semiring.kernels.cuda.compile.thin import ThinGeometry, thin_geometries, thin_source
 
 from .exchange import Report, exchange
 

@@ -22,10 +22,9 @@ from semiring.kernels.cuda.compile.program import (
     product_geometries,
     program,
     rank_source,
-    thin_geometries,
-    thin_source,
     word_filler,
 )
+from semiring.kernels.cuda.compile.thin import thin_geometries, thin_source
 from semiring.kernels.cuda.dense import gradients
 from semiring.kernels.cuda.history import blocks, edges, matrix
 from semiring.kernels.cuda.sparse import fronts, product, search, trees
