@@ -309,12 +309,20 @@ def program(lowering: Lowering) -> Program:
         function("defined", "a", [lowering.defined], components, [np.dtype(bool)]),
     ]
     text = "\n\n".join(functions)
-    helpers = [name for name in HELPERS if re.search(rf"\b(?<!\.){name}\(", text)]
-    imports = f"from semiring.kernels.cpu.compile.scalar import {', '.join(helpers)}\n\n\n" if helpers else ""
-    prelude = f"{imports}{text}\n\n"
+    prelude = f"{imports_of(text)}{text}\n\n"
     combine = _combine(lowering)
     digest = blake2b((prelude + combine).encode(), digest_size=4).hexdigest()
     return Program(f"{name_of(components)}_{digest}", components, lowering.zero, lowering.one, prelude, combine)
+
+
+def imports_of(text: str) -> str:
+    """The line that imports the functions of scalar.py that a text calls; nothing if it calls none.
+
+    >>> imports_of("return gcd(a, np.fmod(b, 2))").strip()
+    'from semiring.kernels.cpu.compile.scalar import gcd'
+    """
+    helpers = [name for name in HELPERS if re.search(rf"\b(?<!\.){name}\(", text)]
+    return f"from semiring.kernels.cpu.compile.scalar import {', '.join(helpers)}\n\n\n" if helpers else ""
 
 
 def _combine(lowering: Lowering) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 from semiring.algebra.evaluate import Rules
 from semiring.algebra.expression import Expression, apply, constant, operand
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, has_fma, host_features, program, source
+from semiring.kernels.cpu.compile.program import Program, has_fma, host_features, imports_of, program, source
 from semiring.kernels.cpu.compile.rules import LANES, function, vectors
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.contraction import fuses_in_step, hides_no_infinity, operand_ranges, whole_step
@@ -72,7 +72,8 @@ def scalar_and_vectors(lowering: Lowering) -> Program:
         sizes |= {"BINARY": form.binary, "NEGATED": form.negated, "FUSED": has_fma()}
     head = f"from semiring.kernels.cpu.compile.{'lane_powers import Powers' if form else 'lane_rows import Rows'}"
     assigned = "".join(f"{name} = {value}\n" for name, value in sizes.items())
-    prelude = f"{text.prelude if form is None else ''}{chr(10).join(functions)}\n\n{head}\n\n{assigned}\n\n"
+    own = "\n".join(functions)
+    prelude = f"{text.prelude if form is None else ''}{imports_of(own)}{own}\n\n{head}\n\n{assigned}\n\n"
     digest = blake2b(prelude.encode(), digest_size=4).hexdigest()
     return replace(text, name=f"lanes_{'_'.join(p.name for p in parts)}_{digest}", prelude=prelude)
 

@@ -21,7 +21,16 @@ from semiring.algebra.complexes import split_complex
 from semiring.algebra.constants import cast_constant
 from semiring.algebra.expression import Expression, apply, constant, operand, postorder, substitute
 from semiring.kernels.cpu.compile import cache, powers
-from semiring.kernels.cpu.compile.program import Program, geometry, has_fma, program, round_up, small_source, text_of
+from semiring.kernels.cpu.compile.program import (
+    Program,
+    geometry,
+    has_fma,
+    imports_of,
+    program,
+    round_up,
+    small_source,
+    text_of,
+)
 from semiring.kernels.cpu.compile.rules import function
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.boolean import is_boolean
@@ -144,7 +153,9 @@ def _text(low: Lowering, verb: str) -> tuple[str, str]:
             "LEAST": f"FIRST({8 * float(limits.tiny) / float(limits.eps)!r})",
             "TILE_SPACE": space, "TILE_ROW": row, "ROOM": max(constants["ROOM"], 3 * space + 2 * row),
         }
-    text = small_source(low.components, given, ways.bits, TEMPLATE, constants, "\n\n".join(texts) + text_of(BLOCKS))
+    own = "\n\n".join(texts)
+    own = f"{imports_of(own)}{own}{text_of(BLOCKS)}"
+    text = small_source(low.components, given, ways.bits, TEMPLATE, constants, own)
     return f"small_{low.dtype.name}_{blake2b(text.encode(), digest_size=4).hexdigest()}", text
 
 

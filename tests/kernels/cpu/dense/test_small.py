@@ -86,3 +86,13 @@ def test_algebras_whose_elements_enter_alike_share_a_module() -> None:
 def test_what_has_no_ufunc(dtype: str) -> None:
     low = by_element(sr.min_plus, np.dtype(dtype))
     assert low is None or not fits(low)
+
+
+def test_carriers_may_call_functions_that_the_operations_do_not() -> None:
+    """Here the remainder, which the compiled module imports."""
+    S = sr.Semiring("divisors of 60", add=np.lcm, mul=np.gcd, zero=1, one=60,
+                    carrier=lambda a: (a > 0) & (60 % np.maximum(a, 1) == 0))
+    A = np.array([[12, 1], [30, 20]], "i4")
+    C, strange = of(S, "i4")(A, A)
+    assert not strange and C.tolist() == [[12, 1], [30, 20]]
+    assert of(S, "i4")(A, A - 5)[1]
