@@ -139,14 +139,21 @@ class OfObjects:
         if left.ndim != 2 or right.ndim != 2 or left.shape[1] != len(right) or (A.ndim == 1 and B.ndim == 1):
             return None
         C = np.empty((len(left), right.shape[1]), object)
-        self._kernel.multiply(C, left, right)
+        try:
+            self._kernel.multiply(C, left, right)
+        except TypeError:  # of a number for which an operation is not defined
+            return None
         return C if A.ndim == B.ndim else C[0] if A.ndim == 1 else C[:, 0]
 
     def _closure(self, A: np.ndarray) -> np.ndarray | None:
         if A.ndim != 2 or A.shape[0] != A.shape[1]:
             return None
         D = A.copy()
-        sound = self._kernel.close(D) < 0 and not (self._cancels and not is_exact(D))
+        try:
+            sound = self._kernel.close(D) < 0
+        except TypeError:
+            return None
+        sound = sound and not (self._cancels and not is_exact(D))
         return D if sound else None
 
     def solution(self, A: np.ndarray, B: np.ndarray) -> np.ndarray | None:
@@ -158,11 +165,11 @@ class OfObjects:
         D, X = A.copy(), B[:, None].copy() if B.ndim == 1 else B.copy()
         try:
             elimination.factor(D, self._kernel, PIVOTS)
-        except UndefinedStar:
+            if self._cancels and not is_exact(D):
+                return None
+            elimination.solve(D, X, self._kernel, PIVOTS)
+        except (UndefinedStar, TypeError):
             return None
-        if self._cancels and not is_exact(D):
-            return None
-        elimination.solve(D, X, self._kernel, PIVOTS)
         return X[:, 0] if B.ndim == 1 else X
 
     def _is_plain(self, A: np.ndarray) -> bool:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.parts import chunks
 
 Place = tuple[int, int]
+INTEGERS = (int, np.bool_, np.integer)  # for which all operations are defined
+TIMES = (np.datetime64, np.timedelta64)  # of which NumPy counts some among the integers
 STRANGERS = (type(None), str, bytes, list, tuple, dict, set, frozenset, np.ndarray)  # that are not numbers
 
 
@@ -169,13 +172,39 @@ def _moved(at: np.ndarray, first: Place) -> tuple[int, ...]:
 
 
 def _refuse_strangers(S: Semiring, what: str, array: np.ndarray) -> None:
-    """Refuse Python objects that are not numbers."""
-    if not any(issubclass(kind, STRANGERS) for kind in kinds_of(array)):
-        return
+    """Refuse Python objects that are not numbers, and those for which an operation is not defined."""
+    doubtful = {kind for kind in kinds_of(array) if not issubclass(kind, INTEGERS) or issubclass(kind, TIMES)}
     for at, value in np.ndenumerate(array):
+        if not doubtful:
+            return
+        if (kind := type(value)) not in doubtful:
+            continue
         if isinstance(value, STRANGERS):
             _refuse(what, clip_repr(value), at, f"{S.name} computes with numbers; mark an absent edge with the "
                     f"algebra's zero, {show(S.zero)}")
+        if not _computes_with(S, value):
+            _refuse(what, clip_repr(value), at, f"the operations of {S.name} are not defined for objects of type "
+                    f"{kind.__name__}; pass numbers of another type")
+        doubtful.remove(kind)
+
+
+def _computes_with(S: Semiring, value: Any) -> bool:
+    """Whether an algebra's operations are defined for a value; for other objects than numbers, with zero and one too."""
+    do: dict[str, Any] = S.over(object).scalar
+    try:
+        do["carrier"](value)
+        do["raw_mul"](value, value)
+        do["add"](value, value)
+        if not isinstance(value, Number) or isinstance(value, TIMES):
+            do["add"](value, S.zero)
+            if S.one is not None:
+                do["add"](value, S.one)
+                do["raw_mul"](value, S.one)
+    except (TypeError, AttributeError, ValueError):
+        return False
+    except ArithmeticError:  # of this value alone
+        return True
+    return True
 
 
 def _refuse(what: str, value: str, position: Sequence[int], why: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime, timedelta
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -146,6 +148,26 @@ def test_objects_with_which_nobody_computes(stranger: Any, shown: str) -> None:
     A[1, 0] = nan
     with pytest.raises(sr.SemiringError, match=r"^A\[1, 0\] is NaN"):
         facts(sr.min_plus, A)
+
+
+@pytest.mark.parametrize("stranger", [
+    datetime(2020, 1, 1), timedelta(1), np.datetime64("2020-01-01"), np.timedelta64(1, "D"), 1 + 2j, object(), int,
+])
+def test_objects_for_which_an_operation_is_not_defined(stranger: Any) -> None:
+    A = np.full((2, 2), Decimal(1), object)
+    A[0, 1], A[1, 1] = 3, inf
+    assert facts(sr.min_plus, A) == Facts()
+    A[1, 0] = stranger
+    with pytest.raises(sr.SemiringError, match=r"^A\[1, 0\] is .*: the operations of min-plus are not defined for obj"):
+        facts(sr.min_plus, A)
+
+
+def test_numbers_of_any_type_are_elements_if_their_operations_are_defined() -> None:
+    facts(sr.plus_times, np.array([[1 + 2j, 3], [Fraction(1, 3), 4]], object))
+    facts(sr.max_min, np.full((2, 2), Decimal("0.5"), object))
+    for number in (2.0, Fraction(1, 2), np.float64(2)):
+        with pytest.raises(sr.SemiringError, match=r"^A\[0, 0\] is .*: the operations of bitset-may are not def"):
+            facts(sr.bitset_may, np.full((2, 2), number, object))
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (4, 2, 3), (2, 5, 2, 3), (0, 2, 3), (2, 0, 0), (3, 0, 2, 0)])

@@ -197,3 +197,17 @@ def test_small_calls_go_the_short_way(kind: str) -> None:
     for call, operands in ((small.product, (A, B, S)), (small.solve, (A, B, S)), (small.closure, (A, S))):
         assert call(operands, {}) is not None and call(operands, {"check": False}) is None
     assert small.product((A, B.T, S), {}) is None  # shapes do not fit, which the general way says
+
+
+@pytest.mark.parametrize("stranger", [Fraction(1, 2), 2.0, None])
+def test_the_general_way_refuses_what_no_operation_is_defined_for(stranger: Any) -> None:
+    """The short way into small calls leaves it to that."""
+    A = np.full((3, 3), 1, object)
+    strange = A.copy()
+    strange[1, 2] = stranger
+    for verb, operands, name in [(sr.matmul, (strange, A), "A"), (sr.matmul, (A, strange[1]), "B"),
+                                 (sr.closure, (strange,), "A"), (sr.solve, (strange, A), "A"),
+                                 (sr.solve, (A, strange), "B")]:
+        place = "2" if operands[-1].ndim == 1 else "1, 2"
+        with pytest.raises(sr.SemiringError, match=rf"^{name}\[{place}\] is "):
+            verb(*operands, sr.bitset_may)
