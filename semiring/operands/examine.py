@@ -189,7 +189,7 @@ def _refuse_strangers(S: Semiring, what: str, array: np.ndarray) -> None:
 
 
 def _computes_with(S: Semiring, value: Any) -> bool:
-    """Whether an algebra's operations are defined for a value; for other objects than numbers, with zero and one too."""
+    """Whether an algebra's operations are defined for a value, and with zero and one for what is not a number."""
     do: dict[str, Any] = S.over(object).scalar
     try:
         do["carrier"](value)
