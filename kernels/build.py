@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from .cpu.bits.choose import CODE
 from .cpu.compile.cache import Function
 from .cpu.compile.price import Code, Renting, has_numba
-from .cpu.dense import folds, lanes
+from .cpu.dense import folds, lanes, prefixes
 from .interface import ElementKernel, Kernel
 from .lowering.base import Lowering
 from .numpy import bits, dense, fronts, rows, spanning
@@ -107,6 +107,7 @@ WINNER_TERM = 6e-9  # and for each of the terms
 WALK_STEP = 1e-5  # seconds in which `semiring.algorithms.trees` goes back by an edge of a walk
 WALK_TERM = 2e-9  # and those for a term of the row that it needs
 PAIR = 2e-4  # seconds in which rows of factors, at some columns only, tell the element of a pair
+SCANNED = 2e-8  # seconds in which NumPy makes a prefix of those of pairs
 FOLDED = 4e-9  # seconds in which NumPy folds an element in pairs, or by its power
 TREE_VERTEX = 2e-5  # seconds in which `semiring.algorithms.trees` reaches a vertex by itself
 TREE_EDGE = 3e-7  # seconds in which `semiring.algorithms.trees` looks at an edge for one line
@@ -147,6 +148,8 @@ PURPOSES = {
     "thin": Purpose("dense.thin:ThinKernel", _linear(0.0, COPIED), 2, "products", lambda low: False),
     "sums": Purpose("dense.folds:SUMS", _linear(0.0, FOLDED), 2, "products", partial(folds.fits, op="add")),
     "prods": Purpose("dense.folds:PRODUCTS", _linear(0.0, FOLDED), 2, "products", partial(folds.fits, op="mul")),
+    "prefix sums": Purpose("dense.prefixes:SUMS", _linear(0.0, SCANNED), 3, "products", prefixes.fits),
+    "prefix products": Purpose("dense.prefixes:PRODUCTS", _linear(0.0, SCANNED), 3, "products", prefixes.fits),
     "winners": Purpose("sparse.winners:WinnersKernel", _linear(WINNER_STEP, WINNER_TERM), fits=lambda low: False),
 }
 

@@ -34,6 +34,10 @@ from .solvers.sparse.traversals import levels_of
 
 Step = Callable[[], object]
 
+BY_VECTORS = (  # purposes of dense arrays
+    "stacks", "closures of stacks", "chains", "spanning tree", "sums", "prods", "prefix sums", "prefix products",
+)
+
 
 def warmup(*algebras: Semiring | str, dtypes: Any = None, sparse: bool = False) -> None:
     """Compile the kernels of some algebras, and keep them for later processes.
@@ -99,7 +103,7 @@ def _steps_for(S: Semiring, dtype: np.dtype, sparse: bool) -> Iterator[Step]:
             yield partial(_multiply, low)
             if not S.product_only:
                 yield partial(_close, low)
-        for name in ("stacks", "closures of stacks", "chains", "spanning tree", "sums", "prods"):
+        for name in BY_VECTORS:
             if low.kind == "numba" and (purpose := PURPOSES[name]).fits(low):
                 code_of(low, name).repays(0.0)
                 yield from (function.make for function in purpose.code(low))

@@ -83,7 +83,8 @@ def folded_runs(operate: Operate, values: np.ndarray, offsets: np.ndarray) -> np
 
 
 def in_pieces(
-    piece: Callable[..., np.ndarray], x: np.ndarray, axes: Sequence[int], commutes: bool, most: int = CHUNK
+    piece: Callable[..., np.ndarray], x: np.ndarray, axes: Sequence[int], commutes: bool, most: int = CHUNK,
+    again: Callable[..., np.ndarray] | None = None,
 ) -> np.ndarray:
     """Fold an array along some axes, in pieces that stay in the cache and that threads share.
 
@@ -98,6 +99,8 @@ def in_pieces(
         Whether the operands of the operation may be exchanged.
     most : int
         Elements of a piece.
+    again : callable, optional
+        Folds the results of pieces; default: `piece`.
 
     Returns
     -------
@@ -112,11 +115,13 @@ def in_pieces(
 
     def fold(number: int, first: int, last: int) -> None:
         part = x[(slice(None),) * axis + (slice(first, last),)]
-        found[number] = in_pieces(piece, part, axes, commutes, most)
+        found[number] = in_pieces(piece, part, axes, commutes, most, again)
 
     share(fold, [(number, *run) for number, run in enumerate(runs)], None)
     partial = np.concatenate(found, axis)
-    return in_pieces(piece, partial, [axis], commutes, most) if axis in axes and len(runs) > 1 else partial
+    if axis not in axes or len(runs) == 1:
+        return partial
+    return in_pieces(again or piece, partial, [axis], commutes, most)
 
 
 def _cut(x: np.ndarray, axes: Sequence[int], commutes: bool, most: int) -> tuple[int, int]:

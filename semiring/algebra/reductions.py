@@ -138,8 +138,8 @@ class Reductions(Elementwise):
 
         Notes
         -----
-        Prefixes are made of those of neighbours in pairs (G. E. Blelloch, Prefix sums and their applications, 1990): an
-        element passes at most 2 log₂ n operations, each of which may round.
+        Prefixes are made of those of neighbours in pairs (G. E. Blelloch, Prefix sums and their applications, 1990), or
+        of blocks of 128 terms: an element passes at most 128 + 2 log₂ n operations, each of which may round.
 
         Examples
         --------

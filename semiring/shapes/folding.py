@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import prod
 from operator import ge, gt, le, lt
 from typing import Any
@@ -19,10 +19,12 @@ from semiring.algebra.overflow import ends
 from semiring.algebra.proofs import commutes
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
-from semiring.kernels.build import FOLDED, code_of, renting, repays
+from semiring.kernels.build import FOLDED, SCANNED, code_of, renting, repays
 from semiring.kernels.cpu.compile.price import has_numba
-from semiring.kernels.cpu.dense.folds import FoldKernel, Group, along, fits, grouped
+from semiring.kernels.cpu.dense.folds import TERMS, FoldKernel, Group, along, fits, grouped
 from semiring.kernels.cpu.dense.folds import kernel as fold_kernel
+from semiring.kernels.cpu.dense.prefixes import PrefixKernel
+from semiring.kernels.cpu.dense.prefixes import kernel as prefix_kernel
 from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.logsum import LogSum, log_sum
 from semiring.kernels.lowering.objects import python_integers
@@ -34,10 +36,12 @@ LEAST = 1 << 14  # elements from which compiled code is worth its call
 ADJACENT = 1 << 10  # adjacent elements from which NumPy's reduction is as fast as memory
 AT_ONCE = 1 << 22  # elements that a function of NumPy takes at once if it needs no other pass
 PURPOSES_OF = {"add": "sums", "mul": "prods"}
+RUNNING_OF = {"add": "prefix sums", "mul": "prefix products"}
+RUNNING_FROM = 1 << 10  # elements from which compiled prefixes are worth their call
 LARGE = 2.0**62  # a product of integers that floats put below it is below 2⁶³
 COMPARED = {"less": lt, "less_equal": le, "greater": gt, "greater_equal": ge}
 MIRRORED = {"less": gt, "less_equal": ge, "greater": lt, "greater_equal": le}
-Piece = Callable[[np.ndarray, Sequence[int]], np.ndarray]
+Piece = Callable[..., np.ndarray]
 Comparison = tuple[Callable[[Any, Any], Any], Any]
 
 
@@ -96,7 +100,7 @@ class Fold:
         if not repays(kernel.lowering, x.size * FOLDED, PURPOSES_OF[self.op]):
             with renting(kernel.lowering, PURPOSES_OF[self.op]):
                 return self._by_numpy(x, axes)
-        found = along(kernel, x, axes, self._by_numpy)
+        found = along(kernel, x, axes, partial(self._by_numpy, look=False))
         if found is None:
             raise NotElements
         return found
@@ -118,22 +122,26 @@ class Fold:
             return "powers relative to the maximum, by NumPy"
         return "neighbours in pairs" if self.ufunc is None else f"numpy.{self.ufunc.__name__}"
 
-    def _by_numpy(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+    def _by_numpy(self, x: np.ndarray, axes: Sequence[int], look: bool = True) -> np.ndarray:
+        """Fold by NumPy; only if `look`, refuse what is not an element, such as a partial sum that overflows."""
         if self.whole is not None:
             with suppress(Beyond):
-                return self.fitted(in_pieces(self.of_whole_numbers, x, axes, True))
+                whole = self.of_whole_numbers
+                return self.fitted(in_pieces(whole, x, axes, True, again=_unseen(whole)))
         most = AT_ONCE if self.result_tells else CHUNK
+        again = _unseen(self._piece)
         try:
-            return self._narrowed(in_pieces(self._piece, x, axes, self.commutes, most))
+            return self._narrowed(in_pieces(self._piece if look else again, x, axes, self.commutes, most, again))
         except SemiringError:
-            return self._exactly(lambda fold, given: in_pieces(fold._piece, given, axes, fold.commutes), x)
+            return self._exactly(lambda fold, given: in_pieces(
+                fold._piece, given, axes, fold.commutes, again=_unseen(fold._piece)), x)
 
     def _at_speed(self, groups: Sequence[Group], x: np.ndarray) -> bool:
         """Whether a function of NumPy is as fast as memory: along what is adjacent, with no test of each element."""
         inner = groups[-1] if groups else None
         tells = self.result_tells or (self.dtype.kind != "f" and self.takes_all)
-        return inner is None or (self.ufunc is not None and tells and inner.goes and inner.length >= ADJACENT
-                                 and inner.stride == x.itemsize)
+        return inner is None or (self.ufunc is not None and tells and inner.length >= ADJACENT
+                                 and inner.stride == x.itemsize and (inner.goes or self.ufunc is not np.add))
 
     @cached_property
     def compiled(self) -> FoldKernel | None:
@@ -150,7 +158,26 @@ class Fold:
 
     def running_method(self, x: np.ndarray, axis: int) -> str:
         """How `prefixes` are computed, in words."""
+        kernel = self.running if x.size >= RUNNING_FROM else None
+        if kernel is not None and code_of(kernel.lowering, RUNNING_OF[self.op]).is_due(x.size * SCANNED):
+            return "compiled lines or rows"
         return "prefixes of pairs"
+
+    @cached_property
+    def running(self) -> PrefixKernel | None:
+        """The compiled kernel of prefixes; None if there is none, or results of integers have to be looked at."""
+        S, dtype = self.algebra, self.dtype
+        if S.traced is None or dtype.kind not in "biufcV" or not has_numba():
+            return None
+        wide: np.dtype = np.dtype(np.float32) if self._single is not None else dtype
+        parts = [wide[f] for f in wide.names] if wide.names else [wide]
+        whole = any(part.kind in "iu" for part in parts)
+        if S.working(wide) != wide or wide == np.float16 or (whole and (self.op == "mul" or any(ends(S, wide)))):
+            return None
+        low = general(S, wide)
+        exact = all(part.kind in "biu" for part in parts) or (self.op == "add" and S.selective)
+        traced = S.traced.add if self.op == "add" else S.traced.raw_mul
+        return prefix_kernel(low, self.op, exact or traced.is_plain(*EXACT)) if low.kind == "numba" else None
 
     def prefixes(self, x: np.ndarray, axis: int) -> np.ndarray:
         """Fold all elements up to each along an axis.
@@ -162,6 +189,32 @@ class Fold:
         SemiringError
             If integers leave the dtype.
         """
+        if x.size >= RUNNING_FROM and (kernel := self.running) is not None:
+            if repays(kernel.lowering, x.size * SCANNED, RUNNING_OF[self.op]):
+                return self._compiled_prefixes(kernel, x, axis)
+            with renting(kernel.lowering, RUNNING_OF[self.op]):
+                return self._prefixes_by_numpy(x, axis)
+        return self._prefixes_by_numpy(x, axis)
+
+    def _compiled_prefixes(self, kernel: PrefixKernel, x: np.ndarray, axis: int) -> np.ndarray:
+        low = kernel.lowering
+        if not low.is_identity and not self._are_elements(x):
+            raise NotElements
+        given = low.encode(np.require(self._widened(x), None, ["C", "A"]), False)
+        found = kernel.prefixes(
+            given.reshape(prod(x.shape[:axis]), x.shape[axis], -1),
+            lambda some: np.asarray(low.encode(scanned(self._operate, low.decode(some)), False)),
+        )
+        if found is None:
+            raise NotElements
+        return self._narrowed(low.decode(found.reshape(x.shape)))
+
+    def _prefixes_by_numpy(self, x: np.ndarray, axis: int) -> np.ndarray:
+        if self.whole is not None and x.size:
+            with suppress(Beyond):
+                return np.ascontiguousarray(self.fitted(
+                    self._in_64_bits(self.whole.accumulate, x, x.shape[axis], True, axis=axis)
+                ))
         if not self._are_elements(x):
             raise NotElements
         given = np.moveaxis(x, axis, 0)
@@ -185,31 +238,35 @@ class Fold:
             return self._by_powers
         return self._by_pairs if self.ufunc is None else self._by_ufunc
 
-    def _by_pairs(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
-        if not self._are_elements(x):
+    def _by_pairs(self, x: np.ndarray, axes: Sequence[int], look: bool = True) -> np.ndarray:
+        if look and not self._are_elements(x):
             raise NotElements
         x = self._widened(x)
         for axis in reversed(axes):
             x = folded(self._operate, x, axis)
         return x
 
-    def _by_ufunc(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+    def _by_ufunc(self, x: np.ndarray, axes: Sequence[int], look: bool = True) -> np.ndarray:
         ufunc = self.ufunc
         assert ufunc is not None
         if ufunc is np.add and (len(axes) != 1 or x.strides[axes[0]] != x.itemsize):  # it sums up one by one
-            return self._by_pairs(x, axes)
-        if not self.result_tells and not self._are_elements(x):
+            if x.flags.c_contiguous and axes and axes[0] == x.ndim - len(axes):
+                one = self._by_ufunc(x.reshape(*x.shape[: axes[0]], -1), [axes[0]], look)
+                return one.reshape(*one.shape[: axes[0]], *[1] * len(axes))
+            if len(axes) != 1 or x.shape[axes[0]] > TERMS:
+                return self._by_pairs(x, axes, look)
+        if look and not self.result_tells and not self._are_elements(x):
             raise NotElements
         with np.errstate(all="ignore"):
             found: np.ndarray = ufunc.reduce(self._widened(x), axis=tuple(axes), keepdims=True)
-        if self.result_tells and not np.isfinite(found).all() and not self._are_elements(x):
+        if look and self.result_tells and not np.isfinite(found).all() and not self._are_elements(x):
             raise NotElements
         return found
 
-    def _by_powers(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+    def _by_powers(self, x: np.ndarray, axes: Sequence[int], look: bool = True) -> np.ndarray:
         assert self._form is not None
         found = folded_powers(self._form, self._widened(x), axes)
-        if is_nan(found).any() and not self._are_elements(x):
+        if look and is_nan(found).any() and not self._are_elements(x):
             raise NotElements
         return found
 
@@ -231,7 +288,7 @@ class Fold:
         absorbs = zero in (limits.min, limits.max) or (found is np.multiply and not zero)
         return found if self.op == "add" or absorbs else None
 
-    def of_whole_numbers(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+    def of_whole_numbers(self, x: np.ndarray, axes: Sequence[int], look: bool = True) -> np.ndarray:
         """Ordinary sums or products of integers, in 64 bits.
 
         Raises
@@ -241,23 +298,28 @@ class Fold:
         NotElements
             If something in x is not an element.
         """
-        if x.dtype == self.dtype and not self._are_elements(x):
-            raise NotElements
+        assert self.whole is not None
+        terms = prod(x.shape[axis] for axis in axes)
+        return self._in_64_bits(self.whole.reduce, x, terms, look, axis=tuple(axes), keepdims=True)
+
+    def _in_64_bits(
+        self, compute: Callable[..., np.ndarray], x: np.ndarray, terms: int, look: bool, **how: Any
+    ) -> np.ndarray:
+        """Ordinary sums or products of so many terms; raises what `of_whole_numbers` does."""
         limits, wide = np.iinfo(x.dtype), np.dtype(f"{x.dtype.kind}8")
         low, high = int(np.minimum.reduce(x, axis=None)), int(np.maximum.reduce(x, axis=None))
+        if look and not (self._are_elements(x) if self.comparisons is None else self._fulfilled((low, high))):
+            raise NotElements
         if high == limits.max or (low and low == limits.min):
             raise Beyond
-        how: dict[str, Any] = {"axis": tuple(axes), "keepdims": True}
         if self.whole is np.add:
-            fits = max(high, -low) * prod(x.shape[axis] for axis in axes) <= np.iinfo(wide).max
+            fits = max(high, -low) * terms <= np.iinfo(wide).max
         else:
             with np.errstate(all="ignore"):
-                fits = bool((np.abs(np.multiply.reduce(x, dtype=np.float64, **how)) < LARGE).all())
+                fits = bool((np.abs(compute(x, dtype=np.float64, **how)) < LARGE).all())
         if not fits:
             raise Beyond
-        assert self.whole is not None
-        found: np.ndarray = self.whole.reduce(x, dtype=wide, **how)
-        return found
+        return compute(x, dtype=wide, **how)
 
     def fitted(self, found: Any) -> Any:
         """Integers in the dtype of the elements.
@@ -291,9 +353,13 @@ class Fold:
             return not (self.dtype.kind == "f" and is_nan(x).any())
         if self.comparisons is not None:  # the carrier is an interval
             ends = np.minimum.reduce(x, axis=None), np.maximum.reduce(x, axis=None)  # NaN if there is one
-            return all(holds(end, than) for end in ends for holds, than in self.comparisons)
+            return self._fulfilled(ends)
         with np.errstate(all="ignore"):
             return bool(np.all(self.arithmetic.contains(x)))
+
+    def _fulfilled(self, ends: Sequence[Any]) -> bool:
+        """Whether the least and the largest number are elements, if the carrier is an interval."""
+        return all(holds(end, than) for end in ends for holds, than in self.comparisons or ())
 
     @cached_property
     def comparisons(self) -> list[Comparison] | None:
@@ -324,6 +390,11 @@ class Fold:
         found: np.ufunc = getattr(np, name)
         return found
 
+    @property
+    def selects(self) -> bool:
+        """Whether a function of NumPy gives one of its operands, or their bits: no result is NaN."""
+        return self.ufunc is not None and self.ufunc is not np.add
+
     @cached_property
     def result_tells(self) -> bool:
         """Whether a finite result of floats shows that all operands are elements."""
@@ -341,6 +412,11 @@ class Fold:
         if self.op != "add" or S.traced is None or S.working(self.dtype) != self.dtype:
             return None
         return log_sum(S.traced, S.zero, self.dtype)
+
+
+def _unseen(piece: Piece) -> Piece:
+    """The same for results of pieces, which are not looked at."""
+    return partial(piece, look=False)
 
 
 @lru_cache(1024)

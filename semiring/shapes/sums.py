@@ -260,7 +260,7 @@ def _refuse_nan(fold: Fold, result: np.ndarray) -> None:
     SemiringError
         If numbers left the range of the dtype.
     """
-    if result.dtype.kind not in "fcV" or not (found := is_nan(result)).any():
+    if result.dtype.kind not in "fcV" or fold.selects or not (found := is_nan(result)).any():
         return
     at = f" at [{', '.join(map(str, np.argwhere(found)[0].tolist()))}]" if result.ndim else ""
     raise SemiringError(

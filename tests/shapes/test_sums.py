@@ -240,6 +240,15 @@ def test_complex_sums() -> None:
         sr.plus_times.sum(x, 1)
 
 
+@pytest.mark.parametrize("shape", [(200, 2000), (3000, 100), (20000,)])
+def test_sums_that_overflow_on_the_way(shape: tuple[int, ...]) -> None:
+    x = np.full(shape, 1e307)
+    for axis in (None, 0, -1):
+        assert np.all(sr.plus_times.sum(x, axis) == inf) and np.all(sr.plus_times.sum(-x, axis) == -inf)
+        assert np.all(sr.plus_times.prod(x, axis) == inf)
+        assert np.ravel(sr.plus_times.cumsum(x, axis))[-1] == inf
+
+
 def test_initial_out_and_empty_axes() -> None:
     x = np.arange(6.0).reshape(2, 3)
     out = np.empty(3)

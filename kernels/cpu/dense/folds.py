@@ -33,6 +33,9 @@ from .lanes import geometry, is_inside
 
 TEMPLATE = Path(__file__).with_name("folds_template.py")
 TERMS = 128  # of a sum that runs in one part
+STREAMS = 8  # rows that are read side by side, of which processors fetch so many ahead,
+FAR = 1024  # if so many bytes are between neighbours
+AGAIN = 1 << 14  # partial results that are folded by compiled code, too
 SIDE_BY_SIDE = 4  # parts of a sum along a line, each of which is a vector
 TASK = 1 << 18  # elements from which a share of the work is worth a call
 LOOPS = 1 << 12  # calls at most for axes that do not fit the loops of the compiled code
@@ -115,7 +118,7 @@ class FoldKernel:
         """
         inner = groups[-1]
         at = len(groups) - 1 if inner.goes else max(i for i, g in enumerate(groups) if g.goes)
-        piece = TERMS * SIDE_BY_SIDE * self.count if inner.goes else TERMS
+        piece = TERMS * SIDE_BY_SIDE * self.count if inner.goes else STREAMS if groups[at].stride >= FAR else TERMS
         shape = [-(-g.length // piece) if i == at else g.length for i, g in enumerate(groups)]
         outs = [np.empty(shape, x.dtype) for _ in range(1 if self.powers is None else 2)]
         failed = np.zeros(1, np.int64)
@@ -158,7 +161,7 @@ class FoldKernel:
         width = 1 if inner.goes else inner.length
         lines = 1 if many is None else groups[many].length
         along = max(TASK // (piece * width), 1) * piece
-        columns = width if along * width <= 2 * TASK else max(TASK // piece // 1024, 1) * 1024
+        columns = width if along * width <= 2 * TASK else max(TASK // min(piece, depth) // 1024, 1) * 1024
         spans = [(first, min(first + along, depth)) for first in range(0, depth, along)]
         strips = [(first, min(first + columns, width)) for first in range(0, width, columns)]
         shares = ranges(lines, -(-lines * depth * width // TASK) if len(spans) == len(strips) == 1 else lines)
@@ -254,7 +257,7 @@ def along(kernel: FoldKernel, x: np.ndarray, axes: Sequence[int], combine: Combi
     x : ndarray
     axes : sequence of int
     combine : callable
-        Folds partial results along axes; of sums of powers, their logarithms.
+        Folds partial results along axes; of sums of powers, their logarithms. They may have overflowed.
     """
     x = x[tuple(slice(None, None, -1) if a in axes and x.strides[a] < 0 else slice(None) for a in range(x.ndim))]
     groups = grouped(x, axes)
@@ -263,7 +266,12 @@ def along(kernel: FoldKernel, x: np.ndarray, axes: Sequence[int], combine: Combi
         return None
     goes = [i for i, g in enumerate(groups) if g.goes]
     total = found[0] if kernel.powers is None else _logarithms(kernel, *found)
-    total = combine(total, goes)
+    again = grouped(total, goes)
+    if AGAIN <= total.size < x.size and kernel.takes(again, total):
+        part = along(kernel, total, goes, combine)  # None if partial results overflow
+        total = combine(total, goes) if part is None else part
+    else:
+        total = combine(total, goes)
     kept = [axis for g in groups if not g.goes for axis in g.axes]
     total = total.reshape([x.shape[axis] for axis in kept]).transpose(np.argsort(kept))
     return total.reshape([1 if axis in axes else length for axis, length in enumerate(x.shape)])

@@ -89,6 +89,13 @@ def test_records_by_compiled_code(machine_code: None) -> None:
         assert np.array_equal(sr.shortest_hops.sum(x, axis, keepdims=True), by_numpy)
 
 
+def test_sums_of_parts_that_overflow(machine_code: None) -> None:
+    for shape in [(200, 2000), (3000, 100), (1 << 16,)]:
+        x = np.full(shape, 1e38, "f4")
+        for axis in (0, None):
+            assert np.all(sr.plus_times.sum(x, axis) == np.inf) and np.all(sr.plus_times.prod(x, axis) == np.inf)
+
+
 def test_ends_of_the_line(machine_code: None) -> None:
     x = np.full(1 << 15, -np.inf, "f4")
     assert sr.log.sum(x) == -np.inf
