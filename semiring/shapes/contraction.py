@@ -12,21 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import cached_property
-from importlib import import_module
-from importlib.util import find_spec
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from semiring.algorithms.contraction import Network, Pairs, bits, in_turn, order
+from semiring.algorithms.contraction import Network, Pairs, in_turn, order
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
 
 from .notation import Axis, Fitted
 
 MOST_AXES = 32  # of an array that is made: NumPy computes with so many
-LARGE = 12  # arrays from which opt_einsum, if it is installed, is asked for an order too
 Optimize = bool | str | Sequence[tuple[int, ...]]
 
 
@@ -159,18 +156,7 @@ class Steps:
         masks = [sum(1 << number[a] for a in self._axes[i]) for i in live]
         output = sum(1 << number[a] for a in self.fitted.output)
         network = Network(masks, output, [self.sizes[a] for a in number])
-        found = [order(network, commutes)]
-        if commutes and count >= LARGE and find_spec("opt_einsum") is not None:
-            found.append(by_opt_einsum(network))
-        return min(found, key=network.cost)
-
-
-def by_opt_einsum(network: Network) -> Pairs:
-    """The order of the package opt_einsum."""
-    paths = import_module("opt_einsum.paths")
-    sets = [frozenset(bits(axes)) for axes in network.arrays]
-    path = paths.auto(sets, frozenset(bits(network.output)), dict(enumerate(network.sizes)))
-    return numbered(tuple(map(tuple, path)), len(network.arrays), True)
+        return order(network, commutes)
 
 
 def numbered(path: Sequence[tuple[int, ...]], count: int, commutes: bool) -> Pairs:

@@ -130,7 +130,8 @@ def _multiplied(
     left = laid(L, step.left_axes, (step.batch, step.left_free, step.summed), sizes)
     right = laid(R, step.right_axes, (step.batch, step.summed, step.right_free), sizes)
     if won is None:
-        return matmul(left, right, S, check=check).reshape(shape)
+        made = matmul(left, right, S) if check else matmul(left, right, S, check=False)  # few options: a short way
+        return made.reshape(shape)
     total, which = matmul(left, right, S, check=check, argmax=True)
     won.append(Won(step.summed, step.axes, which.reshape(shape)))
     return total.reshape(shape)

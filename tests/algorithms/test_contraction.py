@@ -19,6 +19,7 @@ from semiring.algorithms.contraction import (
     order,
     place,
     product_size,
+    refined,
     runs,
 )
 
@@ -67,6 +68,28 @@ def test_every_order_multiplies_all_arrays_once(network: Network) -> None:
     orders += [eliminated(network, score) for score in (product_size, new_pairs, place)]
     assert all(is_complete(pairs, count) for pairs in orders)
     assert network.cost(orders[0]) <= min(map(network.cost, orders[2:3] + orders[4:]))
+
+
+@given(networks(12))
+def test_a_refined_order_costs_no_more(network: Network) -> None:
+    for pairs in (in_turn(len(network.arrays)), greedy(network)):
+        found = refined(network, pairs)
+        assert is_complete(found, len(network.arrays))
+        assert network.cost(found) <= network.cost(pairs) * (1 + 1e-9)
+
+
+def test_the_cost_is_that_of_the_axes_which_others_have() -> None:
+    network = Network([0b00111, 0b01110, 0b11001], 0b10000, [2, 3, 5, 7, 11])
+    assert network.cost([(0, 1), (2, 3)]) == (2 * 3 * 5 * 7 + 2 * 7) + (2 * 7 * 11 + 11)
+    assert network.cost([(1, 2), (0, 3)]) == (2 * 3 * 5 * 7 * 11 + 2 * 3 * 5 * 11) + (2 * 3 * 5 * 11 + 11)
+
+
+def test_refining_quarters_the_work_of_a_wide_grid() -> None:
+    side = 10
+    arrays = [1 << v | 1 << v + step for v in range(side * side) for step, there in
+              ((1, (v + 1) % side), (side, v + side < side * side)) if there]
+    network = Network(arrays, 0, [4] * (side * side))
+    assert network.cost(order(network)) < network.cost(eliminated(network, new_pairs)) / 3.5
 
 
 @pytest.mark.parametrize("side", [4, 6, 10])
