@@ -131,6 +131,8 @@ PURPOSES = {
     "closures of stacks": Purpose("dense.lanes:Closures", dense.seconds, 1, "products", lanes.closes),
     "chains": Purpose("dense.steps", _linear(CHAIN_STEP, CHAIN_TERM), 1, "products", lanes.fits),
     "rows": Purpose("sparse.product:SparseKernel", rows.seconds, 1, "products", lambda low: True),
+    "masked": Purpose("sparse.masked:MaskedKernel", rows.seconds, 2, "products", lambda low: True),
+    "dots": Purpose("sparse.masked:DotsKernel", rows.seconds, 1, "products", lambda low: True),
     "substitution": Purpose("sparse.substitution:SubstitutionKernel", rows.seconds, 1, "products", closes),
     "fronts": Purpose("sparse.fronts", fronts.seconds, 5, "factors", closes),
     "pairs": Purpose("sparse.tree_labels", _linear(PAIR, 0.0), 3, "factors", closes),

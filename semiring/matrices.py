@@ -14,6 +14,7 @@ from .algebra.semiring import Semiring
 from .errors import SemiringError
 from .operands.between import factors
 from .operands.operand import Operand
+from .operands.wanted import mask_of
 from .scale.connection import Connection
 from .scale.storing import storing_or_memory
 from .solvers.task import SpreadTask, Task, options
@@ -74,6 +75,7 @@ class Multiplying(Placing, total=False):
     """Options of `matmul`, but for those that decide what comes out; likewise the others."""
 
     accumulate: Any
+    complement: bool
 
 
 class Solving(Placing, total=False):
@@ -332,14 +334,16 @@ def matmul(
     A: Any, B: Any, S: Over = None, *, argmax: Literal[True], out: None = ..., **others: Unpack[Placing]
 ) -> tuple[Any, Any]: ...
 @overload
-def matmul(A: Any, B: Any, S: Over = None, *, out: Out, **others: Unpack[Multiplying]) -> Out: ...
+def matmul(A: Any, B: Any, S: Over = None, *, out: Out, mask: Any = ..., **others: Unpack[Multiplying]) -> Out: ...
 @overload
 def matmul(
-    A: np.ndarray, B: np.ndarray, S: Over = None, *, out: None = ..., **others: Unpack[Multiplying]
+    A: np.ndarray, B: np.ndarray, S: Over = None, *, out: None = ..., mask: np.ndarray | None = ...,
+    **others: Unpack[Multiplying],
 ) -> np.ndarray: ...
 @overload
 def matmul(
-    A: Any, B: Any, S: Over = None, *, argmax: bool = ..., out: Any = ..., **others: Unpack[Multiplying]
+    A: Any, B: Any, S: Over = None, *, argmax: bool = ..., out: Any = ..., mask: Any = ...,
+    **others: Unpack[Multiplying],
 ) -> Any: ...
 @verb
 def matmul(
@@ -352,6 +356,8 @@ def matmul(
     device: str | None = None,
     check: bool = True,
     argmax: bool = False,
+    mask: Any = None,
+    complement: bool = False,
 ) -> Any:
     """Return the matrix product A ⊗ B over a semiring: c_ij = ⊕_k a_ik ⊗ b_kj.
 
@@ -365,7 +371,8 @@ def matmul(
     S : Semiring or str, optional
         Default: the algebra of a `Matrix` or of a prepared operand.
     accumulate : array_like, optional
-        A matrix C of the answer's shape; the answer is then C ⊕ A ⊗ B. C is not changed unless it is `out`.
+        A matrix C of the answer's shape; the answer is then C ⊕ A ⊗ B. C is not changed unless it is `out`. With a mask
+        the entries that are not wanted are those of C.
     out : ndarray, optional
         Where to write the answer: writable, of the answer's shape and dtype, in any byte order. It is returned.
     device : {None, "cpu", "gpu"}
@@ -375,14 +382,23 @@ def matmul(
     argmax : bool
         Also return, for each c_ij, the k of the term that equals it: the back-pointers of Viterbi's algorithm. Needs a
         selective ⊕. For sparse matrices this is computed on the CPU.
+    mask : array_like of bool, sparse matrix, graph, Matrix or PackedMatrix, shape (…, m, n), optional
+        Which entries are wanted; the others are zero, and are not computed unless that is faster. A mask is
+        structural: an entry of a sparse matrix or graph counts if it is stored, whatever its value, and one of a
+        `Matrix` if it is not the zero of its algebra. A dense array must be Boolean. A mask with names is put into the
+        order of A's and B's names. One matrix may serve as the mask of a stack. It does not go with `argmax`, and is
+        computed on the CPU.
+    complement : bool
+        Whether the entries that the mask does not mark are wanted instead.
 
     Returns
     -------
     ndarray, csr_array, Matrix or Graph, shape (…, m, n)
-        The type depends on what A and B are, never on their size. If one is dense, the answer is an array of A's dtype
-        and byte order, or of A's kind if that is another array type. If both are sparse, it is a SciPy `csr_array`. If
-        the rows and columns of both are the same vertices, the answer keeps them: it is a `Graph` for two graphs, and
-        otherwise a `Matrix`.
+        The type depends on what A, B and the mask are, never on their size. If both A and B are sparse, or if the mask
+        is sparse and not complemented, the answer is a SciPy `csr_array`, which stores no zero. Otherwise it is an
+        array of A's dtype and byte order, or of A's kind if that is another array type. If the rows and columns of both
+        are the same vertices, the answer keeps them: it is a `Graph` if it is sparse, and otherwise a `Matrix`. If A or
+        B is packed, the answer is packed.
     argmax : ndarray of int32, or csr_array, shape (…, m, n)
         If wanted; the least of several k, −1 where c_ij is zero. For two sparse matrices it has the answer's entries.
 
@@ -403,6 +419,9 @@ def matmul(
     order of addition; ε is the dtype's machine epsilon. Products over log-sum-exp have a bound of their own, see
     `semiring.kernels.numpy.logsum`.
 
+    Products under a mask follow A. Buluç and J. R. Gilbert, The Combinatorial BLAS (2011), and T. A. Davis, Algorithm
+    1000: SuiteSparse:GraphBLAS (2019); the way is chosen by predicted time, and `plan` shows it.
+
     Examples
     --------
     >>> import numpy as np
@@ -417,6 +436,16 @@ def matmul(
     >>> C, middle = sr.matmul(np.array([[5.0, 1.0]]), np.array([[1.0, np.inf], [2.0, np.inf]]), "min-plus", argmax=True)
     >>> C, middle
     (array([[ 3., inf]]), array([[ 1, -1]], dtype=int32))
+
+    Walks of two edges between vertices that an edge connects too: triangles.
+
+    >>> import scipy.sparse as sp
+    >>> L = sp.csr_array(np.tril(np.ones((4, 4), int), -1))
+    >>> int(sr.matmul(L, L, sr.counting, mask=L).sum())
+    4
     """
     given = factors((A, B) if accumulate is None else (A, B, accumulate), S)
-    return Task("matmul", S, given, options(device=device, check=check, argmax=argmax), (out,))
+    if mask is None and complement is False:
+        return Task("matmul", S, given, options(device=device, check=check, argmax=argmax), (out,))
+    wanted = mask_of(mask, complement)
+    return Task("matmul", S, given, options(device=device, check=check, argmax=argmax, mask=wanted), (out,))

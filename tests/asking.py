@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -95,6 +96,14 @@ def convolution_answer(known: Known, A: Array, B: Array) -> tuple[Array, Array, 
     return bases.convolve_rows(g.base, a, b), np.full(len(A), EXISTS), None
 
 
+def masked_answer(wanted: Callable[[Array], Array], known: Known, A: Array, B: Array) -> tuple[Array, Array, None]:
+    """A B where entries are wanted, and zero elsewhere."""
+    found, code, _ = product_answer(known, A, B)
+    others = ~np.broadcast_to(wanted(A), A.shape)
+    found[others] = known.g.base.full((1,), known.g.base.zero)
+    return found, code, None
+
+
 def each(function: Callable[..., Any]) -> Callable[..., Array]:
     """A function of single matrices as one of stacks."""
     return lambda *stacks: np.stack([np.asarray(function(*one)) for one in zip(*stacks, strict=True)])
@@ -127,6 +136,15 @@ def stack_checks(g: Generated, S: Any, library: Any, rng: np.random.Generator) -
     yield Check("sr.convolve(A, B, S, axes=-1)", lambda A, B: library.convolve(A, B, S, axes=-1), convolution_answer)
     accumulated = lambda A, B, C: library.matmul(A, B, S, accumulate=C)  # noqa: E731
     yield Check("sr.matmul(A, B, S, accumulate=C)", accumulated, product_answer)
+    for share in (2, 5):  # most entries are wanted, or few
+        text = f"sr.matmul(A, B, S, mask=np.add.outer(i, 2 * i) % {share} == 1), i = np.arange(len(A))"
+
+        def wanted(A: Array, share: int = share) -> Array:
+            i = np.arange(A.shape[-1])
+            return np.add.outer(i, 2 * i) % share == 1
+
+        masked = each(lambda A, B, wanted=wanted: library.matmul(A, B, S, mask=wanted(A)))
+        yield Check(text, masked, partial(masked_answer, wanted))
 
 
 def single_checks(g: Generated, S: Any, library: Any, rng: np.random.Generator) -> Iterator[Check]:

@@ -136,6 +136,8 @@ class Cell:
             return self.folder / value
         if name == "out" and value is True:
             return self.out
+        if name == "mask" and value is True:
+            return wanted_of(self)
         if name == "accumulate" and value == 0:
             return np.zeros(self.product_shape, self.dtype)
         return value
@@ -230,10 +232,18 @@ def closed_as_asked(cell: Cell, answer: Any, plan: Any) -> bool:
                             atol=100 * N * TOL)) and found.shape[-2:] == wanted.shape
 
 
+def wanted_of(cell: Cell) -> np.ndarray:
+    """A mask of a product: rows and columns in turn."""
+    columns = N if "packed" in cell.kind else 3
+    return np.add.outer(np.arange(N), np.arange(columns)) % 2 == 0
+
+
 def product_as_asked(cell: Cell, answer: Any, plan: Any) -> bool:
     A, B = cell.plain, cell.plain[:, :3]
     terms = A[:, :, None] + B[None]
     wanted = np.min(terms, axis=1)
+    if "mask" in cell.options:
+        wanted = np.where(wanted_of(cell)[:, :3] ^ cell.options.get("complement", False), wanted, inf)
     if "accumulate" in cell.options:
         wanted = np.minimum(wanted, 0.0) if not cell.boolean else wanted
     found = dense(cell, answer)[..., :3]
@@ -320,6 +330,8 @@ SEEN: dict[tuple[str, str], Callable[[Cell, Any, Any], bool]] = {
     ("", "accumulate"): product_as_asked,
     ("matmul", "out"): lambda cell, answer, plan: answer is cell.out and product_as_asked(cell, answer, plan),
     ("", "argmax"): argmax_is_given,
+    ("", "mask"): product_as_asked,
+    ("", "complement"): product_as_asked,
 }
 AS_ASKED = {"closure": closed_as_asked, "closure_rows": closed_as_asked, "paths": closed_as_asked,
             "factor": closed_as_asked, "solve": solved_as_asked, "matmul": product_as_asked}
@@ -330,7 +342,7 @@ VALUES: dict[str, list[Any]] = {
     "out": ["C.npy"], "next_hops": ["H.npy"], "memory": ["1M"], "checkpoint": [1e-9], "resume": [True],
     "devices": [1], "accumulate": [0], "argmax": [True], "left": [True], "order": [ORDER],
     "predecessors": [True], "sources": [PLACES], "targets": [[5, 1]], "limit": [LIMIT], "on": ["mpi"],
-    "rtol": [1e-6],
+    "rtol": [1e-6], "mask": [True], "complement": [True],
 }
 OWN = {"A", "B", "S", "k", "source", "target", "places"}  # parameters besides the options
 
@@ -413,6 +425,7 @@ NONSENSE: dict[str, Any] = {
     "next_hops": object(), "memory": "much", "checkpoint": -1, "resume": "yes", "devices": "all", "on": "mpi",
     "accumulate": "zeros", "argmax": "yes", "left": "yes", "order": "best", "predecessors": "yes", "limit": "near",
     "sources": ["nowhere"], "targets": ["nowhere"], "rtol": -1,
+    "mask": "all", "complement": "yes",
 }
 
 

@@ -136,7 +136,8 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         "reflexive": False}, {"max_edges": 3}, {"max_edges": 2, "reflexive": False},
         {"method": "sparse"}, {"method": "search"}, {"method": "sparse", "overwrite": True},
     ],
-    "matmul": [{}, {"device": "cpu"}, {"device": "gpu"}, {"check": False}],
+    "matmul": [{}, {"device": "cpu"}, {"device": "gpu"}, {"check": False}, {"mask": "array"}, {"mask": "csr"},
+               {"mask": "array", "complement": True}],
     "factor": [{}, {"device": "cpu"}, {"device": "gpu"}, {"check": False}, {"progress": True}, {"order": "natural"}],
     "solve": [{}, {"device": "cpu"}, {"device": "gpu"}, {"check": False}, {"progress": True}, {"left": True}],
     "closure_rows": [{}, {"device": "cpu"}, {"device": "gpu"}, {"predecessors": True}],
@@ -157,13 +158,26 @@ def by_name(A: Any, options: dict[str, Any]) -> dict[str, Any]:
             for name, value in options.items()}
 
 
+def masked(B: np.ndarray, n: int) -> np.ndarray:
+    """Which entries of a product are wanted where an option says so."""
+    return np.add.outer(np.arange(n), 2 * np.arange(B.shape[1])) % 5 < 2
+
+
+def with_mask(B: np.ndarray, options: dict[str, Any]) -> dict[str, Any]:
+    """Options with the mask that they name."""
+    if "mask" not in options:
+        return options
+    mask = masked(B, len(B))
+    return options | {"mask": sp.csr_array(mask) if options["mask"] == "csr" else mask}
+
+
 def called(verb: str, A: Any, S: sr.Semiring, B: np.ndarray, options: dict[str, Any]) -> Any:
     """The answer of a verb; of factors the closure."""
     first = A.names[0] if getattr(A, "names", None) else 0
     if verb == "closure":
         return sr.closure(A, S, **options)
     if verb == "matmul":
-        return sr.matmul(A, B, S, **options)
+        return sr.matmul(A, B, S, **with_mask(B, options))
     if verb == "factor":
         return sr.factor(A, S, **options).closure()
     if verb == "solve":
@@ -184,7 +198,7 @@ def called(verb: str, A: Any, S: sr.Semiring, B: np.ndarray, options: dict[str, 
 
 def planned(verb: str, A: Any, S: sr.Semiring, B: np.ndarray, options: dict[str, Any]) -> Any:
     first, last = (A.names[0], A.names[3]) if getattr(A, "names", None) else (0, 3)
-    asked = by_name(A, {name: value for name, value in options.items() if name != "progress"})
+    asked = by_name(A, {name: value for name, value in with_mask(B, options).items() if name != "progress"})
     B = B.T if options.get("left") else B
     more = {"closure_rows": ([first],), "path": (first, last), "nearest": ([first],), "power": (K,)}.get(verb, ())
     return sr.plan(verb, A, *((B,) if verb in ("matmul", "solve") else ()), S, *more, **asked)
@@ -203,7 +217,8 @@ def known(verb: str, A: np.ndarray, S: sr.Semiring, B: np.ndarray, options: dict
     one = np.full((n, n), T.zero, A.dtype)
     one[np.arange(n), np.arange(n)] = T.one
     if verb == "matmul":
-        return times(A, B)
+        C = times(A, B)
+        return np.where(masked(B, n) ^ options.get("complement", False), C, T.zero) if "mask" in options else C
     if verb == "power":
         return times(A, times(A, A))
     if verb == "cycle_mean":
@@ -357,7 +372,9 @@ def answers_as_it_should(
     assert shares[-1:] == [1.0] * ("progress" in options), "all is done at the end"
     want = known(verb, plain, S, B, options)
     short = verb in SHORT_WAYS and isinstance(A, np.ndarray) and not options  # which plans nothing
-    first = next((tried for tried in ran if tried.operation == verb), plan if short else None)  # powers plan products
+    of_masks = "mask" in options  # their plans give a reason
+    first = next((tried for tried in ran if tried.operation == verb and of_masks == (
+        "the mask" in tried.reasons.get("method", ""))), plan if short else None)  # powers, masks plan products
     assert first is not None
     assert plan.method == first.method, "the plan is what is tried first"
     assert plan.operation == verb and plan.memory >= 0 and verb in str(plan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from semiring.algebra.by_name import algebra
@@ -18,6 +19,8 @@ from semiring.graphs.ufuncs import places_of_labels
 from .dense import Dense, carried_by, dtype_of_answers
 from .operand import Operand
 from .read import is_of_edges
+
+Names = Sequence[Any] | None
 
 
 def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]:
@@ -43,7 +46,7 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
     A, B, *others = (_as_matrix(x, S, what) for x, what in zip(given, ("A", "B", "accumulate"), strict=False))
     if isinstance(A, Matrix) and isinstance(B, Matrix):
         right = reordered(B.array, between(A.column_names, B.row_names, "columns", "rows"), None)
-        answer = _Answer(A, B)
+        answer = Answer(A, B)
         C = [_in_order(answer, x) if isinstance(x, Matrix) else x for x in others]
         return (_read(A.array, S, "A", answer), _read(right, S, "B"), *C)
     if isinstance(A, Matrix) and has_index(B):
@@ -53,19 +56,24 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
                  for x, what in zip((A, B, *others), ("A", "B", "accumulate"), strict=False))
 
 
-class _Answer:
+class Answer:
     """Makes a `Matrix` of a product, with the rows of A and the columns of B."""
 
     def __init__(self, A: Matrix, B: Matrix):
         self.A, self.B = A, B
 
+    @property
+    def ends(self) -> tuple[Names, Names]:
+        """The names of the answer's rows, and of its columns."""
+        return self.A.row_names, self.B.column_names
+
     def __call__(self, found: Any) -> Matrix:
         library = self.A.library or self.B.library
-        return Matrix(found, self.A.semiring, library=library)._renamed(self.A.row_names, self.B.column_names)
+        return Matrix(found, self.A.semiring, library=library)._renamed(*self.ends)
 
 
-def _in_order(answer: _Answer, C: Matrix) -> Any:
-    rows, columns = answer.A.row_names, answer.B.column_names
+def _in_order(answer: Answer, C: Matrix) -> Any:
+    rows, columns = answer.ends
     across = between(columns, C.column_names, "columns", "columns")
     return reordered(C.array, between(rows, C.row_names, "rows", "rows"), across)
 

@@ -30,6 +30,7 @@ from semiring.operands.operand import Operand
 from semiring.operands.place import place
 from semiring.operands.read import operand as as_operand
 from semiring.operands.read import refuse_edges
+from semiring.operands.wanted import Mask
 from semiring.scale.connection import Connection
 from semiring.scale.storing import Storing
 
@@ -118,6 +119,8 @@ class Options:
     on_divergence: str = field(default="raise", metadata=row(
         "'raise' or 'mask'", lambda x: isinstance(x, str) and x in WHEN_DIVERGENT))
     argmax: bool = field(default=False, metadata=TRUTH)
+    mask: Mask | None = field(default=None, metadata=row(
+        "what `semiring.matmul` makes of mask= and complement=", lambda x: isinstance(x, Mask)))
     tol: float | None = field(default=None, metadata=row(
         "a number, 0 or more", lambda x: _is_number(x) and 0 <= x < np.inf))
     rtol: float | None = field(default=None, metadata=row(
@@ -169,8 +172,9 @@ def options(**given: Any) -> Options:
     >>> options(device="cuda").device
     'gpu'
     """
-    # Functions, orders and connections are not cached: they would outlive the call.
-    if not callable(given.get("progress")) and isinstance(given.get("order", ""), str) and given.get("on") is None:
+    # Functions, orders, masks and connections are not cached: they would outlive the call.
+    lives = given.get("on") is not None or given.get("mask") is not None
+    if not (lives or callable(given.get("progress"))) and isinstance(given.get("order", ""), str):
         try:
             return _earlier(**given)
         except TypeError:  # a value cannot be hashed: the error names its option
@@ -248,13 +252,14 @@ class Task:
 
     @classmethod
     def within(
-        cls, verb: str, given: Operand, options: Options, arguments: tuple[Any, ...] = (), strict: bool = False
+        cls, verb: str, given: Operand, options: Options, arguments: tuple[Any, ...] = (), strict: bool = False,
+        beside: Sequence[Operand] = (),
     ) -> Task:
-        """Make a task of a solver on an operand that was read and examined before."""
+        """Make a task of a solver on operands that were read and examined before."""
         made = cls.__new__(cls)
         made._ask(verb, given.S, options, arguments)
         made.strict = strict
-        made._place([given])
+        made._place([given, *beside])
         return made
 
     def _ask(self, verb: str, S: Semiring, options: Options, arguments: tuple[Any, ...]) -> None:
@@ -327,6 +332,7 @@ class Task:
         # These solvers place their operands.
         stays |= verb in ("closure_rows", "path", "paths", "nearest", "cycle_mean")
         stays |= options.storing is not None or options.devices is not None or options.gpu_memory is not None
+        stays |= options.mask is not None
         stays |= verb == "matmul" and "sparse" in kinds and "packed" not in kinds
         if not stays and operands[0].kind == "sparse" and device != "cpu" and not options.packed:
             to_gpu = stays = bool(taking(verb, TO_GPU, self.asked))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import LawError, SemiringError
 from semiring.kernels.blocks.rows import Rows
@@ -38,10 +39,7 @@ if TYPE_CHECKING:
 def offer(task: Task) -> Plan:
     """A product with a sparse factor."""
     S, o = task.S, task.options
-    if not S.absorbs:
-        refuted = next(v for v in S._law_report.axioms if "absorbs" in v.law.name and not v.holds)
-        raise LawError(f"{S.name}: {refuted}, so sparse storage, which leaves zeros out, cannot be used: pass dense "
-                       "arrays")
+    refuse_unabsorbed(S)
     A, B, *C = task.operands
     both = A.kind == B.kind == "sparse"
     if o.device == "gpu" or (o.device is None and any(given.on_gpu for given in task.operands)):
@@ -63,7 +61,7 @@ def offer(task: Task) -> Plan:
         plan = _looking(task, A, as_dense(B), C, shape)
         if plan is not None:
             return plan
-    low = plain_form(S, dtype, _facts([A, B, *C], o.check), 3)
+    low = plain_form(S, dtype, facts_of([A, B, *C], o.check), 3)
     low = affordable(low, *_steps(A, B, shape), "rows")
     size = 0 if both else shape.full[0] * shape.full[1] * dtype.itemsize
     nnz = sum(X.nnz for X in (A, B) if isinstance(X, Sparse))
@@ -74,6 +72,19 @@ def offer(task: Task) -> Plan:
         work=float(nnz) * (1 if both else max(shape.full[1] if A.kind == "sparse" else shape.full[0], 1)),
         memory=size, runner=run,
     )
+
+
+def refuse_unabsorbed(S: Semiring) -> None:
+    """Refuse algebras in which a product with zero is not zero.
+
+    Raises
+    ------
+    LawError
+    """
+    if not S.absorbs:
+        refuted = next(v for v in S._law_report.axioms if "absorbs" in v.law.name and not v.holds)
+        raise LawError(f"{S.name}: {refuted}, so sparse storage, which leaves zeros out, cannot be used: pass dense "
+                       "arrays")
 
 
 def _shape(operands: list[Operand], dtype: np.dtype, out: Any, elsewhere: bool) -> Product:
@@ -115,7 +126,7 @@ def _looked_at(task: Task, low: Lowering, A: Sparse, B: Dense, C: Any, shape: Pr
         result[:, 0], A.given, np.ascontiguousarray(B.array.reshape(-1)), accumulate=C is not None
     )
     if task.options.check:
-        _facts([*([] if fine else [A]), B, *([] if C is None else [C])], True)
+        facts_of([*([] if fine else [A]), B, *([] if C is None else [C])], True)
     if fine:
         return _finish(task, low, low.decode(result).reshape(shape.final))
     return _dense(task, low, A, B, C, shape, plan)
@@ -136,14 +147,14 @@ def _longest(A: Sparse) -> int:
     return int(np.diff(A.rows.offsets).max(initial=0))
 
 
-def _facts(operands: list[Operand], check: bool) -> Facts:
+def facts_of(operands: list[Operand], check: bool) -> Facts:
     """Facts about the elements of all operands; none if they do not matter, and nothing is checked."""
     if not check and only_form(operands[0].S, operands[0].dtype, False) is not None:
         return Facts()
     return together([(X if isinstance(X, Sparse) else as_dense(X)).facts for X in operands])
 
 
-def _rows(low: Lowering, given: Any) -> Rows:
+def rows_in(low: Lowering, given: Any) -> Rows:
     return given.rows if low.is_identity else given.stored(low, True)
 
 
@@ -154,9 +165,9 @@ def _dense(task: Task, low: Lowering, A: Any, B: Any, C: Any, shape: Any, plan: 
     other = (B if left else A).array.reshape(shape.operands[1 if left else 0])
     dense = other if low.is_identity else low.encode(other, True)
     if left:
-        kernel.times_dense(result, _rows(low, A), dense, accumulate=C is not None)
+        kernel.times_dense(result, rows_in(low, A), dense, accumulate=C is not None)
     else:
-        kernel.dense_times(result, dense, _rows(low, B), accumulate=C is not None)
+        kernel.dense_times(result, dense, rows_in(low, B), accumulate=C is not None)
     return _finish(task, low, low.decode(result).reshape(shape.final))
 
 
@@ -173,7 +184,7 @@ def _finish(task: Task, low: Lowering, answer: Any) -> Any:
 def _sparse(task: Task, low: Lowering, A: Any, B: Any, plan: Plan) -> Any:
     """The answer has sorted columns, and no entry that is the algebra's zero: what is not stored is zero."""
 
-    C = sparse_kernel(low).times_sparse(_rows(low, A), _rows(low, B))
+    C = sparse_kernel(low).times_sparse(rows_in(low, A), rows_in(low, B))
     rows = Rows(C.offsets, C.columns, low.decode(C.values), B.shape[1])
     stored = ~A.S.over(A.dtype).is_zero(rows.values)
     rows = rows if stored.all() else rows.where(stored)
