@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from semiring.algebra.by_name import algebra
@@ -20,7 +19,7 @@ from .dense import Dense, carried_by, dtype_of_answers
 from .operand import Operand
 from .read import is_of_edges
 
-Names = Sequence[Any] | None
+Names = list[Any] | None
 
 
 def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]:

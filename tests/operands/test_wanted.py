@@ -14,7 +14,7 @@ from semiring.operands.wanted import Mask, Wanted, mask_of, read_mask
 M = np.array([[True, False, True], [False, False, False], [True, True, False]])
 WHERE = np.nonzero(M)
 GRAPH = sr.as_graph(list(zip(*(x.tolist() for x in WHERE), strict=True)), 3)
-CLOSED = sp.bsr_array(M.astype(float), blocksize=(3, 3))  # whose blocks hold zeros that are no entries
+CLOSED = sp.bsr_array(M.astype(float), blocksize=(3, 3))  # whose blocks are padded with zeros
 
 
 def read(given: Any, complement: bool = False) -> Wanted:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.cache import Function
 from semiring.kernels.cpu.compile.program import Program, source
 from semiring.kernels.cpu.compile.rounds import share_in_rounds
+from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import scratch
 
 from .kernel import RowsKernel
@@ -34,7 +36,8 @@ class MaskedKernel(RowsKernel):
     C holds the wanted entries in the order of the mask. They begin as they are.
     """
 
-    template, needs = Path(__file__).with_name("masked_template.py"), ("by_rows", "by_columns")
+    template = Path(__file__).with_name("masked_template.py")
+    needs: ClassVar[tuple[str, ...]] = ("by_rows", "by_columns")
 
     @classmethod
     def text_of(cls, text: Program) -> tuple[str, str]:
@@ -42,9 +45,9 @@ class MaskedKernel(RowsKernel):
         return f"masked_{text.name}", source(text, cls.template)
 
     @classmethod
-    def seldom(cls, lowering: object) -> list[Function]:
+    def seldom(cls, lowering: Lowering) -> list[Function]:
         """Rows times columns of two sparse matrices."""
-        return [Function(*cls.text_of(cls.program_of(lowering)), "by_pairs")]  # type: ignore[arg-type]
+        return [Function(*cls.text_of(cls.program_of(lowering)), "by_pairs")]
 
     def by_rows(self, C: np.ndarray, wanted: Pattern, A: Rows, B: Rows) -> None:
         """C ← C ⊕ A ⊗ B at the wanted entries, by rows of B; the longest of these meet all rows of A at once."""
@@ -77,10 +80,10 @@ class MaskedKernel(RowsKernel):
 class DotsKernel(MaskedKernel):
     """The same for a dense B."""
 
-    needs = ("by_dots",)
+    needs: ClassVar[tuple[str, ...]] = ("by_dots",)
 
     @classmethod
-    def seldom(cls, lowering: object) -> list[Function]:
+    def seldom(cls, lowering: Lowering) -> list[Function]:
         """Nothing besides."""
         return []
 

@@ -11,7 +11,6 @@ from semiring.kernels.cpu.compile.program import program
 from semiring.kernels.cpu.sparse.masked import DotsKernel, MaskedKernel, _later
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.lowering.general import general
-from semiring.kernels.numpy.masked import ArrayMaskedKernel
 
 LOW = general(sr.plus_times, np.dtype("f8"))
 
@@ -40,9 +39,7 @@ def test_they_are_entries_of_the_product(m: int, k: int, n: int, skewed: bool) -
         expected = start + (A @ B)[M]
         for threads in (1, 3):
             sparse, dots = MaskedKernel(program(LOW), threads), DotsKernel(program(LOW), threads)
-            for kernel, by in ((sparse, "rows"), (sparse, "pairs"), (dots, "dense"), (dots, "half"),
-                               (ArrayMaskedKernel(LOW), "rows"), (ArrayMaskedKernel(LOW), "pairs"),
-                               (ArrayMaskedKernel(LOW), "dense"), (ArrayMaskedKernel(LOW), "half")):
+            for kernel, by in ((sparse, "rows"), (sparse, "pairs"), (dots, "dense"), (dots, "half")):
                 C = start.copy()
                 if by == "rows":
                     kernel.by_rows(C, pattern, rows_of(A), rows_of(B))
