@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from graphs import barabasi_albert, erdos_renyi, geometric, grid, minnesota, rmat
 from report import Row, main, median, once
 from searches import best_paths, from_sources, reachability, reachable_pairs, traversals
-from sparse_products import few_columns, sparse_times_dense, sparse_times_sparse
+from sparse_products import few_columns, sparse_times_dense, sparse_times_sparse, triangles
 
 
 def searched(name: str, A: Any) -> list[Row]:
@@ -220,7 +220,7 @@ def rows(quick: bool) -> list[Row]:
     found += few_sources(150 // small, "30×") + streamed(316 // small, "25 s")
     found += reachability(20_000 // small) + reachable_pairs(14 - small // 2)
     found += sparse_times_dense(100_000 // small) + few_columns(1_000_000 // small)
-    found += sparse_times_sparse(100_000 // small) + equations(300 // small)
+    found += sparse_times_sparse(100_000 // small) + triangles(131_072 // small) + equations(300 // small)
     return found + page_rank(12_000 // small) + page_rank(50_000 // small)
 
 

@@ -48,11 +48,12 @@ from ..task import Task, compute, first_offer
 from .products import facts_of, refuse_unabsorbed, rows_in
 
 DOTS, ROWS, SELECT = "dot products", "rows under the mask", "product, then select"
-DOT = 1e-9  # seconds of a term of a dot product with a dense column
+DOT = 2.5e-10  # seconds of a simple operation of a term of a dot product with a dense column
 PAIR = 2e-9  # and with a sparse one, for each entry of the row and of the column
 ROW = 1.2e-9  # seconds that a term takes under the mask, or takes to be passed over
-TILE = 1.5e-10  # seconds of a term of a product of arrays
-PANEL = 5e-10  # of a sparse matrix and an array
+TILE = 3.2e-11  # and of a product of arrays of 8 bytes an element
+LIBRARY = 9e-11  # seconds of a term of a product of arrays by BLAS, of numbers or of their powers
+PANEL = 1.3e-10  # seconds of a simple operation of a term of a sparse matrix and an array
 UNION = 8e-9  # of two sparse matrices, with the search for the entries of the answer
 COPY_COLUMNS = 4  # wanted entries of a column that repay copying it
 
@@ -160,7 +161,7 @@ def _seconds(given: Given, low: Lowering, by_library: bool) -> dict[str, float]:
         offsets, columns = wanted.pattern()
         pairs = float(np.diff(offsets) @ _lengths(A)) + float(np.bincount(B.rows.columns, minlength=n)[columns].sum())
         return found | {ROWS: work * ROW + len(columns) * ROW, DOTS: pairs * PAIR + B.nnz * PAIR}
-    slow = 1.0 if low.kind == "objects" else max(operations(low).steps / 2, 1.0)
+    slow = 1.0 if low.kind == "objects" else max(operations(low).steps, 1.0)
     dots = _steps(given, DOTS)[1] * DOT * slow
     terms = float(prod(given.shape.full)) * given.shape.depth
     if low.kind == "objects":  # a term takes the same time everywhere
@@ -168,7 +169,8 @@ def _seconds(given: Given, low: Lowering, by_library: bool) -> dict[str, float]:
     if isinstance(A, Sparse) or isinstance(B, Sparse):
         entries = A.nnz * n if isinstance(A, Sparse) else B.nnz * m
         return {DOTS: dots, SELECT: entries * PANEL * slow}
-    return {DOTS: dots, SELECT: terms * TILE * (1.0 if by_library else slow)}
+    tile = LIBRARY if by_library else TILE * slow * max(given.A.dtype.itemsize / 8, 0.25)
+    return {DOTS: dots, SELECT: terms * tile}
 
 
 def _steps(given: Given, method: str) -> tuple[float, float]:
