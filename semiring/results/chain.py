@@ -35,8 +35,8 @@ def chain(
     ----------
     matrices : sequence of array_like, sparse matrices or graphs, each of shape (…, m, k)
         Two or more, each as for `matmul`; the first one and the last one may be vectors. Or an array of shape
-        (T, …, n, n), whose matrices are multiplied in pairs, then these in pairs, and so on: any number of them, by
-        stacks of products. `scan` gives all products on the way.
+        (T, …, n, n) of two or more matrices, which are multiplied in pairs, then these in pairs, and so on, by stacks
+        of products. `scan` gives all products on the way.
     S : Semiring or str, optional
         Default: the algebra of a `Matrix` or of a prepared operand.
     device : {None, "cpu", "gpu"}
