@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scratch import every_thread_keeps_scratch
 
 from semiring.errors import SemiringError
 from semiring.kernels.cpu.bits import engine
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
-from semiring.machine.threads import KEEP_BYTES, pool, scratch
 
 EDGES = (0, 1, 2, 3, 16, 63, 64, 65, 127, 128, 129, 200, 511, 512, 513)  # around words and vectors
 CLOSURES = (engine.four_russians_closure, engine.closure_by_components, engine.transitive_closure)
@@ -201,18 +200,6 @@ def test_propagation_that_takes_too_long_is_left_to_four_russians():
     assert not engine.propagate(address, stride, n, 1000, row)
     engine.four_russians_closure(matrix)
     check(matrix, warshall(layers, True))
-
-
-def every_thread_keeps_scratch() -> None:
-    """Any thread of the pool may help, also those that tests with more threads have started."""
-    others = pool._size
-    together = threading.Barrier(others + 1)
-
-    def keep() -> None:
-        scratch(KEEP_BYTES)
-        together.wait()
-
-    pool.run(keep, others)
 
 
 @pytest.mark.parametrize("name", ["above the threshold", "layers"])

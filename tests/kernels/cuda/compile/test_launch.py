@@ -105,7 +105,7 @@ def test_a_launch_hands_its_arguments_to_the_driver(driver: Driver) -> None:
 
 def test_threads_have_arguments_of_their_own(driver: Driver) -> None:
     driver.arguments = 2
-    function, both = Function(Code(), "kernel", 32, 0), Barrier(2, timeout=10)
+    function, both = Function(Code(), "kernel", 32, 0), Barrier(2, timeout=300)
     driver.before = both.wait  # both have written theirs before either is read
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda i: function(i, 1, i, 10 * i), (1, 2)))
@@ -169,7 +169,7 @@ def test_a_function_that_needs_less_leaves_the_kernel_its_shared_memory(
 
 def test_code_is_loaded_once_for_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when threads ask for it together: a second module would take the functions of the first away."""
-    together, loads = Barrier(4, timeout=10), []
+    together, loads = Barrier(4, timeout=300), []
 
     def load(code: str) -> None:
         sleep(0.02)  # the others come meanwhile
