@@ -80,6 +80,12 @@ def rows() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any], Callable
            lambda: sr.einsum(field, *factors, S=S), lambda: by_broadcasting(steps, factors), same)
     yield ("einsum('ij,jk->ik'), order 512, beside matmul", lambda: sr.einsum("ij,jk->ik", C, C, S=S),
            lambda: sr.matmul(C, C, S), same)
+    table = random.random((4000, 1000))
+    yield ("S.sum of 4000 × 1000 along columns, beside numpy.min", lambda: S.sum(table, 0), lambda: table.min(0), same)
+    yield ("S.cumsum of the same, beside numpy.minimum.accumulate", lambda: S.cumsum(table, 0),
+           lambda: np.minimum.accumulate(table, 0), same)
+    yield ("S.sum of 100 × 100, beside numpy.min", lambda: S.sum(table[:100, :100], 1),
+           lambda: table[:100, :100].min(1), same)
     yield ("chain of 1000 × 10, 10 × 1000, 1000 × 5, beside left to right", lambda: sr.chain(chain, S),
            lambda: sr.matmul(sr.matmul(chain[0], chain[1], S), chain[2], S), same)
 

@@ -16,6 +16,7 @@ from .expression import Expression, apply, constant, postorder, rebuild, typed
 if TYPE_CHECKING:
     from .semiring import Semiring
 
+SHOWN_BITS = 200  # of a number in a message; Python refuses to write much longer ones
 _STOPPING = {"add": "saturating_add", "multiply": "saturating_multiply"}
 _SUMS = frozenset({*_STOPPING, *_STOPPING.values()})
 
@@ -198,5 +199,7 @@ def refuse(S: Semiring, dtype: np.dtype, value: int | None, at_least: bool = Fal
     ways += [".astype('float64')"] if "float64" in carried else []
     hint = f", for example with {' or '.join(ways)}" if ways else " to wider components"
     more = "" if value is None or not at_least else " or more" if value > 0 else " or less"
+    if value is not None and int(value).bit_length() > SHOWN_BITS:
+        value = None
     found = f"outside {dtype.name}" if value is None else f"{int(value)}{more}, which {dtype.name} cannot hold"
     raise SemiringError(f"{S.name}: a result is {found}; convert the data first{hint}")

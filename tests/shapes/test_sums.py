@@ -168,6 +168,8 @@ def test_integers_that_leave_their_dtype_are_refused() -> None:
         sr.counting.sum(np.full(100, 2, "i1"))
     with pytest.raises(sr.SemiringError, match="int8"):
         sr.min_plus.prod(np.full(100, 2, "i1"))
+    with pytest.raises(sr.SemiringError, match="a result is outside int64; convert the data first"):
+        sr.counting.prod(np.full(20_000, 9))
     assert sr.counting.prod(np.array([100, 100, 0], "i1")) == 0  # the result alone has to fit
     assert sr.max_plus.prod(np.array([100, 100, -100], "i1")) == 100
     assert sr.min_plus.prod(np.array([3, 127], "i1")) == 127  # ∞
