@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from semiring.algebra.by_name import algebra
-from semiring.algebra.tables import dtype_text
 from semiring.errors import GraphError
 from semiring.graphs.columns import WeightColumns
+from semiring.graphs.combining import CLOSE_GAPS, scatter, zeros
 from semiring.graphs.edges import MANY_VERTICES
 from semiring.graphs.frames import has_labels, library_of, matrix_of
 from semiring.graphs.graph import Graph, as_graph
@@ -21,13 +21,11 @@ from semiring.graphs.names import refuse_table
 from semiring.graphs.operators import as_array, in_order
 from semiring.graphs.order import over_vertices
 from semiring.graphs.weights import elements, refuse_nan, unweighted
-from semiring.kernels.numpy.structure import stable_order
 from semiring.machine.memory import require
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
 
-CLOSE_GAPS = "if the vertices are numbers with gaps, as_graph(edges).compact() closes them"
 MOST_ROWS = 2**31 - 1  # so that a column fits 32 bits, and a row with a column 64
 BYTES_A_ROW = 48  # offsets, counts and an order of the rows, made at the same time
 
@@ -165,7 +163,8 @@ def from_dense(
     refuse_table(array, "array")
     if isinstance(array, Matrix):
         library = array.library
-        array, names, _ = in_order(over_vertices(array, "array"), names)
+        held, names, _ = in_order(over_vertices(array, "array"), names)
+        array = held.all()
     elif has_labels(array):
         array, names = matrix_of(array, names)
     data = as_array(array)
@@ -198,38 +197,6 @@ def from_dense(
     result = zeros(S, data.shape[0], values.dtype)
     result[present] = values
     return Matrix(result.view(S.with_vectors(result.dtype)) if S.is_record else result, S, names, library)
-
-
-def zeros(S: Semiring, n: int, dtype: np.dtype, width: int | None = None) -> np.ndarray:
-    """A matrix of zeros, square unless a width is given."""
-    width = n if width is None else width
-    require(
-        n * width * dtype.itemsize,
-        f"a {n} × {width} matrix of {dtype_text(dtype)}",
-        f"use a narrower dtype or a part of the graph; {CLOSE_GAPS}",
-    )
-    array = np.empty((n, width), dtype=dtype)
-    array.fill(S.zero_in(dtype))
-    return array
-
-
-def scatter(flat: np.ndarray, keys: NDArray[np.int64], values: np.ndarray, add: Callable[[Any, Any], Any]) -> None:
-    """Write values to flat[keys]; those with equal keys combine with ⊕, neighbours pairwise."""
-    order = stable_order(keys, flat.size)
-    keys, values = keys[order], values[order]
-    flat[keys] = values
-    same = keys[1:] == keys[:-1]
-    while same.any():
-        parallel = np.concatenate([same, [False]]) | np.concatenate([[False], same])
-        keys, values = keys[parallel], values[parallel]
-        starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-        rank = np.arange(len(keys)) - np.repeat(starts, np.diff(starts, append=len(keys)))
-        first = rank % 2 == 0
-        left = np.flatnonzero(first[:-1] & (keys[1:] == keys[:-1]))
-        values[left] = add(values[left], values[left + 1])
-        keys, values = keys[first], values[first]
-        flat[keys] = values
-        same = keys[1:] == keys[:-1]
 
 
 def require_rows(n: int) -> None:

@@ -10,10 +10,10 @@ import numpy as np
 
 from semiring.errors import GraphError
 
+from .held import Held, Place
 from .names import Named, check_names, is_hashable, position_of
 
 Names = list[Any] | None
-Place = int | slice | np.ndarray
 
 
 class Axes(Named):
@@ -21,14 +21,13 @@ class Axes(Named):
 
     Attributes
     ----------
-    array : ndarray, shape (m, n)
     row_names, column_names : list or None
         The names of the rows and of the columns; the same list if both are the same vertices.
     is_over_vertices : bool
         Whether the rows and the columns are the same vertices, in the same order.
     """
 
-    array: np.ndarray
+    _held: Held
     row_names: Names
     column_names: Names
     is_over_vertices: bool
@@ -36,8 +35,20 @@ class Axes(Named):
     @property
     def shape(self) -> tuple[int, int]:
         """The number of rows and of columns."""
-        rows, columns = self.array.shape
-        return rows, columns
+        return self._held.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the elements."""
+        return self._held.dtype
+
+    def __len__(self) -> int:
+        return self.n
+
+    @property
+    def _elements(self) -> Held:
+        """The elements, in whichever way they are held."""
+        return self._held
 
     @property
     def _ends(self) -> tuple[Sequence[Any], Sequence[Any]]:
@@ -53,7 +64,7 @@ class Axes(Named):
         GraphError
             For names that do not fit.
         """
-        self.n, width = self.array.shape
+        self.n, width = self._held.shape
         self.is_over_vertices = not own or (rows == columns and self.n == width)
         self.row_names = self.names = rows
         if self.is_over_vertices:
@@ -116,7 +127,7 @@ class Axes(Named):
             return position_of(name, self.n, self.row_names, self._positions)
         names, what = (self.column_names, "column") if axis else (self.row_names, "row")
         positions = self._column_positions if axis else self._positions
-        return position_of(name, self.array.shape[axis], names, positions, what)
+        return position_of(name, self._held.shape[axis], names, positions, what)
 
     @cached_property
     def _positions(self) -> dict[Hashable, int]:

@@ -162,7 +162,7 @@ def _from_matrix(M: Operators) -> Columns:
         raise GraphError("the rows and columns of this Matrix are different, and a graph has one set of vertices: "
                          "pass its entries, M.edges()")
     rows, columns, values = entries_of(M)
-    return Columns(rows, columns, values if M.array.dtype.kind != "b" else None, M.n, M.names, library=M.library)
+    return Columns(rows, columns, values if M.dtype.kind != "b" else None, M.n, M.names, library=M.library)
 
 
 def _from_array(array: np.ndarray) -> Columns:

@@ -41,9 +41,8 @@ def is_absent(array: np.ndarray, S: Semiring) -> NDArray[np.bool_]:
 
 def entries_of(M: Operators | Elements) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
     """Rows, columns and elements of the entries other than the algebra's zero, row by row."""
-    array = as_declared(M.array, M.semiring)
-    rows, columns = np.nonzero(~is_absent(array, M.semiring))
-    return rows, columns, with_infinities(array[rows, columns], M.semiring)
+    entries = M._elements.entries()
+    return (*entries.places(), with_infinities(as_declared(entries.values, M.semiring), M.semiring))
 
 
 def sparse_of(M: Matrix) -> Any:

@@ -336,7 +336,7 @@ def frame_of(M: Elements, down: Sequence[Any], across: Sequence[Any], long: bool
         rows, columns, values = entries_of(M)
         ends = {CORNER: [down[i] for i in rows], "to": [across[j] for j in columns]}
         return made_of({**ends, "weight": plain(values)}, name, module)
-    array = with_infinities(as_declared(M.array, M.semiring), M.semiring)
+    array = with_infinities(as_declared(M._elements.all(), M.semiring), M.semiring)
     if name == "pandas":
         index, columns_ = (module.Index(list(names), tupleize_cols=False) for names in (down, across))
         return module.DataFrame(plain(array.reshape(-1)).reshape(M.shape), index=index, columns=columns_)

@@ -12,10 +12,12 @@ from numpy.typing import DTypeLike
 from semiring.algebra.by_name import algebra
 from semiring.algebra.verbs import verb
 from semiring.errors import GraphError
-from semiring.graphs.axes import Names, Place, selected
+from semiring.graphs.axes import Names, selected
 from semiring.graphs.dataarrays import dataarray_of
 from semiring.graphs.exports import networkx_of, sparse_of
 from semiring.graphs.frames import has_labels, labelled, library_of
+from semiring.graphs.held import Array, Held, Place
+from semiring.graphs.holders import comes_by_entries, read_entries
 from semiring.graphs.masks import is_masked, unmasked
 from semiring.graphs.names import as_names, refuse_table
 from semiring.graphs.operators import Operators, as_array, in_order, refuse_other_algebra
@@ -106,7 +108,7 @@ class Matrix(Vocabulary):
         self, array: Any, semiring: Semiring | str, names: Sequence[Hashable] | None = None,
         library: str | None = None, *, columns: Sequence[Hashable] | None = None,
     ) -> None:
-        semiring = algebra(semiring)
+        self.semiring = semiring = algebra(semiring)
         refuse_table(array, "array")
         self.library = library or library_of(array)
         own = columns is not None  # whether the columns have names of their own
@@ -114,20 +116,20 @@ class Matrix(Vocabulary):
             refuse_other_algebra(array, semiring, "array")
             self.library = library or array.library
             own |= not array.is_over_vertices
-            array, names, columns = in_order(array, names, columns)
-        elif has_labels(array):
-            array, names, columns = labelled(array, names, columns)
-            own |= columns is not names
-        array = unmasked(array, semiring) if is_masked(array) else as_array(array)
-        if semiring.lift is not None and semiring.lift.takes(array.dtype):
-            array = semiring.lift(array)
-        elif semiring._grows(array.dtype):
-            array = array.astype(semiring.default_dtype)
-        if array.ndim != 2:
-            raise GraphError(f"a matrix has rows and columns, but this array has shape {array.shape}")
-        self.array: np.ndarray = array
-        self.semiring = semiring
-        self._call(as_names(names), as_names(columns), own or array.shape[0] != array.shape[1])
+            self._held, names, columns = in_order(array, names, columns)
+        elif type(array) is not np.ndarray and comes_by_entries(array):
+            self._held, called, came_from = read_entries(array, semiring, "array")
+            self.library = library or came_from
+            if called is not None:  # of a graph
+                self._call(called, called, False)
+                self._held, names, columns = in_order(self, names, columns)
+        else:
+            if has_labels(array):
+                array, names, columns = labelled(array, names, columns)
+                own |= columns is not names
+            self._held = _array(array, semiring)
+        height, width = self._held.shape
+        self._call(as_names(names), as_names(columns), own or height != width)
 
     @overload
     def __getitem__(self, key: list[Any]) -> Matrix: ...
@@ -139,37 +141,35 @@ class Matrix(Vocabulary):
             return self._part(*(places if self.is_over_vertices else (places[0], slice(None))))
         if any(isinstance(place, np.ndarray) for place in places) and not any(isinstance(p, int) for p in places):
             return self._part(*places)
-        return self._shown(self.array[places])
+        return self._shown(self._held.at(*places))
 
     def _like(self, array: Any, names: Sequence[Any] | None, columns: Sequence[Any] | None = None) -> Matrix:
         if columns is None or columns is names:
             return Matrix(array, self.semiring, names, self.library)
         return Matrix(array, self.semiring, names, self.library, columns=columns)
 
-    def _with(self, array: np.ndarray, rows: Names, columns: Names, own: bool | None = None) -> Matrix:
-        """A matrix of other elements, with these names."""
+    def _with(self, held: Held, rows: Names, columns: Names, own: bool | None = None) -> Matrix:
         found = copy(self)
         vars(found).pop("_positions", None)
         vars(found).pop("_column_positions", None)
-        found.array = array
+        found._held = held
         found._call(rows, columns, not self.is_over_vertices if own is None else own)
         return found
 
     def _renamed(self, rows: Names, columns: Names) -> Matrix:
         """The same elements, with names of their own for rows and columns."""
-        return self._with(self.array, rows, columns, True)
+        return self._with(self._held, rows, columns, True)
 
     def _part(self, rows: Place, columns: Place) -> Matrix:
         """The matrix of some rows and columns, which keep their names."""
         down, across = (selected(names, size, place) for names, size, place in
                         zip((self.row_names, self.column_names), self.shape, (rows, columns), strict=True))
-        array = self.array[rows][:, columns]
-        return self._with(array, down, across, not (self.is_over_vertices and rows is columns))
+        return self._with(self._held.part(rows, columns), down, across, not (self.is_over_vertices and rows is columns))
 
     @property
     def T(self) -> Matrix:
         """The transpose, with every edge reversed; it shares the elements."""
-        return self._with(self.array.T, self.column_names, self.row_names)
+        return self._with(self._held.T, self.column_names, self.row_names)
 
     @overload
     def closure(self, *, packed: Literal[True], **options: Any) -> PackedMatrix: ...
@@ -279,3 +279,15 @@ class Matrix(Vocabulary):
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         self._refuse_products_of_pandas()
         return super().__array__(dtype, copy)
+
+
+def _array(array: Any, S: Semiring) -> Array:
+    """The elements of an array as they are held."""
+    array = unmasked(array, S) if is_masked(array) else as_array(array)
+    if S.lift is not None and S.lift.takes(array.dtype):
+        array = S.lift(array)
+    elif S._grows(array.dtype):
+        array = array.astype(S.default_dtype)
+    if array.ndim != 2:
+        raise GraphError(f"a matrix has rows and columns, but this array has shape {array.shape}")
+    return Array(array, S)

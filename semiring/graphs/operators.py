@@ -16,9 +16,11 @@ from semiring.errors import GraphError, SemiringError
 from .foreign import as_array as array_of
 from .foreign import is_foreign
 from .frames import has_labels
+from .held import Array, Compare, Held, arranged
+from .holders import together
 from .masks import is_masked, unmasked
 from .names import Named, alignment, as_names, refuse_table
-from .order import both, orders, reordered
+from .order import both, orders
 from .texts import clip_repr, infinities, with_infinities
 from .ufuncs import ArrayProtocol
 
@@ -54,21 +56,18 @@ class Operators(ArrayProtocol):
         return found
 
     def __or__(self, other: Any) -> Matrix:
-        names, mine, others = self._beside(other)
-        sums = self._operation(mine, others)
-        return self._like(np.asarray(sums.add(mine, others)), *names)
+        names, mine, others = self._beside(other, True)
+        return self._named_by(names, mine.union(others, self._operation(mine, others)))
 
     __ror__ = __or__  # ⊕ commutes
 
     def __mul__(self, other: Any) -> Matrix:
         names, mine, others = self._beside(other)
-        products = self._operation(mine, others)
-        return self._like(np.asarray(products.mul(mine, others)), *names)
+        return self._named_by(names, mine.times(others, self._operation(mine, others)))
 
     def __rmul__(self, other: Any) -> Matrix:
         names, mine, others = self._beside(other)
-        products = self._operation(mine, others)
-        return self._like(np.asarray(products.mul(others, mine)), *names)
+        return self._named_by(names, others.times(mine, self._operation(mine, others)))
 
     def _refuse_other(self, other: Operators) -> None:
         """Refuse a matrix over another algebra as the second operand.
@@ -81,8 +80,13 @@ class Operators(ArrayProtocol):
             raise SemiringError(f"A is a matrix over {self.semiring.name} and B one over {other.semiring.name}: "
                                 "their elements have different meanings")
 
-    def _operation(self, mine: np.ndarray, others: np.ndarray) -> Arithmetic:
-        """The arithmetic of two arrays of one dtype; refuses anything that is not an element.
+    def _named_by(self, names: tuple[Names, Names], held: Held) -> Matrix:
+        """A matrix of other elements over the same algebra, whose columns have names of their own if they are given."""
+        rows, columns = names
+        return self._with(held, rows, columns, columns is not rows or held.shape[0] != held.shape[1])
+
+    def _operation(self, mine: Held, others: Held) -> Arithmetic:
+        """The arithmetic of the elements of two matrices of one dtype; refuses anything that is not an element.
 
         Raises
         ------
@@ -92,20 +96,57 @@ class Operators(ArrayProtocol):
             raise GraphError(_two_dtypes(mine.dtype, others.dtype))
         S = self.semiring
         found = S.over(mine.dtype)
-        for what, elements in (("A", mine), ("B", others)):
-            if not np.all(found.contains(elements)):
+        for what, held in (("A", mine), ("B", others)):
+            if not np.all(found.contains(held.elements)):
                 raise GraphError(f"{what} has entries outside the carrier of {S.name}, {S.notation}{S.how_written}")
         return found
 
     def __eq__(self, other: object) -> np.ndarray:  # type: ignore[override]  # as of arrays
-        _, mine, others = self._beside(other)
+        _, mine, others = self._beside(other, True)
+        return mine.compared(others, self._equality(mine, others, other))
+
+    def equals(self, other: Any) -> bool:
+        """Return whether two matrices are equal: the same algebra, the same names, and the same elements.
+
+        Names may be in different orders, and the matrices may be held in different ways.
+
+        Parameters
+        ----------
+        other : Matrix
+            Anything else is not equal.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        GraphError
+            If one matrix has records and the other numbers.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> roads = sr.adjacency([("a", "b", 3.0)], sr.min_plus)
+        >>> roads.equals(roads[["b", "a"]]), roads.equals(roads.hold("sparse")), roads.equals(roads.T)
+        (True, True, False)
+        """
+        if not isinstance(other, Operators) or other.semiring is not self.semiring or other.shape != self.shape:
+            return False
+        for mine, others in ((self.row_names, other.row_names), (self.column_names, other.column_names)):
+            if (mine is None) != (others is None) or set(mine or ()) != set(others or ()):
+                return False
+        _, held, beside = self._beside(other, True)
+        return held.same(beside, self._equality(held, beside, other))
+
+    def _equality(self, mine: Held, others: Held, other: Any) -> Compare:
+        """What compares the elements of both; raises an error for records and numbers."""
         if bool(mine.dtype.names) != bool(others.dtype.names) and "O" not in (mine.dtype.kind, others.dtype.kind):
             raise GraphError(_two_dtypes(mine.dtype, others.dtype))
-        if others.dtype != mine.dtype:  # limits of different integer dtypes differ
-            theirs = other.semiring if isinstance(other, Operators) else None
-            mine = with_infinities(mine, self.semiring)
-            others = others if theirs is None else with_infinities(others, theirs)
-        return np.asarray(mine == others)
+        if others.dtype == mine.dtype:
+            return _equal
+        S, theirs = self.semiring, isinstance(other, Operators)  # limits of different integer dtypes differ
+        return lambda x, y: _equal(with_infinities(x, S), with_infinities(y, S) if theirs else y)
 
     def __ne__(self, other: object) -> np.ndarray:  # type: ignore[override]
         return ~np.asarray(self == other, bool)
@@ -115,41 +156,54 @@ class Operators(ArrayProtocol):
         if isinstance(other, Operators) and other.names is None and self.names is not None and other.n == self.n and (
             self.is_over_vertices and other.is_over_vertices
         ):
-            return other._like(other.array, self.names)
+            return other._with(other._held, self.names, self.names, False)
         return other
 
     def _named_as(self, other: Any) -> Any:
         """This one as the operand of a product; without names it gets those of another matrix."""
         return other._named(self) if isinstance(other, Operators) else self
 
-    def _beside(self, other: Any) -> tuple[tuple[Names, Names], np.ndarray, np.ndarray]:
-        """The names of both, of rows and of columns, and the elements of both in one order."""
+    def _beside(self, other: Any, largest: bool | None = None) -> tuple[tuple[Names, Names], Held, Held]:
+        """The names of both, of rows and of columns, and the elements of both in one order and in one holder.
+
+        Parameters
+        ----------
+        other : object
+        largest : bool, optional
+            Whether that holder is the one which takes the most memory. Default: only where zero does not absorb, so
+            that places without an entry need it.
+        """
         names, S = (self.row_names, self.column_names), self.semiring
         refuse_table(other, "B")
         if has_labels(other):
             other = self._like(other, None)
         elif (isinstance(other, Named) and not isinstance(other, Operators)) or hasattr(other, "tocoo"):
             raise GraphError(f"a Matrix can be added to and compared with matrices and arrays, but B is a "
-                             f"{type(other).__name__}: adjacency(B, S) makes a Matrix of it")
+                             f"{type(other).__name__}: sr.Matrix(B, S) makes a Matrix of it")
         if not isinstance(other, Operators):
             if is_masked(other):
-                others = unmasked(other, S)
+                array = unmasked(other, S)
             elif isinstance(other, (int, float)) and not isinstance(other, bool):
-                others = number(S, other, self.array.dtype)
+                array = number(S, other, self.dtype)
             else:
-                others = as_array(other)
-                lifted = S.lift is not None and S.lift.takes(others.dtype)
-                if others.shape == self.array.shape and (lifted or S._grows(others.dtype)):
-                    others = self._like(others, None).array  # plain weights are lifted, as in verbs
+                array = as_array(other)
+                lifted = S.lift is not None and S.lift.takes(array.dtype)
+                if array.shape == self.shape and (lifted or S._grows(array.dtype)):
+                    array = self._like(array, None).array  # plain weights are lifted, as in verbs
+            if array.shape not in (self.shape, ()):
+                raise GraphError(f"A has shape {self.shape} and B has shape {array.shape}")
+            held: Held = Array(array if self.holder == "dense" else np.broadcast_to(array, self.shape), S)
         else:
             self._refuse_other(other)
             if other.shape != self.shape:
                 raise GraphError(f"A has shape {self.shape} and B has shape {other.shape}")
-            others = reordered(other.array, *orders(self, other))
+            held = arranged(other._held, *orders(self, other))
             names = both(self, other)
-        if others.shape not in (self.array.shape, ()):
-            raise GraphError(f"A has shape {self.array.shape} and B has shape {others.shape}")
-        return names, self.array, others
+        return names, *together(self._held, held, not S.absorbs if largest is None else largest)
+
+
+def _equal(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.asarray(x == y)
 
 
 def _two_dtypes(mine: np.dtype, others: np.dtype) -> str:
@@ -174,7 +228,7 @@ def refuse_other_algebra(M: Operators, S: Semiring, what: str) -> None:
 
 def in_order(
     M: Operators, names: Sequence[Any] | None, columns: Sequence[Any] | None = None
-) -> tuple[np.ndarray, Sequence[Any] | None, Sequence[Any] | None]:
+) -> tuple[Held, Sequence[Any] | None, Sequence[Any] | None]:
     """The elements of a matrix, and the names of its rows and columns, reordered to given names; its own by default.
 
     Raises
@@ -185,7 +239,7 @@ def in_order(
     Examples
     --------
     >>> import semiring as sr
-    >>> in_order(sr.adjacency([("a", "b", 3.0)], sr.min_plus), ["b", "a"])[0].tolist()
+    >>> in_order(sr.adjacency([("a", "b", 3.0)], sr.min_plus), ["b", "a"])[0].array.tolist()
     [[inf, inf], [3.0, inf]]
     """
     wanted = [as_names(names), as_names(columns)]
@@ -195,7 +249,7 @@ def in_order(
     for new, old, what in zip(wanted, (M.row_names, M.column_names), ("names", "columns"), strict=True):
         found.append(None if new is None or old is None else alignment(new, old, what, "the matrix"))
     down, across = (old if new is None else new for new, old in zip(wanted, (M.row_names, M.column_names), strict=True))
-    return reordered(M.array, *found), down, across
+    return arranged(M._held, *found), down, across
 
 
 def number(S: Semiring, value: float, dtype: np.dtype) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from semiring.errors import GraphError
 
+from .held import arranged
 from .names import alignment
 
 if TYPE_CHECKING:
@@ -78,9 +79,9 @@ def over_vertices(M: Matrix, what: str) -> Matrix:
     """
     if M.is_over_vertices:
         return M
-    height, width = M.array.shape
+    height, width = M.shape
     if height != width or M.row_names is None or M.column_names is None:
         raise GraphError(f"{what} must be a square matrix whose rows and columns are the same vertices, and is "
                          f"{height} × {width}{' with columns of their own' if height == width else ''}")
     order = alignment(M.row_names, M.column_names, f"the rows of {what}", f"the columns of {what}")
-    return M._like(reordered(M.array, None, order), M.row_names)
+    return M._with(arranged(M._held, None, order), M.row_names, M.row_names, False)

@@ -15,6 +15,7 @@ from semiring.algebra.tables import dtype_text, html_table
 from semiring.errors import GraphError
 
 from .frames import frame_of
+from .held import Array, Held
 from .names import Labelled, as_names, is_hashable, is_truth, near
 from .operators import as_array, as_converted
 from .texts import aligned, clip, element_text, infinities, quoted, shown, with_infinities
@@ -56,8 +57,13 @@ class Elements:
     def __iter__(self) -> Iterator[np.ndarray]:
         return iter(self.to_numpy())
 
+    @property
+    def _elements(self) -> Held:
+        """The elements, in whichever way they are held."""
+        return Array(self.array, self.semiring)
+
     def _shown(self, part: Any) -> Any:
-        shows = self.array.dtype.kind in "iuV"
+        shows = self.dtype.kind in "iuV"
         return with_infinities(np.asarray(part), self.semiring)[()] if shows else part
 
     def to_numpy(self) -> np.ndarray:
@@ -76,7 +82,7 @@ class Elements:
         array([[inf,  3.],
                [inf, inf]])
         """
-        return with_infinities(self.array, self.semiring)
+        return with_infinities(self._elements.all(), self.semiring)
 
     @overload
     def to_frame(self, long: bool = ..., *, library: Literal["pandas"]) -> pandas.DataFrame: ...
@@ -116,21 +122,21 @@ class Elements:
         return frame_of(self, *self._ends, truth_value(long, "long"), library)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
-        return as_converted(self.to_numpy(), self.array, dtype, copy)
+        return as_converted(self.to_numpy(), self._elements.all(), dtype, copy)
 
     def __repr__(self) -> str:
-        return "\n".join([self._title(), *(lines(self._cells(), self.dtype) if self.array.size else [])])
+        return "\n".join([self._title(), *(lines(self._cells(), self.dtype) if all(self.shape) else [])])
 
     def _repr_html_(self) -> str:
-        head, *rows = cells(self.array, self.semiring, *self._ends, minus=MINUS)
+        head, *rows = self._cells(MINUS)
         return html_table(self._title(), rows, head, "right")
 
     def _title(self) -> str:
         rows, columns = self.shape
         return f"{type(self).__name__} {rows} × {columns} over {self.semiring.name}, {dtype_text(self.dtype)}"
 
-    def _cells(self) -> list[list[str]]:
-        return cells(self.array, self.semiring, *self._ends)
+    def _cells(self, minus: str = "-") -> list[list[str]]:
+        return cells(self._elements, self.semiring, *self._ends, minus=minus)
 
 
 class Table(Labelled, Elements):
@@ -218,22 +224,25 @@ def place_of(vertex: Any, places: dict[Hashable, int], names: Sequence[Hashable]
 
 
 def cells(
-    array: np.ndarray, S: Semiring, rows: Sequence[Any], columns: Sequence[Any], minus: str = "-"
+    elements: Held, S: Semiring, rows: Sequence[Any], columns: Sequence[Any], minus: str = "-"
 ) -> list[list[str]]:
     """Texts of the heading row and of the rows that are shown, each starting with its vertex.
 
     Examples
     --------
     >>> import semiring as sr
-    >>> cells(np.array([[1.0, np.inf]]), sr.min_plus, ["a"], ["b", "c"])
+    >>> cells(Array(np.array([[1.0, np.inf]]), sr.min_plus), sr.min_plus, ["a"], ["b", "c"])
     [['', 'b', 'c'], ['a', '1', '·']]
     """
-    zero, infinite = S.zero_in(array.dtype), infinities(S, array.dtype)
+    zero, infinite = S.zero_in(elements.dtype), infinities(S, elements.dtype)
     down, across = some(len(rows)), some(len(columns))
+    part = elements.part(*(np.array([x for x in places if x is not None], np.int64) for places in (down, across))).all()
+    shown_rows, places = iter(part), [k - (None in across[:k]) for k in range(len(across))]
     table = [["", *("…" if j is None else clip(shown(columns[j])) for j in across)]]
     for i in down:
-        row = None if i is None else array[i]
-        texts = ["…" if row is None or j is None else element_text(row[j], zero, "·", infinite, minus) for j in across]
+        row = None if i is None else next(shown_rows)
+        texts = ["…" if row is None or j is None else element_text(row[k], zero, "·", infinite, minus)
+                 for k, j in zip(places, across, strict=True)]
         table.append(["…" if i is None else clip(shown(rows[i])), *texts])
     return table
 

@@ -17,6 +17,7 @@ from semiring.errors import GraphError, SemiringError
 
 from .axes import Axes
 from .frames import has_index, has_labels
+from .held import Array, Held
 from .names import alignment, refuse_table
 from .order import orders, reordered
 from .texts import with_infinities
@@ -45,6 +46,24 @@ class ArrayProtocol(Axes):
     def _like(self, array: Any, names: Sequence[Any] | None, columns: Sequence[Any] | None = None) -> Matrix:
         """A matrix of other elements over the same algebra."""
         raise NotImplementedError
+
+    def _with(self, held: Held, rows: Any, columns: Any, own: bool | None = None) -> Matrix:
+        """A matrix of other elements over the same algebra, with these names."""
+        raise NotImplementedError
+
+    @property
+    def array(self) -> np.ndarray:
+        """The elements as stored, if the matrix is dense; else an error says how to get them."""
+        return self._held.array
+
+    @array.setter
+    def array(self, array: np.ndarray) -> None:
+        self._held = Array(array, self.semiring)
+
+    @property
+    def holder(self) -> str:
+        """How the elements are kept: "dense", "sparse" or "packed"."""
+        return self._held.kind
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
         return computed(self, ufunc, method, inputs, keywords)
@@ -139,7 +158,7 @@ def called(
     name = function.__name__
     if name in METHODS and function.__module__ in OWN and arguments and isinstance(arguments[0], ArrayProtocol):
         return getattr(arguments[0], METHODS[name])(*arguments[1:], **keywords)
-    truth = name in ("any", "all") and M.array.dtype.kind == "b"
+    truth = name in ("any", "all") and M.dtype.kind == "b"
     if not (truth or (name in ELEMENTS and function.__module__ in OWN)):
         refuse_reals(M, function)
     arguments = [M._over_vertices(x) for x in arguments]

@@ -6,20 +6,22 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from semiring.algebra.by_name import algebra
+from semiring.algebra.catalogue import boolean
 from semiring.algebra.laws import sequence
 from semiring.algebra.tables import dtype_text
 from semiring.errors import GraphError
-from semiring.machine.memory import require
 
 from .exports import entries_of, is_absent
 from .frames import has_labels
+from .held import Array, Held, Stored, arranged
+from .holders import converted, together
 from .operators import Operators, as_array, number
-from .order import orders, over_vertices, reordered
+from .order import orders, over_vertices
 from .tables import Elements
-from .texts import quoted, with_infinities
+from .texts import clip_repr, count_text, quoted, with_infinities
 from .weights import elements, fitted, refuse_nan
 
 if TYPE_CHECKING:
@@ -31,13 +33,40 @@ if TYPE_CHECKING:
 class Vocabulary(Operators, Elements):
     """The methods of a `Matrix` that work by element, by row or by column."""
 
-    def _with(self, array: np.ndarray, rows: Any, columns: Any, own: bool | None = None) -> Matrix:
-        raise NotImplementedError
-
     @property
     def nnz(self) -> int:
         """The number of entries other than the algebra's zero."""
-        return int(np.count_nonzero(~is_absent(self.array, self.semiring)))
+        return self._held.count()
+
+    def hold(self, kind: str) -> Matrix:
+        """Return the same matrix with its elements kept in another way.
+
+        Parameters
+        ----------
+        kind : {"dense", "sparse", "packed"}
+            "dense": all elements, in an array. "sparse": those other than zero, in compressed rows. "packed": truth
+            values over `boolean`, one bit each.
+
+        Returns
+        -------
+        Matrix
+            With the same names; it shares the elements if they are kept like that already.
+
+        Raises
+        ------
+        GraphError
+            For another kind, and for bits of elements that are not of dtype bool.
+        SemiringError
+            For bits over another algebra, and if the elements do not fit in memory.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> roads = sr.adjacency([("a", "b", 3.0)], sr.min_plus).hold("sparse")
+        >>> roads.holder, (roads @ roads).holder, roads.hold("dense").array.shape
+        ('sparse', 'sparse', (2, 2))
+        """
+        return self._with(converted(self._held, kind), self.row_names, self.column_names)
 
     def edges(self) -> Iterator[tuple[Any, Any, Any]]:
         """Iterate over the entries other than the algebra's zero, row by row.
@@ -58,14 +87,18 @@ class Vocabulary(Operators, Elements):
         yield from zip((down[i] for i in rows.tolist()), (across[j] for j in columns.tolist()), values.tolist(),
                        strict=True)
 
+    def _title(self) -> str:
+        kept = "" if self.holder == "dense" else f", {self.holder}, {count_text(self.nnz, 'entry', 'entries')}"
+        return super()._title() + kept
+
     def __contains__(self, key: Any) -> bool:
         """Whether there is a row or a column of this name, or an entry other than zero at (row, column)."""
         if self._is_at(key, 0) or self._is_at(key, 1):
             return True
         if not (isinstance(key, tuple) and len(key) == 2 and self._is_at(key[0], 0) and self._is_at(key[1], 1)):
             return False
-        place = self.array[self.index(key[0], 0), self.index(key[1], 1)]
-        return not bool(is_absent(np.asarray(place, self.array.dtype), self.semiring))
+        places = (np.array([self.index(name, axis)]) for axis, name in enumerate(key))
+        return bool(self._held.has(*places)[0])
 
     def _is_at(self, name: Any, axis: int) -> bool:
         try:
@@ -97,7 +130,7 @@ class Vocabulary(Operators, Elements):
         >>> sr.adjacency([("a", "b", 3.0)], sr.min_plus).row("a")
         array([inf,  3.])
         """
-        found: np.ndarray = self._shown(self.array[self.index(name, 0)])
+        found: np.ndarray = self._shown(self._held.at(self.index(name, 0), slice(None)))
         return found
 
     def column(self, name: Hashable) -> np.ndarray:
@@ -123,7 +156,7 @@ class Vocabulary(Operators, Elements):
         >>> sr.adjacency([("a", "b", 3.0)], sr.min_plus).column("b")
         array([ 3., inf])
         """
-        found: np.ndarray = self._shown(self.array[:, self.index(name, 1)])
+        found: np.ndarray = self._shown(self._held.at(slice(None), self.index(name, 1)))
         return found
 
     def diagonal(self) -> np.ndarray:
@@ -144,7 +177,7 @@ class Vocabulary(Operators, Elements):
         >>> sr.adjacency([("a", "a", 3.0), ("a", "b", 1.0)], sr.min_plus).diagonal()
         array([ 3., inf])
         """
-        found: np.ndarray = self._shown(over_vertices(cast("Matrix", self), "A").array.diagonal())
+        found: np.ndarray = self._shown(over_vertices(cast("Matrix", self), "A")._held.diagonal())
         return found
 
     def sum(self, axis: int | tuple[int, ...] | None = None) -> Any:
@@ -178,7 +211,11 @@ class Vocabulary(Operators, Elements):
         >>> roads.sum(axis=1), float(roads.sum())
         (array([ 2.,  4., inf]), 2.0)
         """
-        return self.semiring.sum(self, axis)
+        if self.holder == "dense":
+            return self.semiring.sum(self, axis)
+        if axis not in (None, 0, 1) or isinstance(axis, bool):
+            raise GraphError(f"axis must be None, 0 or 1, and is {clip_repr(axis)}")
+        return self._shown(self._held.sum(axis, self._operation(self._held, self._held)))
 
     def where(self, mask: Any, complement: bool = False) -> Matrix:
         """Keep the entries where a mask is true; the others become the algebra's zero.
@@ -207,31 +244,33 @@ class Vocabulary(Operators, Elements):
         >>> list(roads.where([[False, True], [False, False]]).edges())
         [('a', 'b', 3.0)]
         """
-        kept = self._mask(mask)
-        return self._kept(~kept if complement else kept)
+        entries = self._held.entries()
+        kept = entries.marked(self._mask(mask))
+        return self._of(entries.kept(~kept if complement else kept))
 
-    def _mask(self, mask: Any) -> NDArray[np.bool_]:
-        """Which entries a mask selects, in the order of this matrix."""
+    def _of(self, held: Held) -> Matrix:
+        """A matrix of other elements, perhaps over another algebra, with the same names."""
+        found = self._with(held, self.row_names, self.column_names)
+        found.semiring = held.S
+        return found
+
+    def _mask(self, mask: Any) -> Held:
+        """The entries that a mask selects, in the order of this matrix."""
         if has_labels(mask):
             mask = self._like(mask, None)
         if isinstance(mask, Operators):
-            found = ~is_absent(mask.array, mask.semiring)
-            if found.shape == self.array.shape:
-                found = reordered(found, *orders(self, mask))
+            if mask.shape == self.shape:
+                return arranged(mask._held, *orders(self, mask))
+            shape: tuple[int, ...] = mask.shape
         else:
             found = as_array(mask)
             if found.dtype != bool:
                 raise GraphError(f"a mask is an array of bool or a Matrix, and this one is {dtype_text(found.dtype)}: "
                                  "compare its elements, such as mask != 0")
-        if found.shape != self.array.shape:
-            raise GraphError(f"A has shape {self.array.shape} and the mask {found.shape}")
-        return found
-
-    def _kept(self, kept: NDArray[np.bool_]) -> Matrix:
-        array = np.empty(self.array.shape, self.array.dtype)
-        array.fill(self.semiring.zero_in(array.dtype))
-        array[kept] = self.array[kept]
-        return self._with(array, self.row_names, self.column_names)
+            if found.shape == self.shape:
+                return Array(found, boolean)
+            shape = found.shape
+        raise GraphError(f"A has shape {self.shape} and the mask {shape}")
 
     def select(self, condition: Callable[[np.ndarray], Any]) -> Matrix:
         """Keep the entries whose weights satisfy a condition.
@@ -261,12 +300,11 @@ class Vocabulary(Operators, Elements):
         >>> list(roads.select(lambda w: w < 5).edges())
         [('a', 'b', 3.0)]
         """
-        kept = ~is_absent(self.array, self.semiring)
-        found = self._applied(condition, kept, "condition")
+        entries = self._held.entries()
+        found = self._applied(condition, entries, "condition")
         if found.dtype != bool:
             raise GraphError(f"condition must return an array of bool, and returned {dtype_text(found.dtype)}")
-        kept[kept] = found
-        return self._kept(kept)
+        return self._of(entries.kept(found))
 
     def map(self, function: Callable[[np.ndarray], Any], semiring: Semiring | str | None = None) -> Matrix:
         """Apply a function to the entries other than zero; zero stays zero.
@@ -299,17 +337,17 @@ class Vocabulary(Operators, Elements):
         [('a', 'b', -3.0), ('b', 'a', -7.0)]
         """
         S = self.semiring if semiring is None else algebra(semiring)
-        stored = ~is_absent(self.array, self.semiring)
-        found = self._applied(function, stored, "function", S.is_object)
-        place = self._entry(stored)
+        entries = self._held.entries()
+        found = self._applied(function, entries, "function", S.is_object)
+        place = self._entry(entries)
         refuse_nan(found, place)
-        return self._filled(stored, elements(S, found, None, place), S)
+        return self._of(entries.filled(elements(S, found, None, place), S))
 
     def _applied(
-        self, function: Callable[[Any], Any], stored: NDArray[np.bool_], what: str, to_objects: bool = False
+        self, function: Callable[[Any], Any], entries: Stored, what: str, to_objects: bool = False
     ) -> np.ndarray:
-        """The results of a function on some entries."""
-        values = with_infinities(self.array[stored], self.semiring)
+        """The results of a function on the entries."""
+        values = with_infinities(entries.values, self.semiring)
         if to_objects or self.semiring.is_object:
             results = [function(value) for value in values.tolist()]
             plain = what == "condition" or not to_objects
@@ -321,25 +359,15 @@ class Vocabulary(Operators, Elements):
                              f"array of shape {found.shape}")
         return found
 
-    def _entry(self, stored: NDArray[np.bool_]) -> Callable[[int], str]:
-        """The name of an entry in messages, by its number among those that are stored."""
+    def _entry(self, entries: Stored) -> Callable[[int], str]:
+        """The name of an entry in messages, by its number."""
         down, across = self._ends
 
         def entry(i: int) -> str:
-            row, column = (int(x[i]) for x in np.nonzero(stored))
+            row, column = (int(x[i]) for x in entries.places())
             return f"entry ({quoted(down[row])}, {quoted(across[column])})"
 
         return entry
-
-    def _filled(self, stored: NDArray[np.bool_], values: np.ndarray, S: Semiring) -> Matrix:
-        """A matrix with these entries, and zero elsewhere."""
-        array = np.empty(stored.shape, values.dtype)
-        array.fill(S.zero_in(array.dtype))
-        array[stored] = values
-        array = array.view(S.with_vectors(array.dtype)) if S.is_record else array
-        found = self._with(array, self.row_names, self.column_names)
-        found.semiring = S
-        return found
 
     def astype(self, dtype: DTypeLike) -> Matrix:
         """Convert the elements to another dtype; ∞ stays ∞.
@@ -368,14 +396,14 @@ class Vocabulary(Operators, Elements):
         >>> sr.adjacency([("a", "b", 3.0)], sr.min_plus).astype("i4").array.tolist()
         [[2147483647, 3], [2147483647, 2147483647]]
         """
-        S, stored = self.semiring, ~is_absent(self.array, self.semiring)
+        S, entries = self.semiring, self._held.entries()
         target = S.resolve_dtype(np.dtype(dtype))
-        values = fitted(S, self.array[stored], target, self._entry(stored))
+        values = fitted(S, entries.values, target, self._entry(entries))
         if len(values) and np.any(is_absent(values, S)):
             i = int(np.argmax(is_absent(values, S)))
-            raise GraphError(f"{self._entry(stored)(i)}: the weight {with_infinities(self.array[stored], S)[i]} would "
+            raise GraphError(f"{self._entry(entries)(i)}: the weight {with_infinities(entries.values, S)[i]} would "
                              f"become the zero of {S.name} in {dtype_text(target)}: pass another dtype")
-        return self._filled(stored, values, S)
+        return self._of(entries.filled(values, S))
 
     def kron(self, other: Any) -> Matrix:
         """Return the Kronecker product: element ((a, c), (b, d)) is A[a, b] ⊗ B[c, d].
@@ -406,24 +434,19 @@ class Vocabulary(Operators, Elements):
         """
         B = other if isinstance(other, Operators) else self._like(other, None)
         self._refuse_other(B)
-        T = self._operation(self.array, B.array)
-        (m, n), (p, q) = self.array.shape, B.array.shape
-        require(m * n * p * q * self.array.itemsize, f"a {m * p} × {n * q} matrix of {dtype_text(self.array.dtype)}")
-        array = np.asarray(T.mul(self.array[:, None, :, None], B.array[None, :, None, :])).reshape(m * p, n * q)
-        rows, columns = ([(a, b) for a in mine for b in others] if named else None for mine, others, named in zip(
-            self._ends, B._ends, (self.row_names or B.row_names, self.column_names or B.column_names), strict=True))
+        mine, others = together(self._held, B._held, not self.semiring.absorbs)
+        held = mine.kron(others, self._operation(mine, others))
+        rows, columns = (
+            None if a is b is None else [(x, y) for x in mine for y in others] for a, b, mine, others in zip(
+                (self.row_names, self.column_names), (B.row_names, B.column_names), self._ends, B._ends, strict=True))
         own = not (self.is_over_vertices and B.is_over_vertices)
-        return self._with(array, rows, columns, own)
+        return self._with(held, rows, columns, own)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         rows, columns = self._places(key)
-        if not self.array.flags.writeable:
-            raise GraphError("the array of this Matrix is read-only: make a Matrix of a copy of it")
-        S, dtype = self.semiring, self.array.dtype
-        at: Any = (rows, columns)
-        if isinstance(rows, np.ndarray) and isinstance(columns, np.ndarray):
-            at = np.ix_(rows, columns)
-        part = np.broadcast_to(False, self.array.shape)[at].shape
+        S, dtype = self.semiring, self.dtype
+        part = tuple(len(np.arange(size)[place]) for size, place in zip(self.shape, (rows, columns), strict=True)
+                     if not isinstance(place, int))
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             given = number(S, value, dtype) if S.lift is None or not dtype.names else self._weights([[value]])[0, 0]
         elif isinstance(value, Operators) or has_labels(value):
@@ -431,9 +454,9 @@ class Vocabulary(Operators, Elements):
             self._refuse_other(B)
             inside = cast(Any, self)[key]
             if not isinstance(inside, Operators) or inside.shape != B.shape:
-                raise GraphError(f"the entries that are set have shape {part}, and the Matrix {B.array.shape}: "
+                raise GraphError(f"the entries that are set have shape {part}, and the Matrix {B.shape}: "
                                  "a Matrix is set to as many rows and columns, called by lists of names")
-            given = reordered(B.array, *orders(inside, B))
+            given = arranged(B._held, *orders(inside, B)).all()
         elif S.is_object and part == ():
             given = sequence([value], np.dtype(object))[0]
         else:
@@ -443,7 +466,9 @@ class Vocabulary(Operators, Elements):
         if not np.all(S.over(dtype).contains(np.asarray(given, dtype))):
             raise GraphError(f"the value is outside the carrier of {S.name}, {S.notation}{S.how_written}")
         try:
-            self.array[at] = given
+            self._held = self._held.put(rows, columns, given)
+        except GraphError:
+            raise
         except ValueError:
             raise GraphError(f"the entries that are set have shape {part}, and the value "
                              f"{np.shape(given)}") from None

@@ -10,16 +10,19 @@ from semiring.errors import GraphError
 from semiring.graphs.adjacency import adjacency
 from semiring.graphs.dataarrays import is_dataarray
 from semiring.graphs.frames import has_index, has_labels
+from semiring.graphs.held import Held, arranged
+from semiring.graphs.holders import comes_by_entries, converted, held_of
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.operators import refuse_other_algebra
-from semiring.graphs.order import between, reordered
+from semiring.graphs.order import between
 from semiring.graphs.ufuncs import places_of_labels
 
-from .dense import Dense, carried_by, dtype_of_answers
+from .held import of_held
 from .operand import Operand
 from .read import is_of_edges
 
 Names = list[Any] | None
+NAMES = ("A", "B", "accumulate")
 
 
 def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]:
@@ -39,20 +42,27 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
         over = next((x.semiring for x in given if isinstance(x, Matrix)), None) if S is None else algebra(S)
         if over is not None:
             given = tuple(Matrix(x, over) if is_dataarray(x) and x.ndim == 2 else x for x in given)
-    if not any(isinstance(x, Matrix) and not x.is_over_vertices for x in given):
+    if not any(isinstance(x, Matrix) and (not x.is_over_vertices or x.holder == "packed") for x in given):
         return given
     S = next(x.semiring for x in given if isinstance(x, Matrix)) if S is None else algebra(S)
-    A, B, *others = (_as_matrix(x, S, what) for x, what in zip(given, ("A", "B", "accumulate"), strict=False))
+    A, B, *others = (_as_matrix(x, S, what) for x, what in zip(given, NAMES, strict=False))
     if isinstance(A, Matrix) and isinstance(B, Matrix):
-        right = reordered(B.array, between(A.column_names, B.row_names, "columns", "rows"), None)
+        if "packed" in (A.holder, B.holder):
+            A, B = A.hold("packed"), B.hold("packed")
+        order = between(A.column_names, B.row_names, "columns", "rows")
         answer = Answer(A, B)
-        C = [_in_order(answer, x) if isinstance(x, Matrix) else x for x in others]
-        return (_read(A.array, S, "A", answer), _read(right, S, "B"), *C)
+        C = [_in_order(answer, x, S) if isinstance(x, Matrix) else x for x in others]
+        return (of_held(A._held, S, "A", answer), of_held(arranged(B._held, order, None), S, "B"), *C)
     if isinstance(A, Matrix) and has_index(B):
         names = range(A.shape[1]) if A.column_names is None else A.column_names
         B = B.to_numpy()[places_of_labels(list(names), B.index.tolist())]
-    return tuple(_read(x.array, S, what) if isinstance(x, Matrix) else x
-                 for x, what in zip((A, B, *others), ("A", "B", "accumulate"), strict=False))
+    return tuple(of_held(_for_arrays(x._held), S, what) if isinstance(x, Matrix) else x
+                 for x, what in zip((A, B, *others), NAMES, strict=False))
+
+
+def _for_arrays(held: Held) -> Held:
+    """A matrix as it is multiplied by arrays: bits by the entries that are True."""
+    return converted(held, "sparse") if held.kind == "packed" else held
 
 
 class Answer:
@@ -66,29 +76,29 @@ class Answer:
         """The names of the answer's rows, and of its columns."""
         return self.A.row_names, self.B.column_names
 
-    def __call__(self, found: Any) -> Matrix:
-        library = self.A.library or self.B.library
-        return Matrix(found, self.A.semiring, library=library)._renamed(*self.ends)
+    def __call__(self, found: Any) -> Any:
+        held = held_of(found, self.A.semiring)
+        if held is None:
+            return found
+        own = not (self.A.is_over_vertices and self.B.is_over_vertices)
+        made = self.A._with(held, *self.ends, own)
+        made.library = self.A.library or self.B.library
+        return made
 
 
-def _in_order(answer: Answer, C: Matrix) -> Any:
+def _in_order(answer: Answer, C: Matrix, S: Semiring) -> Any:
     rows, columns = answer.ends
     across = between(columns, C.column_names, "columns", "columns")
-    return reordered(C.array, between(rows, C.row_names, "rows", "rows"), across)
+    return of_held(arranged(C._held, between(rows, C.row_names, "rows", "rows"), across), S, "accumulate")
 
 
 def _as_matrix(x: Any, S: Semiring, what: str) -> Any:
-    """A graph or a data frame with labels as a `Matrix`; anything else unchanged."""
+    """A graph, a sparse or packed matrix, or a data frame with labels, as a `Matrix`; anything else unchanged."""
     if isinstance(x, Operand):
         raise GraphError(f"{what} was prepared, and the other operand is a Matrix with columns of its own: pass the "
                          "matrix itself")
     if not isinstance(x, Matrix):
-        x = Matrix(x, S) if has_labels(x) else adjacency(x, S) if is_of_edges(x) else x
+        x = Matrix(x, S) if has_labels(x) or comes_by_entries(x) else adjacency(x, S) if is_of_edges(x) else x
     if isinstance(x, Matrix):
         refuse_other_algebra(x, S, what)
     return x
-
-
-def _read(array: Any, S: Semiring, what: str, answers: Any = None) -> Dense:
-    found = carried_by(array, S)
-    return Dense(found, S, what, answers, callers_dtype=dtype_of_answers(array, found))

@@ -7,7 +7,8 @@ import numpy as np
 from semiring.algebra.laws import is_nan, show
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
-from semiring.graphs.adjacency import require_rows, scatter
+from semiring.graphs.adjacency import require_rows
+from semiring.graphs.combining import scatter
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.numpy.structure import stable_order
 

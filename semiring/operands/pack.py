@@ -15,6 +15,7 @@ from semiring.errors import GraphError, SemiringError
 from semiring.graphs.columns import IF_CLEAR
 from semiring.graphs.foreign import as_scipy, is_sparse, kind_of
 from semiring.graphs.graph import Graph, graph_for
+from semiring.graphs.held_bits import Bits
 from semiring.graphs.masks import mask_of
 from semiring.graphs.matrix import Matrix
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
@@ -24,6 +25,7 @@ from .convert import as_dense, on_host
 from .dense import read_matrix
 from .device import read_dlpack
 from .devices import is_on_gpu
+from .entries import refuse_outside
 from .operand import Operand
 from .packed import Packed
 from .sparse import Sparse
@@ -153,6 +155,8 @@ def _packed(A: Any) -> PackedMatrix | None:
     """Pack a matrix; None for edges."""
     if isinstance(A, PackedMatrix):
         return A
+    if isinstance(A, Matrix) and A.holder != "dense":
+        return _held(A)
     if isinstance(A, Matrix):
         given = read_matrix(A, A.semiring, "A")
         _ = given.facts  # refuses anything that is not an element, with its place
@@ -177,6 +181,16 @@ def _packed(A: Any) -> PackedMatrix | None:
                 raise _unclear((entries.row[bad[0]], entries.col[bad[0]]), entries.data[bad[0]])
         return PackedMatrix.from_sparse(A)
     return None
+
+
+def _held(A: Matrix) -> PackedMatrix:
+    """The bits of a sparse or a packed `Matrix`: True where there is an entry."""
+    held = A._held
+    if isinstance(held, Bits):
+        return held.matrix
+    rows, columns = held.entries().places()
+    refuse_outside(A.semiring, "A", held.elements, rows, columns)
+    return PackedMatrix.from_edges(rows, columns, held.shape)
 
 
 def _on_gpu(array: Any) -> PackedMatrix:

@@ -114,7 +114,8 @@ class Sent(Packed):
 
     def __init__(self, given: Packed):
         vars(self).update({name: value for name, value in vars(given).items() if name not in ("matrix", "on_gpu")})
-        self.host, self.hosts_own, self.mine, self.answers = given.matrix, given.mine, True, lambda work: work.get()
+        self.host, self.hosts_own, self.mine = given.matrix, given.mine, True
+        self.answers = lambda work: given.wrap(work.get())
 
     @cached_property
     def matrix(self) -> PackedMatrix:  # type: ignore[override]

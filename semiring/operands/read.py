@@ -25,8 +25,9 @@ from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import refuse_table
 
 from .components import is_components, read_components
-from .dense import Dense, read_array, read_matrix, read_nested
+from .dense import Dense, read_array, read_nested
 from .device import read_cupy, read_dlpack
+from .held import read_held
 from .operand import Operand
 from .packed import read_packed
 from .sparse import Sparse, read_cupyx, read_scipy, read_stored
@@ -47,9 +48,9 @@ def read_frame(A: Any, S: Semiring, what: str) -> Operand:
     return as_matrix(A, S, what) if is_square(A) else read_graph(A, S, what)
 
 
-def as_matrix(A: Any, S: Semiring, what: str) -> Dense:
+def as_matrix(A: Any, S: Semiring, what: str) -> Operand:
     """Read a `Matrix`, or a data frame that is one."""
-    return read_matrix(A if isinstance(A, Matrix) else Matrix(A, S), S, what)
+    return read_held(A if isinstance(A, Matrix) else Matrix(A, S), S, what)
 
 
 def read_series(A: Any, S: Semiring, what: str) -> Operand:
@@ -150,7 +151,7 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
     if isinstance(A, np.ndarray):
         return read_array(A, S, what)
     if isinstance(A, Matrix):
-        return read_matrix(A, S, what)
+        return read_held(A, S, what)
     if isinstance(A, tuple) and S.is_record:
         A = tuple(as_scipy(part, f"{what}[{k}]") if is_sparse(part) else part for k, part in enumerate(A))
     if isinstance(A, tuple) and is_components(A, S):
@@ -195,6 +196,9 @@ def _plain(A: Any, S: Semiring, what: str) -> Any:
     if given.names is not None:
         raise SemiringError(f"{what} has names, which a stack would lose: np.stack([M, N]) makes a stack of Matrices, "
                             "in the order of the names of the first")
+    if not isinstance(given, Dense):
+        raise SemiringError(f"{what} is a Matrix that is not dense, but a stack must be of arrays: pass its elements, "
+                            "M.to_numpy()")
     return given.array
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -17,8 +17,9 @@ from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.ordering import Spread, spread
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import GraphError, SemiringError
-from semiring.graphs.adjacency import MOST_ROWS, entries_of, require_rows, zeros
+from semiring.graphs.adjacency import MOST_ROWS, entries_of, require_rows
 from semiring.graphs.columns import IF_CLEAR
+from semiring.graphs.combining import zeros
 from semiring.graphs.foreign import refuse_fill, stored_in, unpadded
 from semiring.graphs.graph import Graph, graph_for
 from semiring.graphs.matrix import Matrix
@@ -59,9 +60,13 @@ class Sparse(Operand):
         The first entry of each row, and the element of each entry.
     of_graph : bool
         Whether it was passed as a graph, so that answers are a `Matrix`.
+    by_rows : callable, optional
+        Makes the caller's kind of matrix from an answer by its entries, and the names of the vertices. Default: a
+        `Graph` for a graph, else SciPy's.
     """
 
     kind = "sparse"
+    by_rows: Callable[[Rows, list[Any] | None], Any] | None = None
 
     def __init__(
         self, rows: Rows, S: Semiring, what: str = "A", names: Sequence[Any] | None = None, of_graph: bool = False,
@@ -175,7 +180,7 @@ class Sparse(Operand):
     def plain(self) -> Sparse:
         """The same entries; answers are arrays, and names occur in messages only."""
         _ = self.rows, self.bounded  # computed once for all copies
-        return super().plain
+        return super().plain.changed(by_rows=None) if self.by_rows is not None else super().plain
 
     def eye(self) -> Sparse:
         """The identity of the same shape; answers have the caller's own type."""
@@ -205,7 +210,7 @@ class Sparse(Operand):
 
     def _with_rows(self, rows: Rows) -> Sparse:
         made = Sparse(rows, self.S, self.what, self.names, self.of_graph).of_library(self.library)
-        made.answers = self.answers
+        made.answers, made.by_rows = self.answers, self.by_rows
         if made.dtype == self.dtype:
             made.callers_dtype = self.callers_dtype
         return made
@@ -215,8 +220,11 @@ class Sparse(Operand):
         return CompressedRows(self.rows.offsets, self.rows.columns, self.rows.values)
 
     def wrap_rows(self, rows: Rows, as_graph: bool | None = None) -> Any:
-        """An answer by its entries: a `Graph` if a graph was passed, else SciPy's compressed rows."""
-        if not (self.of_graph if as_graph is None else as_graph):
+        """An answer by its entries: as the caller's own type, a `Graph` for a graph, or SciPy's compressed rows."""
+        as_graph = self.of_graph if as_graph is None else as_graph
+        if self.by_rows is not None and (as_graph or not self.of_graph):
+            return self.by_rows(rows, as_names(self.names))
+        if not as_graph:
             from scipy.sparse import csr_array
 
             found = csr_array((rows.values, rows.columns, rows.offsets), shape=rows.shape)

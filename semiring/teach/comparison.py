@@ -19,6 +19,7 @@ from semiring.algebra.tables import Cut, html_table
 from semiring.api import closure, path
 from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.graphs.graph import Graph
+from semiring.graphs.held import Array
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.tables import cells, lines
 from semiring.graphs.texts import clip, count_text, quoted, shown
@@ -105,7 +106,7 @@ class Comparison:
         rows, columns = ([self.graph.index(v)] if v is not None else list(range(self.graph.n))
                          for v in (self.source, self.target))
         part = self.closures[S].array[np.ix_(rows, columns)]
-        return cells(part, S, [self._vertices[i] for i in rows], [self._vertices[j] for j in columns], MINUS)
+        return cells(Array(part, S), S, [self._vertices[i] for i in rows], [self._vertices[j] for j in columns], MINUS)
 
     def _title(self) -> str:
         size = f"{count_text(self.graph.n, 'vertex', 'vertices')} and {count_text(len(self.graph), 'edge', 'edges')}"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.graphs.adjacency import adjacency, from_dense, require_rows, scatter, stable_order, zeros
+from semiring.graphs.adjacency import adjacency, from_dense, require_rows
 from semiring.graphs.graph import as_graph
 from semiring.machine import memory
 
@@ -83,12 +83,6 @@ def test_parallel_edges_of_many_groups_and_wide_keys():
     np.testing.assert_array_equal(adjacency(edges, sr.plus_times), expected)
 
 
-def test_order_of_keys_too_wide_to_pack():
-    keys = np.array([2**62, 5, 2**62, 0, 5])
-    np.testing.assert_array_equal(stable_order(keys, 2**62 + 1), [3, 1, 4, 0, 2])
-    np.testing.assert_array_equal(stable_order(keys % 7, 7), np.argsort(keys % 7, kind="stable"))
-
-
 def test_a_matrix_that_would_not_fit_is_refused_before_it_is_made(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 10_000)
     with refused(
@@ -122,26 +116,6 @@ def test_from_dense():
         from_dense([[0, 2.5], [0, 0]], sr.min_plus, dtype=int)
     with refused("a matrix of edges must be square, but this array has shape (2, 3)"):
         from_dense(np.zeros((2, 3)), sr.min_plus)
-
-
-@settings(max_examples=60)
-@given(st.lists(st.tuples(st.integers(0, 5), st.text("abc", min_size=1, max_size=1)), max_size=40), st.booleans())
-def test_parallel_elements_are_added_in_the_order_in_which_they_stand(entries, far):
-    """Even where ⊕ does not commute; keys that are far apart are sorted in another way."""
-    spread = 2**60 if far else 1
-    order = stable_order(np.array([k * spread for k, _ in entries], np.int64), 5 * spread + 1)
-    assert [entries[i] for i in order] == sorted(entries, key=lambda entry: entry[0])
-    flat, keys = np.full(6, "", object), np.array([k for k, _ in entries], np.int64)
-    scatter(flat, keys, np.array([w for _, w in entries], object), lambda x, y: x + y)
-    assert flat.tolist() == ["".join(w for k, w in entries if k == place) for place in range(6)]
-
-
-@pytest.mark.parametrize(("S", "dtype"), [(sr.min_plus, "i2"), (sr.boolean, "?"), (sr.plus_times, "f4"), (sr.why, "O")])
-@pytest.mark.parametrize("n", [0, 1, 3])
-def test_a_matrix_of_no_edges(S, dtype, n):
-    found = zeros(S, n, np.dtype(dtype))
-    assert found.shape == (n, n) and found.dtype == dtype
-    assert all(x == S.zero_in(np.dtype(dtype)) for x in found.flat)
 
 
 def test_rows_that_are_too_many(monkeypatch):

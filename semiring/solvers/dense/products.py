@@ -356,7 +356,7 @@ def _multiply_packed(task: Task, low: Lowering, operands: list[Packed], plan: Pl
     there = any(given.on_gpu for given in task.given) if out is None else out.device != "cpu"
     result = result.to_device("gpu" if there else "cpu")
     if out is None:
-        return result
+        return task.given[0].wrap(result) if isinstance(task.given[0], Packed) else result
     check_writable(out)
     out.words[:, : out.used_words] = result.words[:, : out.used_words]
     return out

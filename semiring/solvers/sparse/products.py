@@ -13,7 +13,8 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
-from semiring.errors import LawError, SemiringError
+from semiring.errors import SemiringError
+from semiring.graphs.held import refuse_unless
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, sparse_kernel
 from semiring.kernels.choose import only_form
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 def offer(task: Task) -> Plan:
     """A product with a sparse factor."""
     S, o = task.S, task.options
-    refuse_unabsorbed(S)
+    refuse_unless(S, "absorbs")
     A, B, *C = task.operands
     both = A.kind == B.kind == "sparse"
     if o.device == "gpu" or (o.device is None and any(given.on_gpu for given in task.operands)):
@@ -52,7 +53,7 @@ def offer(task: Task) -> Plan:
             "pass A.toarray() with the algebra's zero filled in"
         )
     dtype = same_dtype(A, B, *C)
-    if both and dtype.kind in "OV" and not same_vertices(A, B):
+    if both and dtype.kind in "OV" and not same_vertices(A, B) and not _is_named(A):
         raise SemiringError(f"a sparse product over {S.name} would have {'records' if dtype.names else 'objects'} as "
                             "elements, which no SciPy sparse matrix holds; pass one of the factors as a dense array, "
                             "or both as graphs on the same vertices")
@@ -74,17 +75,9 @@ def offer(task: Task) -> Plan:
     )
 
 
-def refuse_unabsorbed(S: Semiring) -> None:
-    """Refuse algebras in which a product with zero is not zero.
-
-    Raises
-    ------
-    LawError
-    """
-    if not S.absorbs:
-        refuted = next(v for v in S._law_report.axioms if "absorbs" in v.law.name and not v.holds)
-        raise LawError(f"{S.name}: {refuted}, so sparse storage, which leaves zeros out, cannot be used: pass dense "
-                       "arrays")
+def _is_named(A: Operand) -> bool:
+    """Whether this is a `Matrix` whose columns have names of their own: its products are held like it."""
+    return isinstance(A, Sparse) and A.by_rows is not None and not A.of_graph
 
 
 def _shape(operands: list[Operand], dtype: np.dtype, out: Any, elsewhere: bool) -> Product:
@@ -191,7 +184,8 @@ def _sparse(task: Task, low: Lowering, A: Any, B: Any, plan: Plan) -> Any:
     if task.options.check:
         refuse_overflow(low, rows.values,
                         lambda i: (int(np.searchsorted(rows.offsets, i, "right")) - 1, int(rows.columns[i])))
-    return A.wrap_rows(rows, same_vertices(A, B))
+    same = same_vertices(A, B)
+    return (B if same and B.by_rows is not None else A).wrap_rows(rows, same)
 
 
 def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:

@@ -1,0 +1,86 @@
+"""Read a `Matrix`, in whichever way it holds its elements; answers that are held in that way keep its names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from semiring.algebra.semiring import Semiring
+from semiring.graphs.held import Held
+from semiring.graphs.held_bits import Bits
+from semiring.graphs.holders import held_of
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.operators import refuse_other_algebra
+from semiring.graphs.order import over_vertices
+from semiring.kernels.blocks.rows import Rows
+
+from .dense import Dense, carried_by, dtype_of_answers, read_matrix
+from .operand import Operand
+from .packed import Packed, check_boolean
+from .sparse import Sparse
+
+
+class Like:
+    """Makes a `Matrix` of an answer, with the names of another one.
+
+    Parameters
+    ----------
+    M : Matrix
+    """
+
+    def __init__(self, M: Matrix):
+        self.M = M
+
+    def __call__(self, found: Any) -> Any:
+        return self.named(found, self.M.names)
+
+    def named(self, found: Any, names: list[Any] | None) -> Any:
+        """A matrix over vertices of these names; unchanged if it is no matrix."""
+        held = held_of(found, self.M.semiring)
+        return found if held is None else self.M._with(held, names, names, False)
+
+
+def read_held(A: Matrix, S: Semiring, what: str) -> Operand:
+    """Read a `Matrix` over vertices, whose names answers keep.
+
+    Raises
+    ------
+    SemiringError
+        For a matrix over a different algebra, in which other elements mean "no edge".
+    """
+    if A.holder == "dense":
+        return read_matrix(A, S, what)
+    refuse_other_algebra(A, S, what)
+    A = over_vertices(A, what)
+    given, like = of_held(A._held, S, what), Like(A)
+    given.names = A.names
+    if isinstance(given, Sparse):
+        given.of_graph, given.by_rows = True, like.named
+    else:
+        given.answers = like
+    return given.of_library(A.library)
+
+
+def of_held(held: Held, S: Semiring, what: str, answers: Callable[[Any], Any] | None = None) -> Operand:
+    """The elements of a `Matrix` as an operand, without names.
+
+    Parameters
+    ----------
+    held : Held
+    S : Semiring
+    what : str
+    answers : callable, optional
+        Makes a `Matrix` of an answer: an array, compressed rows or packed bits.
+    """
+    if isinstance(held, Bits):
+        check_boolean(S)
+        return Packed(held.matrix, S, what, answers=answers)
+    if held.kind == "dense":
+        array = carried_by(held.array, S)
+        return Dense(array, S, what, answers, callers_dtype=dtype_of_answers(held.array, array))
+    rows = held.rows()
+    values = carried_by(rows.values, S)
+    given = Sparse(Rows(rows.offsets, rows.columns, values, rows.width), S, what, examined=False)
+    given.callers_dtype, given.answers = dtype_of_answers(rows.values, values), answers
+    given.by_rows = None if answers is None else lambda rows, names: answers(rows)
+    return given
