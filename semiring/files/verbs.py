@@ -291,7 +291,8 @@ def write_matrix(path: str | os.PathLike[str] | IO[Any], M: Matrix, *, format: s
     if not isinstance(M, Matrix):
         raise SemiringError(f"M must be a Matrix, which knows its algebra, not {type(M).__name__}: pass "
                             "sr.Matrix(array, S) or sr.adjacency(graph, S)")
-    M = over_vertices(M, "M")  # files have one list of names
+    M = over_vertices(M, "M", ": files have one list of names, so write the entries, M.to_frame(), by your library of "
+                              "data frames, or the elements, M.to_numpy(), by numpy.save").hold("dense")
     file, path = named(path)
     if not isinstance(file, Path):
         path = Opened(path)

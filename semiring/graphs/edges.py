@@ -160,7 +160,8 @@ def _from_matrix(M: Operators) -> Columns:
     """The entries other than the algebra's zero; truth values are edges without weights, as in a sparse matrix."""
     if not M.is_over_vertices:
         raise GraphError("the rows and columns of this Matrix are different, and a graph has one set of vertices: "
-                         "pass its entries, M.edges()")
+                         "rename them, such as by [(('row', a), ('column', b), w) for a, b, w in M.edges()], for a "
+                         "bipartite graph")
     rows, columns, values = entries_of(M)
     return Columns(rows, columns, values if M.dtype.kind != "b" else None, M.n, M.names, library=M.library)
 

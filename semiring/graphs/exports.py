@@ -64,7 +64,8 @@ def networkx_of(M: Matrix) -> Any:
 
     if not M.is_over_vertices:
         raise GraphError("the rows and columns of this Matrix are different, and a graph has one set of vertices: "
-                         "M.edges() gives the entries")
+                         "rename them, such as by [(('row', a), ('column', b), w) for a, b, w in M.edges()], for a "
+                         "bipartite graph")
     rows, columns, values = entries_of(M)
     names = range(M.n) if M.names is None else M.names
     graph = DiGraph()

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from semiring.algebra.tables import dtype_text
 from semiring.errors import GraphError, LawError
+from semiring.kernels.blocks.rows import Rows
 from semiring.machine.memory import require
 
 from .combining import in_pairs
@@ -26,7 +27,6 @@ from .exports import is_absent
 if TYPE_CHECKING:
     from semiring.algebra.arithmetic import Arithmetic
     from semiring.algebra.semiring import Semiring
-    from semiring.kernels.blocks.rows import Rows
 
 Place = int | slice | np.ndarray
 Compare = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -197,8 +197,6 @@ class Array(Held):
         return self.array
 
     def rows(self) -> Rows:
-        from semiring.kernels.blocks.rows import Rows
-
         stored = ~is_absent(self.array, self.S)
         offsets = np.concatenate([[0], np.cumsum(np.count_nonzero(stored, axis=1))]).astype(np.int64)
         return Rows(offsets, np.nonzero(stored)[1].astype(np.int32), self.array[stored], self.shape[1])

@@ -47,6 +47,14 @@ class Matrix(Vocabulary):
     put into the order of A; in `A @ B` these are the columns of A and the rows of B. Operands without names, such as
     arrays, are matched by position. The answer has the names. A matrix over a different algebra is refused.
 
+    What comes in decides how elements are kept. Arrays are dense. Sparse matrices and graphs stay sparse: an entry that
+    is not stored is the algebra's zero, and a stored number 0 is an element like any other. Packed matrices stay
+    packed. Methods and operators give the same answers for all; those of sparse matrices are sparse, and those of
+    packed ones packed. If two are kept differently, `A | B` is dense if one of them is, else sparse, and `A * B` and
+    `A.kron(B)` are sparse. `A @ B` is packed if one of them is; else it is dense unless both are sparse. `hold` changes
+    how elements are kept. `A.equals(B)` is one truth value: the same algebra, names and elements. Setting elements of a
+    sparse or packed matrix takes time for all its entries.
+
     NumPy's functions for these operators, such as `numpy.matmul`, compute over the algebra, and so do `numpy.sum`,
     `numpy.kron` and a ufunc that is the algebra's ⊕. Functions that move or compare elements treat the matrix as an
     array; several matrices with names are put into the order of the first. All others would compute over the real
@@ -56,9 +64,10 @@ class Matrix(Vocabulary):
 
     Parameters
     ----------
-    array : array_like, shape (m, n)
-        Elements of the algebra; an array is kept, not copied. Masked entries become the algebra's zero. The index and
-        the columns of a pandas data frame, and the coordinates of a DataArray of xarray, are the names: those of
+    array : array_like, sparse matrix, graph or packed matrix, shape (m, n)
+        Elements of the algebra; an array is kept, not copied. Entries of a sparse matrix at one place combine with ⊕,
+        and so do parallel edges of a graph, whose names are kept. Masked entries become the algebra's zero. The index
+        and the columns of a pandas data frame, and the coordinates of a DataArray of xarray, are the names: those of
         vertices, in the order of the rows, unless they are all different. A matrix must be over the same algebra and
         keeps its names.
     semiring : Semiring or str
@@ -72,9 +81,11 @@ class Matrix(Vocabulary):
 
     Attributes
     ----------
+    holder : {"dense", "sparse", "packed"}
+        How the elements are kept.
     array : ndarray, shape (m, n)
-        The elements as stored: in integers the limits of the dtype stand for ±∞. When they are read, by ``M[a, b]``,
-        `to_numpy` or `to_frame`, ∞ is a float.
+        The elements as stored, of a dense matrix; the others have none, and raise an error. In integers the limits of
+        the dtype stand for ±∞. When they are read, by ``M[a, b]``, `to_numpy` or `to_frame`, ∞ is a float.
     semiring : Semiring
     n : int
         The number of rows.
@@ -89,7 +100,8 @@ class Matrix(Vocabulary):
         If the array has not two axes, or the names are not a sequence with one for each row or column, all different
         and hashable, or the index and the columns of a data frame share some names only.
     SemiringError
-        For an unknown algebra, and a matrix over a different one.
+        For an unknown algebra, and a matrix over a different one; for a sparse or packed matrix over an algebra that
+        its elements cannot be of, or on a GPU.
 
     Examples
     --------
@@ -102,6 +114,16 @@ class Matrix(Vocabulary):
     np.True_
     >>> np.asarray(M).shape
     (2, 2)
+
+    A graph stays sparse:
+
+    >>> roads = sr.Matrix(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus)
+    >>> roads @ roads
+    Matrix 3 × 3 over min-plus, float64, sparse, 1 entry
+       a  b  c
+    a  ·  ·  7
+    b  ·  ·  ·
+    c  ·  ·  ·
     """
 
     def __init__(

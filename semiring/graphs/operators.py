@@ -106,7 +106,7 @@ class Operators(ArrayProtocol):
         return mine.compared(others, self._equality(mine, others, other))
 
     def equals(self, other: Any) -> bool:
-        """Return whether two matrices are equal: the same algebra, the same names, and the same elements.
+        """Return whether two matrices have the same algebra, names and elements.
 
         Names may be in different orders, and the matrices may be held in different ways.
 

@@ -69,8 +69,10 @@ def both(A: ArrayProtocol, B: ArrayProtocol) -> tuple[list[Any] | None, list[Any
     return rows, B.column_names if A.column_names is None else A.column_names
 
 
-def over_vertices(M: Matrix, what: str) -> Matrix:
+def over_vertices(M: Matrix, what: str, advice: str = "") -> Matrix:
     """A matrix whose rows and columns are the same vertices, its columns put into the order of the rows.
+
+    The message of the error ends with the advice.
 
     Raises
     ------
@@ -82,6 +84,6 @@ def over_vertices(M: Matrix, what: str) -> Matrix:
     height, width = M.shape
     if height != width or M.row_names is None or M.column_names is None:
         raise GraphError(f"{what} must be a square matrix whose rows and columns are the same vertices, and is "
-                         f"{height} × {width}{' with columns of their own' if height == width else ''}")
+                         f"{height} × {width}{' with columns of their own' if height == width else ''}{advice}")
     order = alignment(M.row_names, M.column_names, f"the rows of {what}", f"the columns of {what}")
     return M._with(arranged(M._held, None, order), M.row_names, M.row_names, False)

@@ -53,7 +53,7 @@ class ArrayProtocol(Axes):
 
     @property
     def array(self) -> np.ndarray:
-        """The elements as stored, if the matrix is dense; else an error says how to get them."""
+        """The elements as stored, of a dense matrix; of others an error."""
         return self._held.array
 
     @array.setter
@@ -62,10 +62,12 @@ class ArrayProtocol(Axes):
 
     @property
     def holder(self) -> str:
-        """How the elements are kept: "dense", "sparse" or "packed"."""
+        """How the elements are kept: dense, sparse or packed."""
         return self._held.kind
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        if "xarray" in sys.modules:
+            self._refuse_operators_of_xarray()
         return computed(self, ufunc, method, inputs, keywords)
 
     def __array_function__(
@@ -103,6 +105,18 @@ class ArrayProtocol(Axes):
                 f"pandas multiplies a Matrix over the real numbers, and not over {self.semiring.name}: "
                 "sr.matmul(frame, M) is the product over its algebra. For real numbers pass M.to_numpy()"
             )
+
+    def _refuse_operators_of_xarray(self) -> None:
+        """Refuse operators of xarray with a matrix on their right, of which only the array would be left.
+
+        Raises
+        ------
+        SemiringError
+            If this is called by xarray.
+        """
+        if sys._getframe(2).f_globals.get("__name__", "").startswith("xarray."):
+            raise SemiringError("a DataArray on the left of a Matrix would be matched with it by position, whatever "
+                                "the names: write sr.Matrix(array, S) for it, or put the Matrix on the left")
 
     @property
     def ndim(self) -> int:

@@ -10,13 +10,14 @@ from semiring.errors import GraphError
 from semiring.graphs.adjacency import adjacency
 from semiring.graphs.dataarrays import is_dataarray
 from semiring.graphs.frames import has_index, has_labels
-from semiring.graphs.held import Held, arranged
+from semiring.graphs.held import Array, Held, arranged
 from semiring.graphs.holders import comes_by_entries, converted, held_of
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.operators import refuse_other_algebra
 from semiring.graphs.order import between
 from semiring.graphs.ufuncs import places_of_labels
 
+from .dense import Dense, carried_by, dtype_of_answers
 from .held import of_held
 from .operand import Operand
 from .read import is_of_edges
@@ -50,6 +51,8 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
         if "packed" in (A.holder, B.holder):
             A, B = A.hold("packed"), B.hold("packed")
         order = between(A.column_names, B.row_names, "columns", "rows")
+        if order is not None and A.is_over_vertices and B.is_over_vertices:  # the answer has one order of vertices
+            B, order = B._with(arranged(B._held, order, order), A.names, A.names, False), None
         answer = Answer(A, B)
         C = [_in_order(answer, x, S) if isinstance(x, Matrix) else x for x in others]
         return (of_held(A._held, S, "A", answer), of_held(arranged(B._held, order, None), S, "B"), *C)
@@ -63,6 +66,30 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
 def _for_arrays(held: Held) -> Held:
     """A matrix as it is multiplied by arrays: bits by the entries that are True."""
     return converted(held, "sparse") if held.kind == "packed" else held
+
+
+def right_side(B: Matrix, A: Operand, left: bool) -> Dense:
+    """The right-hand side B of equations with the matrix A, its rows (or columns, if `left`) in the order of A's.
+
+    Raises
+    ------
+    GraphError
+        If these have different names than A's vertices.
+    SemiringError
+        For a matrix over a different algebra.
+    """
+    refuse_other_algebra(B, A.S, "B")
+    names, vertices = [B.row_names, B.column_names], None if A.names is None else list(A.names)
+    order = between(vertices, names[left], "vertices", "columns" if left else "rows")
+    names[left] = names[left] if vertices is None else vertices
+    array = converted(arranged(B._held, *((None, order) if left else (order, None))), "dense").array
+    carried = carried_by(array, A.S)
+
+    def answer(found: Any) -> Matrix:
+        rows, columns = names
+        return B._with(Array(found, B.semiring), rows, columns, True)
+
+    return Dense(carried, A.S, "B", answer, callers_dtype=dtype_of_answers(array, carried))
 
 
 class Answer:

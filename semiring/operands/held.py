@@ -35,7 +35,7 @@ class Like:
         return self.named(found, self.M.names)
 
     def named(self, found: Any, names: list[Any] | None) -> Any:
-        """A matrix over vertices of these names; unchanged if it is no matrix."""
+        """A matrix over vertices of these names; anything else unchanged."""
         held = held_of(found, self.M.semiring)
         return found if held is None else self.M._with(held, names, names, False)
 

@@ -210,7 +210,10 @@ def read_mask(mask: Mask) -> Wanted:
     if isinstance(given, Operand):
         return _prepared(given, complement)
     if isinstance(given, Matrix):
-        stored = ~np.asarray(given.semiring.over(given.array.dtype).is_zero(given.array), bool)
+        if given.holder != "dense":
+            rows = given._held.rows()
+            return Wanted((rows.offsets, rows.columns), given.shape, complement, given.row_names, given.column_names)
+        stored = ~np.asarray(given.semiring.over(given.dtype).is_zero(given.array), bool)
         return Wanted(stored, stored.shape, complement, given.row_names, given.column_names)
     if (sparse := _as_scipy(given)) is not None:
         return Wanted(_rows_of(sparse), tuple(sparse.shape), complement)

@@ -96,8 +96,8 @@ class Operands:
             A = Matrix(A, S)
         if isinstance(A, Matrix) and not A.is_over_vertices:
             refuse_other_algebra(A, S, what)
-            array = carried_by(A.array, S)
-            made = Dense(array, S, what, callers_dtype=dtype_of_answers(A.array, array)).of_library(A.library)
+            array = carried_by(A._held.all(), S)
+            made = Dense(array, S, what, callers_dtype=dtype_of_answers(A._held, array)).of_library(A.library)
             return made, (A.row_names, A.column_names)
         found = operand(A, S, what)
         return found, (found.names, found.names) if found.of_graph else ()

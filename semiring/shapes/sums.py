@@ -21,6 +21,7 @@ from semiring.algebra.laws import full, is_nan, sequence
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import LawError, SemiringError
+from semiring.graphs.held import Array
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.operators import refuse_other_algebra
 from semiring.graphs.texts import clip_repr
@@ -30,6 +31,7 @@ from semiring.operands.convert import as_dense
 from semiring.operands.dense import read_array
 from semiring.operands.device import Device
 from semiring.operands.examine import examine
+from semiring.operands.held import of_held
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand
 from semiring.operands.sparse import DeviceSparse, Sparse
@@ -83,7 +85,7 @@ def accumulated(S: Semiring, op: str, x: Any, axis: Any, out: Any) -> Any:
     result = _computed(given, fold.prefixes, number, array)
     _refuse_nan(fold, result)
     if out is None and isinstance(x, Matrix) and result.shape == given.shape:
-        return x._with(given.in_callers_dtype(result), x.row_names, x.column_names)
+        return x._with(Array(given.in_callers_dtype(result), x.semiring), x.row_names, x.column_names)
     if out is None and given.of_graph and result.shape == given.shape:
         return given.wrap(result)
     return _answer(given, x, result, out)
@@ -163,7 +165,8 @@ def _read(x: Any, S: Semiring, verb: str) -> Any:
             x = np.asarray(x, None if isinstance(x, np.generic) else S.element_dtype)
     if isinstance(x, Matrix):  # of any shape, its columns in their own order
         refuse_other_algebra(x, S, "x")
-        given: Any = read_array(x.array, S, "x").changed(of_graph=True)
+        given: Any = (read_array(x.array, S, "x") if x.holder == "dense" else of_held(x._held, S, "x")).changed(
+            of_graph=True)
     else:
         given = operand(x, S, "x")
     if given.on_gpu or isinstance(given, (Device, DeviceSparse)):

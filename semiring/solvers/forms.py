@@ -15,6 +15,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.algebra.vectors import convert
 from semiring.errors import SemiringError
+from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import as_stored, with_infinities
 from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
@@ -24,6 +25,7 @@ from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.sums import widen
 from semiring.machine.progress import Lines, bar
 from semiring.operands.align import aligned, by_label
+from semiring.operands.between import right_side
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host
@@ -130,11 +132,14 @@ def written(out: Any, answer: Any) -> Any:
     return out
 
 
-def restored(B: Any, A: Operand) -> Any:
+def restored(B: Any, A: Operand, left: bool = False) -> Any:
     """Return B in the dtype of a graph A of integers, if it contains ∞ as answers for such a graph do.
 
-    The answer is then shown with ∞, too.
+    The answer is then shown with ∞, too. A `Matrix` whose rows, or columns if the unknowns are on the left, are the
+    vertices of A is put into their order; the answer has its names.
     """
+    if isinstance(B, Matrix) and not B.is_over_vertices:
+        return right_side(B, A, left)
     found = as_stored(B, A.S, A.dtype) if A.of_graph and isinstance(B, np.ndarray) else None
     return B if found is None else Dense(found, A.S, "B", lambda answer: with_infinities(answer, A.S))
 

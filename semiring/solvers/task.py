@@ -284,7 +284,7 @@ class Task:
         for what, A in zip(NAMES, given, strict=False):
             if verb == "solve" and what == "B":
                 refuse_edges(A)
-                A = restored(A, operands[0])
+                A = restored(A, operands[0], options.left)
             operand = reader(A, S, what)
             if operand.names is not None and operand.of_graph:
                 first = operand if first is None else first

@@ -50,3 +50,15 @@ def test_what_has_no_place_is_refused() -> None:
     for dims in ("xy", ["x"], ["x", "x"], ["x", "y", "z"]):
         with refused("dims must be two different names"):
             sr.Matrix(ELEMENTS, sr.min_plus).to_xarray(dims)
+
+
+def test_a_dataarray_on_the_left_is_not_matched_by_position() -> None:
+    M = sr.Matrix(ELEMENTS, sr.min_plus, ["a", "b"])
+    turned = M[["b", "a"]].to_xarray()
+    for operator in (lambda A, B: A == B, lambda A, B: A != B, lambda A, B: A * B, lambda A, B: A | B,
+                     lambda A, B: A < B):
+        with refused("a DataArray on the left of a Matrix", sr.SemiringError):
+            operator(turned, M)
+    assert M.__eq__(turned).all() and (sr.Matrix(turned, sr.min_plus) == M).all() and np.equal(turned, M).all()
+    sparse = M.hold("sparse").to_xarray()
+    assert sr.Matrix(sparse, sr.min_plus).equals(M)

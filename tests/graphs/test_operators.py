@@ -103,7 +103,7 @@ def test_what_operators_refuse():
             _ = M | np.zeros(shape)
     for other in (sr.as_graph([("a", "b", 1.0)]), sp.csr_array(A)):
         for call in (lambda N: M | N, lambda N: M == N, lambda N: M != N):
-            with refused(f"B is a {type(other).__name__}: adjacency(B, S) makes a Matrix of it"):
+            with refused(f"B is a {type(other).__name__}: sr.Matrix(B, S) makes a Matrix of it"):
                 call(other)
     with refused("B has entries outside the carrier of min-plus"):
         _ = M | np.full((2, 2), np.nan)

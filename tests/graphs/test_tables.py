@@ -7,6 +7,7 @@ import pytest
 from graphs.listing import refused
 
 import semiring as sr
+from semiring.graphs.held import Array
 from semiring.graphs.tables import SHOWN, Table, cells, lines, some
 
 ROADS = [("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)]
@@ -57,7 +58,7 @@ def test_a_table_is_shown_and_goes_to_a_data_frame():
 def test_what_is_shown_of_many(n):
     places = some(n)
     assert len(places) == (n if n <= SHOWN else SHOWN + 1) and places.count(None) == (n > SHOWN)
-    texts = cells(np.arange(2.0 * n).reshape(2, n), sr.plus_times, ["x", "y"], range(n))
+    texts = cells(Array(np.arange(2.0 * n).reshape(2, n), sr.plus_times), sr.plus_times, ["x", "y"], range(n))
     assert all(len(line) == len(places) + 1 for line in texts) and len(texts) == 3
     assert len(lines(texts, np.dtype("f8"))) == 3
 

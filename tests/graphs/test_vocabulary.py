@@ -151,7 +151,7 @@ def test_the_vocabulary_against_dictionaries_of_edges(
         wanted = A.total(terms)
         assert near(found, wanted) or (A.is_zero(wanted) and found == S.zero)
     changed = pickle.loads(pickle.dumps(A.M))
-    assert changed.equals(A.M) and A.M.equals(A.M.hold("dense")) and bool((A.M == A.M.hold("sparse")).all())
+    assert changed.equals(A.M) and A.M.equals(A.M.hold("dense")) and bool((A.M.hold("sparse") == A.M).all())
     assert A.M.equals(A2.M) is (A.edges == A2.edges) or name not in ("boolean", "max_plus")
     if changed.holder == "dense":
         changed.array = changed.array.copy()

@@ -24,6 +24,7 @@ import numpy as np
 
 from semiring.algebra.laws import full
 from semiring.errors import SemiringError
+from semiring.graphs.held import refuse_unless
 from semiring.kernels.blocks.bits import check_writable
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, code_of, sparse_kernel
@@ -45,7 +46,7 @@ from ..dense.products import Product, can_hold, finish_product, product_shape
 from ..forms import plain_form, refuse_overflow, same_dtype, same_vertices
 from ..plan import Plan
 from ..task import Task, compute, first_offer
-from .products import facts_of, refuse_unabsorbed, rows_in
+from .products import facts_of, rows_in
 
 DOTS, ROWS, SELECT = "dot products", "rows under the mask", "product, then select"
 DOT = 2.5e-10  # seconds of a simple operation of a term of a dot product with a dense column
@@ -117,7 +118,7 @@ def _read(task: Task, wanted: Wanted) -> Given:
     dtype = same_dtype(A, B, *C)
     shape = product_shape(A.shape, B.shape, C[0].shape if C else None)
     if "sparse" in (A.kind, B.kind):
-        refuse_unabsorbed(task.S)
+        refuse_unless(task.S, "absorbs")
         if len(shape.full) > 2:
             array = B if A.kind == "sparse" else A
             raise SemiringError(f"a sparse matrix times an array of shape {array.shape}: the array must be 1-D or 2-D")
