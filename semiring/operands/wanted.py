@@ -211,8 +211,8 @@ def read_mask(mask: Mask) -> Wanted:
         return _prepared(given, complement)
     if isinstance(given, Matrix):
         if given.holder != "dense":
-            rows = given._held.rows()
-            return Wanted((rows.offsets, rows.columns), given.shape, complement, given.row_names, given.column_names)
+            held = given._held.rows()
+            return Wanted((held.offsets, held.columns), given.shape, complement, given.row_names, given.column_names)
         stored = ~np.asarray(given.semiring.over(given.dtype).is_zero(given.array), bool)
         return Wanted(stored, stored.shape, complement, given.row_names, given.column_names)
     if (sparse := _as_scipy(given)) is not None:
