@@ -202,6 +202,7 @@ def test_propagation_that_takes_too_long_is_left_to_four_russians():
     check(matrix, warshall(layers, True))
 
 
+@pytest.mark.own_scratch
 @pytest.mark.parametrize("name", ["above the threshold", "layers"])
 def test_a_closure_takes_room_for_one_more_matrix(name):
     graph = PackedMatrix.from_dense(digraphs(2500, 4)[name])
