@@ -48,6 +48,18 @@ def thread_count(threads: int | None = None) -> int:
     return threads
 
 
+def cpu_place(threads: int | None = None) -> str:
+    """The processor and so many threads, in words; by default as many as `thread_count` gives.
+
+    Examples
+    --------
+    >>> cpu_place(1), cpu_place(4)
+    ('CPU, 1 thread', 'CPU, 4 threads')
+    """
+    count = thread_count(threads)
+    return "CPU, 1 thread" if count == 1 else f"CPU, {count} threads"
+
+
 class _Call:
     """A piece of work that the caller and its helpers do together."""
 

@@ -17,7 +17,7 @@ from semiring.kernels.numpy import convex, monotone
 from semiring.kernels.numpy.convolution import accumulating, by_blocks, by_elements, by_outer_product
 from semiring.kernels.numpy.dense import operations
 from semiring.kernels.wrappers.paced import paced
-from semiring.machine.threads import thread_count
+from semiring.machine.threads import cpu_place
 
 SLOPES_FROM = 1 << 16  # terms from which a look whether sequences are convex pays off
 BLOCKS_FROM = 1 << 18  # terms of one sequence,
@@ -114,7 +114,7 @@ def _vectors(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> W
         return Vectors(low, wanted, *sides).run()
 
     return Way("Toeplitz rows as vectors", "views of the sequences are the matrices, and tiles of c stay in registers",
-               low, run, windows.terms, stored * low.storage.itemsize, f"CPU, {thread_count()} threads")
+               low, run, windows.terms, stored * low.storage.itemsize, cpu_place())
 
 
 def _blocks(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from semiring.kernels.cpu.dense import steps as compiled
 from semiring.kernels.cpu.dense.steps import Sequences
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import operations
-from semiring.machine.threads import thread_count
+from semiring.machine.threads import cpu_place, thread_count
 from semiring.operands.dense import Dense
 from semiring.solvers.dense.winners import Best
 from semiring.solvers.forms import refuse_overflow, same_dtype
@@ -142,7 +142,7 @@ def _offer(operands: list[Dense], found: Layout, reverse: bool, argmax: bool) ->
         operation="forward", algebra=S, shape=found.shape, lowering=low, work=work,
         method="rows as vectors" if by_vectors else "one product after the other",
         memory=rows * dtype.itemsize + storage + back, runner=partial(_run, operands, found, reverse, argmax, look),
-        place=f"CPU, {min(thread_count(), max(len(found.lengths), 1))} threads" if by_vectors else "",
+        place=cpu_place(min(thread_count(), max(len(found.lengths), 1))) if by_vectors else "",
         reasons={"method": f"rows of at most {compiled.MOST} elements stay in registers"} if by_vectors else {},
         needs=("the rows of all steps", "use a narrower dtype, or fewer sequences at a time"),
     )

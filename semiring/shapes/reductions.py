@@ -10,7 +10,7 @@ from typing import Any
 from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.facts import Facts
-from semiring.machine.threads import thread_count
+from semiring.machine.threads import cpu_place
 from semiring.operands.sparse import Sparse
 from semiring.solvers.forms import plain_form
 from semiring.solvers.plan import Plan
@@ -73,7 +73,7 @@ def _plan(
     return Plan(
         operation=verb, algebra=S, shape=shape, method=method, lowering=plain_form(S, given.dtype, Facts(), 3),
         work=float(work), memory=0 if out is not None else product(shape) * given.dtype.itemsize,
-        runner=lambda plan: run(), place=f"CPU, {thread_count()} threads",
+        runner=lambda plan: run(), place=cpu_place(),
         needs=NEEDS if verb in PREFIXES else ("", ""), nnz=given.nnz if isinstance(given, Sparse) else None,
     )
 

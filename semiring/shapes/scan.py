@@ -18,7 +18,7 @@ from semiring.kernels.build import affordable, kernel, renting, stacks_repay
 from semiring.kernels.choose import only_form
 from semiring.kernels.cpu.dense import lanes, scans
 from semiring.kernels.lowering.base import Lowering
-from semiring.machine.threads import thread_count
+from semiring.machine.threads import cpu_place
 from semiring.operands.dense import Dense
 from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
@@ -120,7 +120,7 @@ def _offer(A: Dense, X: Dense | None, axis: int, reverse: bool) -> Plan:
     return Plan(
         operation="scan", algebra=S, shape=shape, method=method, lowering=low, work=work,
         memory=prod(shape) * A.dtype.itemsize + storage, reasons=reason,
-        place=f"CPU, {thread_count()} threads" if by_vectors else "",
+        place=cpu_place() if by_vectors else "",
         needs=("the products of the sequence", "use a narrower dtype, or sr.chain for the last product alone"),
         runner=partial(_run, A, X, axis, reverse, shape, by_vectors, look),
     )

@@ -35,7 +35,7 @@ from semiring.kernels.cpu.sparse.sweeps import LANES
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.fronts import TOGETHER
 from semiring.machine.memory import available_bytes, in_words
-from semiring.machine.threads import thread_count
+from semiring.machine.threads import cpu_place, thread_count
 from semiring.operands.sparse import Sparse
 
 from .plan import Plan, nothing
@@ -193,7 +193,7 @@ def plan(
               if answer else f"use a narrower dtype; {WITHOUT_FACTORS}")
     return SparsePlan(
         operation=operation, algebra=low.algebra, shape=(n, n), method="sparse elimination", lowering=low,
-        place=f"CPU, {threads} thread{'s' * (threads > 1)}" if low.compiled else "", work=found.terms,
+        place=cpu_place(threads) if low.compiled else "", work=found.terms,
         memory=found.memory + threads * n * 64 * low.storage.itemsize, runner=run,
         needs=("", advice), reasons={"method": why}, nnz=nnz,
         seconds=dict(seconds), order=analysis.method, fill=load.fill,

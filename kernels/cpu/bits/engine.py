@@ -28,7 +28,7 @@ from semiring.kernels.blocks.bits import WORD, AnyRows, PackedRows, check_writab
 from semiring.kernels.cpu.compile.rounds import share_in_rounds
 from semiring.kernels.numpy.bits import BitsKernel
 from semiring.machine.pieces import parts_worth, ranges, share
-from semiring.machine.threads import scratch, thread_count
+from semiring.machine.threads import cpu_place, scratch, thread_count
 
 from .loops import (
     CHUNK,
@@ -300,7 +300,7 @@ class BooleanKernel(BitsKernel):
     @property
     def place(self) -> str:
         """The place of the computation, in words."""
-        return f"CPU, {self.threads} threads" if self.threads != 1 else "CPU, 1 thread"
+        return cpu_place(self.threads)
 
     def multiply_add(self, C: PackedRows, A: PackedRows, B: PackedRows) -> None:
         """C ← C ⊕ A ⊗ B; C overlaps neither A nor B."""

@@ -93,7 +93,7 @@ class CpuKernel(ArrayBlocks):
     @property
     def place(self) -> str:
         """The place of the computation, in words."""
-        return f"CPU, {self.threads} threads" if self.threads != 1 else "CPU, 1 thread"
+        return threads.cpu_place(self.threads)
 
     @functools.cached_property
     def geometry(self) -> Geometry:

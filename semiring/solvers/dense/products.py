@@ -28,7 +28,7 @@ from semiring.kernels.lowering.parts import chunks
 from semiring.kernels.numpy import logsum
 from semiring.kernels.numpy.dense import operations
 from semiring.kernels.wrappers.paced import UNCUT_TERMS, paced
-from semiring.machine.threads import thread_count
+from semiring.machine.threads import cpu_place
 from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.examine import stacked
@@ -124,7 +124,7 @@ def _with_few_vectors(task: Task, shape: Product, dtype: np.dtype) -> Plan | Non
         return None
     return Plan(
         operation="matmul", algebra=S, shape=shape.final, method="one pass over the matrix", lowering=low,
-        place=f"CPU, {thread_count()} threads", work=float(terms), memory=given.out.nbytes,
+        place=cpu_place(), work=float(terms), memory=given.out.nbytes,
         runner=partial(_multiply_looking, task, shape, large),
         reasons={"method": "there are few vectors, and elements are examined as they are read"},
     )
@@ -186,7 +186,7 @@ def _stack(task: Task, shape: Product, low: Lowering, look: bool) -> Plan | None
     return Plan(
         operation="matmul", algebra=task.S, shape=shape.final, method="rows as vectors", lowering=low, work=terms,
         memory=prod(shape.full) * low.storage.itemsize, runner=partial(_multiply_stack, task, shape, look),
-        place=f"CPU, {thread_count()} threads",
+        place=cpu_place(),
         reasons={"method": f"matrices of at most {lanes.SIDE} rows and columns stay in registers"},
     ) if stacks_repay(low, shape.depth, terms) else None
 

@@ -20,7 +20,7 @@ from semiring.kernels.cpu.sparse.spanning import SpanningKernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import spanning as by_numpy
 from semiring.machine.pieces import share
-from semiring.machine.threads import thread_count
+from semiring.machine.threads import cpu_place, thread_count
 from semiring.operands.dense import Dense
 from semiring.operands.entries import compressed_rows
 from semiring.operands.sparse import Sparse
@@ -58,7 +58,7 @@ def _of_symmetric(task: Task) -> Plan | None:
     threads = thread_count() if low.compiled else 1
     return Plan(
         operation="closure", algebra=task.S, shape=given.shape, method=PURPOSE, lowering=low, work=float(n) ** 2,
-        place=f"CPU, {threads} thread{'s' * (threads > 1)}" if low.compiled else "", memory=given.nbytes,
+        place=cpu_place(threads) if low.compiled else "", memory=given.nbytes,
         runner=partial(_by_tree, task, given),
         reasons={"method": "A is symmetric, and a walk is worth its worst edge"},
         seconds={PURPOSE: tree, "dense": dense},

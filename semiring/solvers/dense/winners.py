@@ -29,7 +29,7 @@ from semiring.kernels.facts import together
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import STRIP, operations
 from semiring.kernels.numpy.rows import by_rank
-from semiring.machine.threads import thread_count
+from semiring.machine.threads import cpu_place
 from semiring.operands.convert import as_dense, on_host
 from semiring.operands.devices import require_gpu
 from semiring.operands.examine import stacked
@@ -82,7 +82,7 @@ def offer(task: Task) -> Plan:
     entries = prod(shape.full)
     return Plan(
         operation="matmul", algebra=S, shape=shape.final, method="terms in turn", lowering=low,
-        place=f"CPU, {thread_count() if low.compiled and low.kind == 'numba' else 1} threads", work=terms,
+        place=cpu_place(None if low.compiled and low.kind == "numba" else 1), work=terms,
         memory=entries * (dtype.itemsize + NONE.itemsize), runner=run,
         reasons={"method": "argmax=True asks which of them wins"},
     )

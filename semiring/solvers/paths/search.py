@@ -37,7 +37,7 @@ from semiring.kernels.cpu.sparse.sweeps import CpuSweepKernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers, python_integers
-from semiring.machine.threads import thread_count
+from semiring.machine.threads import cpu_place
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.devices import gpu_name, require_gpu, to_host
 from semiring.operands.operand import Operand, order_of_one
@@ -135,7 +135,7 @@ def way_of(form: Form, predecessors: bool = False) -> tuple[str, str]:
 
 def place_of(low: Lowering) -> str:
     """Name the CPU and its threads that search."""
-    return f"CPU, {thread_count()} threads" if low.compiled and low.kind != "objects" else "CPU, 1 thread"
+    return cpu_place() if low.compiled and low.kind != "objects" else "CPU, 1 thread"
 
 
 def ends_of(task: Task) -> np.ndarray | None:

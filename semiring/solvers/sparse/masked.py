@@ -35,7 +35,7 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import operations
 from semiring.kernels.numpy.masked import ArrayMaskedKernel
 from semiring.kernels.numpy.structure import product_work, rows_of
-from semiring.machine.threads import thread_count
+from semiring.machine.threads import cpu_place
 from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.devices import is_on_gpu, require_gpu
 from semiring.operands.operand import Operand
@@ -98,7 +98,7 @@ def _plan(
     memory = given.wanted.count * (size + 12) if given.as_rows else prod(given.shape.full) * size
     return Plan(
         operation="matmul", algebra=task.S, shape=given.shape.final, method=method, lowering=low,
-        place=f"CPU, {thread_count() if low.compiled else 1} threads", work=terms, memory=memory, runner=run,
+        place=cpu_place(None if low.compiled else 1), work=terms, memory=memory, runner=run,
         seconds=seconds if len(seconds) > 1 else {}, reasons={"method": told(given.wanted)},
     )
 

@@ -19,7 +19,7 @@ from semiring.kernels.build import affordable, sparse_kernel
 from semiring.kernels.choose import only_form
 from semiring.kernels.facts import Facts, together
 from semiring.kernels.lowering.base import Lowering
-from semiring.machine.threads import thread_count
+from semiring.machine.threads import cpu_place
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, require_gpu, to_host
@@ -68,7 +68,7 @@ def offer(task: Task) -> Plan:
     run = partial(_sparse, task, low, A, B) if both else partial(_dense, task, low, A, B, C[0] if C else None, shape)
     return Plan(
         operation="matmul", algebra=S, shape=shape.final, method="sparse × sparse" if both else "sparse × dense",
-        lowering=low, place=f"CPU, {thread_count()} threads" if low.compiled else "",
+        lowering=low, place=cpu_place() if low.compiled else "",
         work=float(nnz) * (1 if both else max(shape.full[1] if A.kind == "sparse" else shape.full[0], 1)),
         memory=size, runner=run,
     )
@@ -107,7 +107,7 @@ def _looking(task: Task, A: Sparse, B: Dense, C: list[Operand], shape: Product) 
         return None
     return Plan(
         operation="matmul", algebra=S, shape=shape.final, method="sparse × dense", lowering=low,
-        place=f"CPU, {thread_count()} threads", work=float(entries), memory=A.n * A.dtype.itemsize,
+        place=cpu_place(), work=float(entries), memory=A.n * A.dtype.itemsize,
         runner=partial(_looked_at, task, low, A, B, C[0] if C else None, shape),
     )
 

@@ -46,7 +46,7 @@ from semiring.kernels.numpy import components as by_numpy
 from semiring.kernels.numpy import spanning as trees
 from semiring.kernels.numpy.dense import operations
 from semiring.kernels.numpy.structure import stable_order
-from semiring.machine.threads import thread_count
+from semiring.machine.threads import cpu_place
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand, order_of, order_of_one
 from semiring.operands.sparse import Sparse
@@ -100,7 +100,7 @@ def _closure(task: Task, given: Sparse) -> Plan | None:
         low = low.interpreted
     return Plan(
         operation="closure", algebra=S, shape=given.shape, method="components", lowering=low,
-        place=f"CPU, {thread_count()} threads" if low.compiled else "", work=float(given.nnz),
+        place=cpu_place() if low.compiled else "", work=float(given.nnz),
         memory=size + n * n // 4, runner=partial(_closed, task, given),
         reasons={"method": "only reachability counts: components, and bit sets along the condensation"},
     )
@@ -120,7 +120,7 @@ def _tree(task: Task, given: Sparse) -> Plan | None:
     low = affordable(low, n, float(n) ** 2, TREE)
     return Plan(
         operation="closure", algebra=task.S, shape=given.shape, method=TREE, lowering=low, work=float(n) ** 2,
-        place=f"CPU, {thread_count()} threads" if low.compiled else "", memory=2 * n * n * low.storage.itemsize,
+        place=cpu_place() if low.compiled else "", memory=2 * n * n * low.storage.itemsize,
         runner=partial(_by_tree, task, given), nnz=given.nnz,
         reasons={"method": "A is symmetric, and a walk is worth its worst edge"},
     )
@@ -357,7 +357,7 @@ def _plan(
     compiled = low.compiled and low.kind != "objects"
     return Plan(
         operation=task.verb, algebra=task.S, shape=shape, method=METHOD, lowering=low,
-        place=f"CPU, {thread_count() if compiled and count > 1 else 1} threads", work=work, memory=size, runner=run,
+        place=cpu_place(None if compiled and count > 1 else 1), work=work, memory=size, runner=run,
         needs=(f"{count} columns of {given.n} numbers", "solve for fewer at a time"), reasons={"method": REASON},
     )
 
