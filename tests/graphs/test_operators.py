@@ -348,3 +348,32 @@ def test_plain_weights_beside_a_matrix_of_records():
         _ = pairs | weights
     with refused("A is float64 and B is (cost float64, hops float64)"):
         _ = Matrix(weights, sr.min_plus) == M.array
+
+
+@pytest.mark.parametrize("names", [None, list("abcde")], ids=["plain", "named"])
+@pytest.mark.parametrize("S", [sr.min_plus, sr.max_min, sr.boolean, sr.plus_times, sr.log], ids=lambda S: S.name)
+def test_small_products_take_few_steps(
+    S: sr.Semiring, names: list[str] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(8)
+    A, B = (Matrix(random.integers(0, 2 if S is sr.boolean else 9, (5, 5)).astype(S.default_dtype), S, names)
+            for _ in range(2))
+    general = Matrix(sr.matmul(A, B).array, S, names)
+    with monkeypatch.context() as patch:
+        patch.setattr(sr.matrices.Task, "answer", None)
+        short = A @ B
+    assert short.equals(general) and short.row_names == short.column_names == names
+    assert same(short.array, general.array)
+    if names:
+        assert (A @ B[names[::-1]]).equals(general)
+    with pytest.raises(sr.SemiringError, match="over"):
+        _ = A @ Matrix(np.zeros((5, 5)), sr.min_max if S is sr.min_plus else sr.min_plus, names)
+
+
+def test_small_products_refuse_what_is_not_an_element() -> None:
+    A = Matrix(np.array([[0.0, np.nan], [1.0, 2.0]]), sr.min_plus, ["a", "b"])
+    with pytest.raises(sr.SemiringError, match="NaN") as found:
+        _ = A @ A
+    with pytest.raises(sr.SemiringError) as expected:
+        sr.matmul(A, A)
+    assert str(found.value) == str(expected.value)
