@@ -138,7 +138,7 @@ def forward(
     stack : Array, shape (n, n) or (…, T − 1, n, n)
         One matrix for all steps, or the matrices between T rows.
     S : Semiring or str
-        As for `matmul`. Over `log` the derivatives of the logarithm of the sum of the last row are posterior
+        As for `matmul`. Over log-sum-exp the derivatives of the logarithm of the sum of the last row are posterior
         probabilities: for `emissions` those of states, for `stack` those of pairs of states. If ⊕ selects, the
         derivative goes to the best sequence of states, a subgradient.
     emissions : Array, shape (…, T, n), optional

@@ -95,7 +95,7 @@ def einsum(
         Also return which term each entry is: the place along each axis that is summed. Needs a selective ⊕.
     optimize : bool or sequence
         True: find the order with the fewest multiply-adds. False: multiply from left to right. Or a path as
-        `numpy.einsum_path` and opt_einsum's `contract_path` give it.
+        `numpy.einsum_path` and opt_einsum's ``contract_path`` give it.
     out : ndarray, optional
         Where to write the answer: writable, of the answer's shape and dtype, in any byte order. It is returned. It may
         be an operand.
