@@ -19,8 +19,16 @@ from .api import matmul as plain_matmul
 from .gradients import closure_gradient, differentiable, product_gradients, refuse_records
 from .graphs.texts import clip_repr
 from .sequence_gradients import scan_gradients
-from .sequence_operands import Chains, chains_of, last_product, last_product_gradient, products, with_axes
-from .shapes.scan import axis_of, fit_initial
+from .sequence_operands import (
+    Chains,
+    chains_of,
+    initial_with_axes,
+    last_product,
+    last_product_gradient,
+    products,
+    with_axes,
+)
+from .shapes.scan import axis_of
 
 try:
     import jax
@@ -230,9 +238,7 @@ def scan(
     S = _sequences({"stack": stack} | ({} if initial is None else {"initial": initial}), S)
     axis = axis_of(tuple(stack.shape), axis)
     stack = jnp.moveaxis(stack, axis, -3)
-    if initial is not None:
-        fit_initial(tuple(stack.shape), tuple(initial.shape), bool(reverse))
-        initial = initial.reshape(*(1,) * (stack.ndim - 1 - initial.ndim), *initial.shape)
+    initial = initial_with_axes(stack, initial, reverse)
     return jnp.moveaxis(_scan(stack, initial, S, bool(reverse)), -3, axis)
 
 

@@ -17,7 +17,7 @@ from .results.chain import chain
 from .sequence_gradients import forward_gradients, scan_gradients
 from .shapes.forward import forward
 from .shapes.layout import layout
-from .shapes.scan import scan
+from .shapes.scan import fit_initial, scan
 
 Shape = tuple[int, ...]
 
@@ -101,6 +101,20 @@ def with_axes(chains: Chains, x: Any, stack: Any, emissions: Any) -> tuple[Any, 
         return tuple(array for array, _ in own)
     most = max(array.ndim - axes for array, axes in own)
     return tuple(array.reshape(*(1,) * (most - array.ndim + axes), *array.shape) for array, axes in own)
+
+
+def initial_with_axes(stack: Any, initial: Any, reverse: bool) -> Any:
+    """The matrix before a stack of shape (…, T, n, n), or None, with as many leading axes as its sequences have.
+
+    Raises
+    ------
+    SemiringError
+        If it does not fit.
+    """
+    if initial is None:
+        return None
+    fit_initial(tuple(stack.shape), tuple(initial.shape), bool(reverse))
+    return initial.reshape(*(1,) * (stack.ndim - 1 - initial.ndim), *initial.shape)
 
 
 def products(S: Semiring, stack: np.ndarray, initial: np.ndarray | None, reverse: bool) -> np.ndarray:

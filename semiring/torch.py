@@ -10,8 +10,8 @@ from typing import Any
 
 from .algebra.semiring import Semiring
 from .graphs.texts import clip_repr
-from .sequence_operands import Chains, chains_of, with_axes
-from .shapes.scan import axis_of, fit_initial
+from .sequence_operands import Chains, chains_of, initial_with_axes, with_axes
+from .shapes.scan import axis_of
 
 try:
     import torch
@@ -240,9 +240,7 @@ def scan(
     name = _sequences({"stack": stack} | ({} if initial is None else {"initial": initial}), S)
     axis = axis_of(tuple(stack.shape), axis)
     stack = stack.movedim(axis, -3)
-    if initial is not None:
-        fit_initial(tuple(stack.shape), tuple(initial.shape), bool(reverse))
-        initial = initial.reshape(*(1,) * (stack.ndim - 1 - initial.ndim), *initial.shape)
+    initial = initial_with_axes(stack, initial, reverse)
     return Scan.apply(stack, initial, name, bool(reverse)).movedim(-3, axis)
 
 

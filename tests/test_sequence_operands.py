@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.sequence_operands import Chains, chains_of, last_product, last_product_gradient, with_axes
+from semiring.sequence_operands import (
+    Chains,
+    chains_of,
+    initial_with_axes,
+    last_product,
+    last_product_gradient,
+    with_axes,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -54,3 +61,12 @@ def test_a_chain_of_one_matrix_is_that_matrix() -> None:
     A = drawn(2, 1, 3, 3)
     assert np.array_equal(last_product(sr.min_plus, A), A[:, 0])
     assert np.array_equal(last_product_gradient(sr.min_plus, A[:, 0], A), A)
+
+
+def test_an_initial_matrix_gets_the_leading_axes_of_the_sequences() -> None:
+    stack = drawn(2, 5, 4, 3, 3)
+    assert initial_with_axes(stack, None, False) is None
+    assert initial_with_axes(stack, drawn(1, 3), False).shape == (1, 1, 1, 3)
+    assert initial_with_axes(stack, drawn(5, 3, 2), True).shape == (1, 5, 3, 2)
+    with pytest.raises(sr.SemiringError, match="initial must be a matrix of shape"):
+        initial_with_axes(stack, drawn(1, 3), True)
