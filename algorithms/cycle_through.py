@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 
 from .labels import Graph, path_to
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from semiring.algebra.laws import choose, full, is_nan
+from semiring.algebra.elements import choose, full, is_nan
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse.structure import transpose
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.by_name import algebra
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
+from semiring.algebra.elements import sequence
 from semiring.algebra.evaluate import numpy_function
 from semiring.algebra.expression import Expression, Traced, apply, constant, equals
-from semiring.algebra.laws import sequence
 from semiring.algebra.proofs import Range
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.facts import Facts

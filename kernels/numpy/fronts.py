@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.kernels.interface import CloseFront, ElementKernel, Report
 from semiring.kernels.lowering.base import Lowering
 

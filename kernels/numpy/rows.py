@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.lowering.base import Lowering

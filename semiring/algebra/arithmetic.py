@@ -10,8 +10,9 @@ import numpy as np
 
 from semiring.errors import SemiringError
 
-from . import laws, overflow
+from . import overflow
 from .constants import nearest_constant, outside
+from .elements import EXACT, has_floats, is_nan, kinds_of
 from .evaluate import numpy_function, python_function
 from .expression import Expression, Traced, rounded
 from .stars import declared_star, object_star
@@ -123,7 +124,7 @@ class Arithmetic:
         """Test which x are elements: in the carrier, and not NaN."""
         if self.dtype.kind == "O" and self.takes_all(np.asarray(x)):
             return np.ones(np.shape(x), bool)
-        return self._predicate("carrier", x) & ~laws.is_nan(np.asarray(x))
+        return self._predicate("carrier", x) & ~is_nan(np.asarray(x))
 
     def _call(self, op: str, *arrays: Any) -> Any:
         if self.dtype.kind == "O":
@@ -219,10 +220,10 @@ class Arithmetic:
         """Whether no carrier tests such objects: there is none, or it asks for finite numbers, which these are."""
         S = self.semiring
         if S.traced is None:
-            return S._callables["carrier"] is None and not laws.has_floats(x)
+            return S._callables["carrier"] is None and not has_floats(x)
         carrier = S.traced.carrier
         return (carrier.op in ("constant", "isfinite") and all(e.op == "input" for e in carrier.args)
-                and laws.kinds_of(x) <= laws.EXACT and (carrier.op != "constant" or bool(carrier.value)))
+                and kinds_of(x) <= EXACT and (carrier.op != "constant" or bool(carrier.value)))
 
     def _predicate(self, which: str, x: Any) -> np.ndarray:
         if self.dtype.kind == "O":

@@ -13,6 +13,7 @@ from . import laws
 from .arithmetic import Arithmetic, components
 from .complexes import split_complex
 from .constants import cast_constant, nearest_constant
+from .elements import full, sequence
 from .expression import show, typed
 from .operations import BITWISE
 from .witnesses import is_finite
@@ -158,7 +159,7 @@ def _misfit(S: Semiring, dtype: np.dtype) -> str:
 
 def check_neutral(S: Semiring, A: Any) -> None:
     """Refuse a carrier without 0 or 1."""
-    if not A.contains(laws.sequence([A.zero] if S.one is None else [A.zero, A.one], A.dtype)).all():
+    if not A.contains(sequence([A.zero] if S.one is None else [A.zero, A.one], A.dtype)).all():
         raise SemiringError(f"{S.name}: zero or one is outside the declared carrier; widen carrier=")
 
 
@@ -169,7 +170,7 @@ def refuse(S: Semiring, report: laws.LawReport) -> None:
     failed = report.failures[0]
     assert failed.breach
     one = np.empty(1, failed.breach.arithmetic.dtype)  # `full` also fills vectors of records
-    endless = not all(is_finite(laws.full(one, x)).all() for x in failed.witness)
+    endless = not all(is_finite(full(one, x)).all() for x in failed.witness)
     hint = "; exclude infinities, for example by carrier=np.isfinite" if failed.law in laws.STAYS and endless else ""
     if "absorbs" in failed.law.name:
         hint += ("; zero= is the weight of a missing edge, and ⊗ must return it whenever an operand is zero: this may "

@@ -29,8 +29,9 @@ import numpy as np
 from semiring.errors import LawError, SemiringError
 
 from .by_name import algebra
+from .elements import MINUS, choose, equal, full, show
 from .expression import Expression, Traced, apply, constant, operand, postorder, rebuild, substitute
-from .laws import AXIOMS, MINUS, Law, Verdict, choose, equal, full, judge, show
+from .laws import AXIOMS, Law, Verdict, judge
 from .samples import ordinary_elements
 from .semiring import Semiring
 from .tracing import Symbol, where

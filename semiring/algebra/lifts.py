@@ -11,7 +11,7 @@ from semiring.errors import SemiringError
 
 from .constants import nearest_constant
 from .dtypes import SCALAR_DTYPES
-from .laws import equal, full, show
+from .elements import equal, full, show
 
 if TYPE_CHECKING:
     from .semiring import Semiring

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import laws
+from .elements import choose, equal
 from .evaluate import numpy_function
 from .expression import Expression, Traced, operand, postorder
 from .operations import COMMUTATIVE
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 TRIED = np.array([sign * size for size in (1e-9, 0.3, 0.75, 0.999, 1.001, 1.7, 2, 13, 1e4, 1e9) for sign in (-1, 1)])
 
 BOTTLENECK = laws.Law("⊗ takes what ⊕ leaves", "{a ⊕ b, a ⊗ b} = {a, b}", 2, lambda S, a, b: (
-    S.mul(a, b), laws.choose(laws.equal(S.add(a, b), a), b, a)), exact=True)
+    S.mul(a, b), choose(equal(S.add(a, b), a), b, a)), exact=True)
 
 
 def proven_flags(ops: Operations) -> frozenset[str]:

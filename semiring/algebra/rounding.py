@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .elements import choose, full
 from .evaluate import tuple_function
 from .expression import Expression, postorder
-from .laws import choose, full
 
 if TYPE_CHECKING:
     from .arithmetic import Arithmetic

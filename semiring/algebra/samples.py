@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .constants import cast_constant
+from .elements import is_nan, sequence
 from .expression import postorder
-from .laws import is_nan, sequence
 
 if TYPE_CHECKING:
     from .arithmetic import Arithmetic

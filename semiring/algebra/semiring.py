@@ -18,6 +18,7 @@ from . import laws, stars
 from .arithmetic import Arithmetic, Operations
 from .declaration import functions, runs_on_objects, traced_operations
 from .dtypes import check_neutral, checked_fields, refuse, safe_kinds
+from .elements import equal, full, show
 from .lifts import Lift
 from .notation import notation_of
 from .pickling import as_data, is_declared_so, key_of
@@ -166,7 +167,7 @@ class Semiring(Reductions):
         if one is None and not product_only:
             raise SemiringError(f"{name}: one= is missing, the neutral element of ⊗; only a bare product can omit it")
         if one is not None and not product_only and np.all(zero == one):
-            raise SemiringError(f"{name}: zero and one are both {laws.show(zero)}; they must differ")
+            raise SemiringError(f"{name}: zero and one are both {show(zero)}; they must differ")
         super().__init__()
         self.declared = self  # the algebra as declared, which users see even after `completed`
         self.name = name
@@ -293,8 +294,8 @@ class Semiring(Reductions):
             return None
         A, tried = self.over(self.default_dtype), self.elements_in(self.default_dtype)
         found = np.concatenate([tried.notable, tried.random])
-        one = laws.full(found, A.one)
-        better = found[~laws.equal(A.add(one, found), one)]
+        one = full(found, A.one)
+        better = found[~equal(A.add(one, found), one)]
         return self.summing if np.any(A.defined(better)) else None
 
     @cached_property

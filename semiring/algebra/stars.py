@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .elements import equal, full
 from .expression import Expression, Traced, apply, constant, equals, operand, postorder, substitute
-from .laws import equal, full
 
 if TYPE_CHECKING:
     from .arithmetic import Arithmetic, Operations

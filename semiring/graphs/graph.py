@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.algebra.arguments import whole_number
-from semiring.algebra.laws import MINUS
+from semiring.algebra.elements import MINUS
 from semiring.algebra.tables import Cut, dtype_text, html_table
 from semiring.errors import GraphError
 

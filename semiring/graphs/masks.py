@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from semiring.algebra.laws import choose, full
+from semiring.algebra.elements import choose, full
 from semiring.errors import SemiringError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from semiring.algebra.arguments import truth_value
-from semiring.algebra.laws import MINUS
+from semiring.algebra.elements import MINUS
 from semiring.algebra.tables import dtype_text, html_table
 from semiring.errors import GraphError
 

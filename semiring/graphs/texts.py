@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semiring.algebra.constants import cast_constant
-from semiring.algebra.laws import show
+from semiring.algebra.elements import show
 from semiring.algebra.tables import Cut
 from semiring.algebra.vectors import flat_field
 

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from semiring.algebra.by_name import algebra
 from semiring.algebra.catalogue import boolean
-from semiring.algebra.laws import sequence
+from semiring.algebra.elements import sequence
 from semiring.algebra.tables import dtype_text
 from semiring.errors import GraphError
 

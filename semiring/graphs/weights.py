@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from semiring.algebra.constants import outside
-from semiring.algebra.laws import show
+from semiring.algebra.elements import show
 from semiring.errors import GraphError, SemiringError
 
 from .names import is_integer, is_missing

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.carried import arithmetic_of
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.vectors import convert

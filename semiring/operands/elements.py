@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra import laws
+from semiring.algebra.elements import sequence, show
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 
@@ -56,7 +56,7 @@ def read_elements(given: Any, S: Semiring, what: str, dtype: Any = None) -> np.n
     elif not isinstance(given, np.ndarray):
         try:
             values = [tuple(v) if S.is_record else v for v in given]
-            given = laws.sequence(values, _home(S, values))
+            given = sequence(values, _home(S, values))
         except (TypeError, ValueError, OverflowError) as e:
             raise SemiringError(f"{what} are not a sequence of elements of {S.name}: {e}") from None
     if given.ndim != 1:
@@ -67,7 +67,7 @@ def read_elements(given: Any, S: Semiring, what: str, dtype: Any = None) -> np.n
     inside = S.over(result.dtype).contains(result)
     if not np.all(inside):
         bad = np.flatnonzero(~inside)[0]
-        value = laws.show(result[bad])
+        value = show(result[bad])
         raise SemiringError(f"{what}[{bad}] is {value}, outside the carrier of {S.name}{S.how_written}")
     return result
 

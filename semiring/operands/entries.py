@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring.algebra.laws import is_nan, show
+from semiring.algebra.elements import is_nan, show
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.adjacency import require_rows

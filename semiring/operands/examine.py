@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring.algebra.laws import full, is_nan, kinds_of, show
+from semiring.algebra.elements import full, is_nan, kinds_of, show
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr

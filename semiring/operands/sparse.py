@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.algebra.carried import arithmetic_of
-from semiring.algebra.laws import full, show
+from semiring.algebra.elements import full, show
 from semiring.algebra.lexicographic import is_forgotten
 from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.semiring import Semiring

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring.algebra.laws import MINUS
+from semiring.algebra.elements import MINUS
 from semiring.algebra.tables import dtype_text, html_table
 from semiring.graphs.texts import clip, count_text, element_text, infinities, is_same, shown
 from semiring.operands.operand import Operand

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring.algebra.laws import MINUS, equal, full, show
+from semiring.algebra.elements import MINUS, equal, full, show
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import Cut, dtype_text, html_table
 from semiring.errors import GraphError

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from semiring.algebra.laws import equal, full
+from semiring.algebra.elements import equal, full
 from semiring.errors import GraphError, LawError
 from semiring.graphs.graph import Graph
 from semiring.graphs.texts import clip_repr

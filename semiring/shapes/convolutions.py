@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.kernels.build import affordable, kernel, stacks_repay
 from semiring.kernels.cpu.dense.convolution import Strips, Vectors, Windows
 from semiring.kernels.lowering.base import Lowering

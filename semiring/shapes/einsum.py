@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from semiring.algebra.catalogue import catalogue
-from semiring.algebra.laws import equal, full
+from semiring.algebra.elements import equal, full
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import LawError, SemiringError

@@ -13,8 +13,8 @@ import numpy as np
 
 from semiring.algebra.arithmetic import Arithmetic
 from semiring.algebra.constants import cast_constant
+from semiring.algebra.elements import is_nan
 from semiring.algebra.expression import Expression, operand
-from semiring.algebra.laws import is_nan
 from semiring.algebra.overflow import ends
 from semiring.algebra.proofs import commutes
 from semiring.algebra.semiring import Semiring

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.by_name import algebra
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.scans import steps_of, walk
 from semiring.errors import LawError

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from semiring.algebra.laws import equal, full, is_nan
+from semiring.algebra.elements import equal, full, is_nan
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.matrices import matmul

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.arguments import truth_value
-from semiring.algebra.laws import full, is_nan, sequence
+from semiring.algebra.elements import full, is_nan, sequence
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import LawError, SemiringError

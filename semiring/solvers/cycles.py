@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semiring.algebra import stars
-from semiring.algebra.laws import show
+from semiring.algebra.elements import show
 from semiring.algebra.rounding import is_relative, knows_tolerance, rounds
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import labels

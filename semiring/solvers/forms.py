@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from semiring.algebra.laws import is_nan
+from semiring.algebra.elements import is_nan
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.algebra.vectors import convert

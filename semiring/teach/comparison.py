@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.by_name import algebra
-from semiring.algebra.laws import MINUS
+from semiring.algebra.elements import MINUS
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import Cut, html_table
 from semiring.api import closure, path

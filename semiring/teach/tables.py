@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.arithmetic import Arithmetic
-from semiring.algebra.laws import MINUS, is_nan
+from semiring.algebra.elements import MINUS, is_nan
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import html_table
 from semiring.algebra.witnesses import ranks

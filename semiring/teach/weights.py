@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.by_name import algebra
-from semiring.algebra.laws import equal
+from semiring.algebra.elements import equal
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.adjacency import adjacency

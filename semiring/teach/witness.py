@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring.algebra.laws import MINUS, Arithmetic, Law, Verdict, equal, show
+from semiring.algebra.elements import MINUS, equal, show
+from semiring.algebra.laws import Arithmetic, Law, Verdict
 from semiring.graphs.texts import shown
 
 from .svg import Drawing, Point

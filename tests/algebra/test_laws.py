@@ -156,15 +156,6 @@ def test_a_choice_is_judged_to_the_last_bit() -> None:
     assert not laws.check(nearly, np.array([3.5]), star=False).flags["selective"].holds
 
 
-def test_nan_and_its_absence() -> None:
-    record = np.array([(1.0, np.nan), (2.0, 3.0)], [("a", "f8"), ("b", "f8")])
-    assert laws.is_nan(record).tolist() == [True, False]
-    assert laws.is_nan(np.array([np.nan, "nan", None, (np.nan,), np.float32("nan")], object)).tolist() == [
-        True, False, False, False, True]
-    assert laws.is_nan(np.array([1, 2])).tolist() == [False, False]
-    assert laws.is_nan(np.array([complex(0, np.nan), 1j])).tolist() == [True, False]
-
-
 def test_infinity_times_zero_counts_as_absorbed() -> None:
     S = Modular(dtype="f8", add=np.minimum, mul=lambda x, y: x + y, zero=inf, one=0.0)
     with np.errstate(invalid="ignore"):
@@ -234,34 +225,6 @@ def test_nan_inside_the_carrier_alone_still_breaks_the_law() -> None:
     with np.errstate(invalid="ignore"):
         report = laws.check(S, np.array([0.0, 1.0, 5.0]), star=False)
     assert "⊕ is associative" in named(report)
-
-
-def test_elements_are_shown_as_people_write_them() -> None:
-    record = np.array([(inf, 2)], [("cost", "f8"), ("hops", "i4")])[0]
-    shown = [laws.show(x) for x in (inf, -inf, 0.1, np.float32(2.5), 3, np.int8(-4), 1 + 2j, record, "x", None, True)]
-    assert shown == ["∞", "−∞", "0.1", "2.5", "3", "-4", "1+2j", "(∞, 2)", "x", "None", "True"]
-
-
-# Arrays of elements, of any dtype
-
-
-def test_sequences_stay_whole_as_objects() -> None:
-    pairs = [(1, 2), (3, 4)]
-    found = laws.sequence(pairs, np.dtype(object))
-    assert found.shape == (2,) and found.tolist() == pairs
-    assert laws.sequence([1, 2], np.dtype("f4")).dtype == np.float32
-    filled = laws.full(np.empty((2, 1), object), (1, 2))
-    assert filled.shape == (2, 1) and filled.ravel().tolist() == [(1, 2), (1, 2)]
-
-
-def test_choosing_between_records() -> None:
-    x, y = (np.array([v, v], [("a", "i4"), ("b", "f8")]) for v in ((1, 2.0), (3, 4.0)))
-    assert laws.choose(np.array([True, False]), x, y).tolist() == [(1, 2.0), (3, 4.0)]
-    assert y.tolist() == [(3, 4.0), (3, 4.0)]
-    assert laws.equal(x, y).tolist() == [False, False] and laws.equal(x, x).tolist() == [True, True]
-    y["a"] = 1
-    assert laws.equal(x, y).tolist() == [False, False]
-    assert laws.choose(True, np.array([1, 2]), np.array([3, 4])).tolist() == [1, 2]
 
 
 def test_what_is_unproven_names_the_flag_that_declares_it() -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import ArrayBlocks
 

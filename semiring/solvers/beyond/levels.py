@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.algebra.rounding import least_or_greatest, nothing_improves
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError

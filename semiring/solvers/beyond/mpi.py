@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.algorithms.r_kleene import close_by_halves
 from semiring.errors import NoClosureError, SemiringError

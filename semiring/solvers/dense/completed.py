@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import equal, full
+from semiring.algebra.elements import equal, full
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.witnesses import is_finite
 from semiring.algorithms.labels import by_length

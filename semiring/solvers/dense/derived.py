@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semiring.algebra.arguments import whole_number
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.algebra.rounding import is_relative, knows_tolerance, worse_by
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.labels import cycle_weight, edges_along

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.elements import EXACT, kinds_of
 from semiring.algebra.expression import postorder
-from semiring.algebra.laws import EXACT, kinds_of
 from semiring.algebra.proofs import is_field
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar

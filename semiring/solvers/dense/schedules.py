@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from semiring.algebra.laws import equal
+from semiring.algebra.elements import equal
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import labels
 from semiring.algorithms.blocked import blocked

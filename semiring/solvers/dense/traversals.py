@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import equal, full
+from semiring.algebra.elements import equal, full
 from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.kernels.build import affordable, renting
 from semiring.kernels.cpu.sparse.spanning import SpanningKernel

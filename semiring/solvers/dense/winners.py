@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import choose, full, is_nan
+from semiring.algebra.elements import choose, full, is_nan
 from semiring.errors import LawError, SemiringError
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, renting

@@ -8,7 +8,7 @@ from typing import Any, Self, overload
 
 import numpy as np
 
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.algebra.rounding import along
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.labels import path_to

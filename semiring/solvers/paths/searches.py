@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.algebra.overflow import may_leave
 from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.vectors import convert

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import equal, full
+from semiring.algebra.elements import equal, full
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.interface import Report

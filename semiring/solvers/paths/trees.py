@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.carried import arithmetic_of
-from semiring.algebra.laws import equal, full
+from semiring.algebra.elements import equal, full
 from semiring.algebra.overflow import may_leave
 from semiring.algebra.rounding import least_or_greatest
 from semiring.algebra.semiring import Semiring

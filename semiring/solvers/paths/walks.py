@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import full, show
+from semiring.algebra.elements import full, show
 from semiring.algebra.rounding import fractions, least_or_greatest, over_fractions, rounds
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.labels import best_walks

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.errors import SemiringError
 from semiring.graphs.held import refuse_unless
 from semiring.kernels.blocks.bits import check_writable

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semiring.algebra.elements import equal, full, sequence
 from semiring.algebra.evaluate import scalar_function
 from semiring.algebra.expression import constant
-from semiring.algebra.laws import equal, full, sequence
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse import traversal, work_list
 from semiring.algorithms.sparse.costs import dense_seconds

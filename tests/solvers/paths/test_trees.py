@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.kernels.blocks.rows import Rows
 from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
