@@ -256,7 +256,7 @@ def program(low: CudaLowering) -> Program:
     exact = low.drops_nan or low.algebra.idempotent  # x ⊕ x = x for every x: ⊕ rounds nothing
     rough = rules if exact else replace(ROUNDED, fuses=fuses)
     prelude = [
-        *_sums(low, rules),
+        *elements_text(low, rules),
         function("times", "a, b", low.mul.outputs, components, rules=rough),
         function("star", "a", low.star.outputs, components, rules=rules),
         function("defined", "a", [low.defined], components, [np.dtype(bool)]),
@@ -267,7 +267,7 @@ def program(low: CudaLowering) -> Program:
     return Program(components, "".join(prelude), _weight(low, rough))
 
 
-def _sums(low: CudaLowering, rules: Rules) -> list[str]:
+def elements_text(low: CudaLowering, rules: Rules) -> list[str]:
     """Elements, 0, 1 and ⊕: all that the ways into storage and out of it need of an algebra."""
     components = low.components
     if len(components) == 1:
@@ -316,7 +316,8 @@ def rank_source(dtype: np.dtype, rank: np.dtype) -> str:
 def exchange_source(low: CudaLowering) -> str:
     """The source of the way into storage and out of it; the same for all forms of an algebra in one storage."""
     found = "constexpr int THREADS = 256;\n" + file_text("dense/found.cuh")
-    sums = _sums(low, replace(CUDA, fuses=partial(hides_no_infinity, operand_ranges(replace(low, within=None)))))
+    rules = replace(CUDA, fuses=partial(hides_no_infinity, operand_ranges(replace(low, within=None))))
+    sums = elements_text(low, rules)
     return Program(low.components, "".join(sums) + data_text(low)).source(found, "dense/exchange.cu")
 
 

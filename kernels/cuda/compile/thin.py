@@ -54,9 +54,9 @@ def thin_geometries(size: int, weight: float, powers: bool) -> tuple[ThinGeometr
     )
 
 
-def _near_power(text: Program, binary: bool) -> str:
+def near_power(size: int, binary: bool) -> str:
     """A power of what is at most 0: in single precision by two instructions, off by ε (2 + |a|) in relation to it."""
-    if text.size == 8:
+    if size == 8:
         return f"::exp{'2' * binary}(a)"
     return "exp2f(a)" if binary else f"exp2f(a * {literal(np.float32(1 / np.log(2)))})"
 
@@ -84,11 +84,12 @@ def thin_source(low: CudaLowering, geometry: ThinGeometry, part: str, looks: boo
         log = f"__log{base}f" if text.size == 4 else f"::log{base}"
         lines += [
             "#define POWERS\n", f"constexpr bool NEGATED = {'true' if form.negated else 'false'};\n",
-            f"DEVICE Value power(Value a) {{ return {_near_power(text, form.binary)}; }}\n",
+            f"DEVICE Value power(Value a) {{ return {near_power(text.size, form.binary)}; }}\n",
             f"DEVICE Value logarithm(Value x) {{ return {log}(x); }}\n",
             f"DEVICE bool is_absent(Value a) {{ return a == {absent}; }}\n",
         ]
     numbers = geometry.constants() + f"#define {part}\n#define {'FACTS' if integers else 'FLAGS_ONLY'}\n"
     for name, is_so in (("LOOKS", looks), ("MAY_BE_NAN", may_be_nan), ("MATRIX_LEFT", left)):
         numbers += f"constexpr bool {name} = {'true' if is_so else 'false'};\n"
-    return Program(text.components, "".join(lines)).source(numbers + file_text("dense/found.cuh"), "dense/thin.cu")
+    numbers += file_text("dense/found.cuh") + file_text("dense/runs.cuh")
+    return Program(text.components, "".join(lines)).source(numbers, "dense/thin.cu")

@@ -12,25 +12,14 @@
 // multiplies a vector with such a matrix, a thread for a run of columns. MATRIX_LEFT says which one is the left factor.
 // Over log-sum-exp their sums are pairs: the greatest term so far, and the sum of the powers of the others' distances.
 //
-// Before this file the engine writes ops.cuh, the prelude of the algebra, then of the data, the numbers in capitals, found.cuh
-// and memory.cuh. Leading dimensions and steps are in bytes.
+// Before this file the engine writes ops.cuh, the prelude of the algebra, then of the data, the numbers in capitals, found.cuh,
+// runs.cuh and memory.cuh. Leading dimensions and steps are in bytes.
 
 #ifdef FACTS
 #define REPORT long long* report, long long zero_key, long long one_key, Tally* tally, long long ends
 #else
 #define REPORT long long* report
 #endif
-
-template <class T, int N> struct alignas(N > 1 ? N * sizeof(T) : alignof(T)) Run {
-    T at[N];
-};
-
-template <class T> DEVICE bool is_nan(const T& x) {
-    if constexpr (IS_NUMBER) {
-        const Number number = x;
-        return number != number;
-    } else return has_nan(x);
-}
 
 // What a thread found in the data, and in the answer.
 struct Seen {
