@@ -164,7 +164,7 @@ class Folds:
         return self._join(more, parts, 1, outer * columns, last, out, report) if parts > 1 else more
 
     def _target(self, parts: int, count: int, last: bool, out: Any) -> tuple[int, int, Any]:
-        """Where a launch writes, whether these are parts, and the memory that holds them."""
+        """The address to which a launch writes, PARTS if these are parts, and the memory that holds them."""
         if last and parts == 1:
             return out.data.ptr, 0, None
         kept = memory(parts * count * self.part)
