@@ -40,5 +40,7 @@ class Rows:
         >>> A.where(A.values > 4).offsets
         array([0, 1, 2])
         """
-        before = np.concatenate([[0], np.cumsum(kept)])
-        return Rows(before[self.offsets], self.columns[kept], self.values[kept], self.width)
+        before = np.zeros(len(kept) + 1, np.int64)
+        np.cumsum(kept, out=before[1:])
+        places = np.flatnonzero(kept)
+        return Rows(before[self.offsets], self.columns[places], self.values[places], self.width)

@@ -37,6 +37,39 @@ def general(S: Semiring, dtype: np.dtype) -> Lowering:
     return _plain(S, dtype, near)
 
 
+def inside(S: Semiring, dtype: np.dtype, facts: Facts, terms: float) -> Lowering | None:
+    """The ordinary sum and product of integers, where C ⊕ A ⊗ B of so many terms an entry provably fits the dtype.
+
+    None if it may not fit, if ∞ occurs, or if ⊕ and ⊗ are not the sum and product of integers.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> bytes_ = np.dtype("u1")
+    >>> [inside(sr.counting, bytes_, Facts(largest), 10) is not None for largest in (4, 5)]
+    [True, False]
+    """
+    low = _ordinary(S, dtype)
+    if low is None or facts.low_limit or facts.high_limit:
+        return None
+    largest = int(facts.largest)
+    return low if largest + int(terms) * largest**2 < int(np.iinfo(dtype).max) - 1 else None
+
+
+@lru_cache(1024)
+def _ordinary(S: Semiring, dtype: np.dtype) -> Lowering | None:
+    """The sum and product of integers as they stand; None if ⊕ and ⊗ are others."""
+    ops = S.traced
+    if ops is None or dtype.kind not in "iu" or not any(ends(S, dtype)) or S.zero != 0 or S.working(dtype) != dtype:
+        return None
+    if not (ops.add.is_plain("add", "saturating_add") and ops.raw_mul.is_plain("multiply", "saturating_multiply")):
+        return None
+    plain = _plain(S, dtype, (None,))
+    add, mul = (Traced((apply(op, operand(0), operand(1)),), 2, 1) for op in ("add", "multiply"))
+    return replace(plain, name="ordinary sums", add=add, mul=mul, scale=mul,
+                   reason="the longest row and the largest number show that no result leaves the dtype")
+
+
 def _plain(S: Semiring, dtype: np.dtype, near: tuple[Ends | None, ...]) -> Lowering:
     """The expressions as they stand, but for integers that may leave the dtype: they are kept apart from ∞."""
     ops = S.traced

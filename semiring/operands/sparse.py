@@ -95,6 +95,11 @@ class Sparse(Operand):
         return int(np.count_nonzero(self.indptr[1:] != self.indptr[:-1]))
 
     @cached_property
+    def column_counts(self) -> np.ndarray:
+        """Number of entries of each column."""
+        return np.bincount(self.rows.columns, minlength=self.rows.width)
+
+    @cached_property
     def indptr(self) -> np.ndarray:
         """The offset of the first entry of each row."""
         return self.rows.offsets

@@ -17,11 +17,12 @@ from semiring.algebra.vectors import convert
 from semiring.errors import SemiringError
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import as_stored, with_infinities
+from semiring.kernels.build import affordable
 from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
 from semiring.kernels.interface import Report
 from semiring.kernels.lowering.base import Lowering
-from semiring.kernels.lowering.general import general
+from semiring.kernels.lowering.general import general, inside
 from semiring.kernels.lowering.sums import widen
 from semiring.machine.progress import Lines, bar
 from semiring.operands.align import aligned, by_label
@@ -39,6 +40,19 @@ def plain_form(S: Semiring, dtype: np.dtype, facts: Facts, length: int) -> Lower
     low = choose(S, dtype, facts, length, in_place=False, packed=False)
     plain = general(S, dtype) if low.kind == "numba" and dtype in (np.float32, np.float64) else low
     return plain if plain.is_identity else low
+
+
+def affordable_sums(low: Lowering, facts: Facts, rounds: float, terms: float, purpose: str) -> Lowering:
+    """`affordable`, with ordinary sums of integers where none of at most `rounds` terms an entry can leave the dtype.
+
+    Code that is at hand goes before code that would have to be compiled.
+    """
+    ordinary = inside(low.algebra, low.dtype, facts, rounds) if low.kind == "numba" else None
+    if ordinary is None:
+        return affordable(low, rounds, terms, purpose)
+    found = affordable(ordinary, rounds, terms, purpose)
+    other = found if found.compiled else affordable(low, rounds, terms, purpose)
+    return other if other.compiled else found
 
 
 def with_room(facts: Facts) -> Facts:

@@ -21,10 +21,11 @@ from semiring.kernels.cpu.compile.cache import Function
 from semiring.kernels.cpu.compile.program import Program, source
 from semiring.kernels.cpu.compile.rounds import share_in_rounds
 from semiring.kernels.lowering.base import Lowering
+from semiring.machine.pieces import share
 from semiring.machine.threads import scratch
 
 from .kernel import RowsKernel
-from .structure import pieces_of, product_work, transpose
+from .structure import alike, pieces_of, transpose
 
 Pattern = tuple[np.ndarray, np.ndarray]  # offsets and columns of the entries that are wanted
 SHARES = 16  # parts of the rows, each with a table of its own
@@ -52,20 +53,19 @@ class MaskedKernel(RowsKernel):
     def by_rows(self, C: np.ndarray, wanted: Pattern, A: Rows, B: Rows) -> None:
         """C ← C ⊕ A ⊗ B at the wanted entries, by rows of B; the longest of these meet all rows of A at once."""
         by_rows, by_columns = self.module.by_rows.made(), self.module.by_columns.made()
-        later = _later(wanted, A, B)
-        addresses, mask, right = _addresses(C, *wanted, *_parts(A), *_parts(B), later), _addresses(C, *wanted), \
-            _addresses(*_parts(B))
+        later, work = _later(wanted[0], A, B, self.threads)
+        mask, left = _addresses(C, *wanted), _addresses(*_parts(A))
+        right = [*_addresses(*_parts(B)), 0 if _same_bits(B.values) else -1]
         room = max(int(np.diff(X).max(initial=0)) for X in (B.offsets, wanted[0])) + 1
 
         def rows(first: int, last: int) -> None:
             table = np.zeros(max(B.width, 1), np.int32)
-            _memory, met = scratch(room * table.itemsize)
-            by_rows(*addresses, first, last, table.ctypes.data, met, 1)
+            _memory, met = scratch(room * 8)
+            by_rows(*mask, *left, *right, later.ctypes.data, first, last, table.ctypes.data, met, 1)
             T = _columns_of(A, later, first, last)
             if T is not None:
                 by_columns(*mask, *_addresses(*_parts(T)), *right, first, A.width, table.ctypes.data, met, 1)
 
-        work = product_work(A.offsets, A.columns, B.offsets) + wanted[0]
         share_in_rounds(rows, pieces_of(work, self.threads), self.threads)
 
     def by_pairs(self, C: np.ndarray, wanted: Pattern, A: Rows, T: Rows) -> None:
@@ -100,14 +100,31 @@ class DotsKernel(MaskedKernel):
         share_in_rounds(partial(_call, function, addresses), pieces_of(work, self.threads), self.threads)
 
 
-def _later(wanted: Pattern, A: Rows, B: Rows) -> np.ndarray:
+def _later(wanted: np.ndarray, A: Rows, B: Rows, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Which entries of A meet a row of B that is longer than the mask's row, and that as many rows of A meet.
 
-    How many do not depend on the number of threads: the order of an entry's terms follows from it.
+    How many do not depend on the number of threads: the order of an entry's terms follows from it. Also the steps of
+    all rows before each.
     """
+    from .structure_loops import longer_than_wanted  # it loads Numba
+
     met = np.bincount(A.columns, minlength=A.width) / SHARES  # by how many rows that share a table
     lengths = np.diff(B.offsets) * np.maximum(1 - 2 / np.maximum(met, 1), 0)  # the table is written and cleared
-    return lengths[A.columns] > np.repeat(np.diff(wanted[0]), np.diff(A.offsets))
+    later, work = np.empty(len(A.columns), np.uint8), np.zeros(len(wanted), np.int64)
+    addresses = _addresses(wanted, A.offsets, A.columns, B.offsets, lengths)
+
+    def look(first: int, last: int) -> None:
+        longer_than_wanted(*addresses, first, last, later.ctypes.data, work.ctypes.data + work.itemsize)
+
+    share(look, pieces_of(A.offsets, threads), threads)
+    return later, np.cumsum(work, out=work)
+
+
+def _same_bits(values: np.ndarray) -> bool:
+    """Whether all elements are one, to the bit."""
+    if values.dtype.kind == "f":  # 0 and −0 are equal
+        values = values.view(f"i{values.itemsize}")
+    return values.dtype.kind in "biu" and alike(values)
 
 
 def _columns_of(A: Rows, kept: np.ndarray, first: int, last: int) -> Rows | None:

@@ -22,6 +22,7 @@ K = 0  # replaced by each step
 # Template
 
 SPARSER = 16  # a row this many times longer than another is searched for the columns of that one
+LOW = (1 << 32) - 1
 
 
 @inline
@@ -50,7 +51,8 @@ def first_from(columns: int, begin: int, end: int, column: int) -> int:
 
 @compiled
 def search(
-    C: int, wanted: int, begin: int, end: int, a: Any, columns: int, values: int, q: int, q_end: int, unit: Any
+    C: int, wanted: int, begin: int, end: int, a: Any, columns: int, values: int, each: int, q: int, q_end: int,
+    unit: Any,
 ) -> None:
     """Wanted entries ``begin:end`` of C ← C ⊕ a ⊗ a row of B, which is searched for each of their columns."""
     for r in range(begin, end):
@@ -59,13 +61,27 @@ def search(
         if q == q_end:
             break
         if int64(fetch(np.int32, columns, q)) == j:
-            put(ELEMENT, C, r, combine(fetch(ELEMENT, C, r), a, fetch(ELEMENT, values, q), unit))
+            put(ELEMENT, C, r, combine(fetch(ELEMENT, C, r), a, fetch(ELEMENT, values, q & each), unit))
 
 
-@entry(*[int64] * 15)
+@compiled
+def meet(met: int, columns: int, begin: int, end: int, table: int) -> int:
+    """The entries ``begin:end`` whose columns are in a table, and how many: each with its number in the upper half.
+
+    No branch depends on what is met: it could not be predicted.
+    """
+    count = int64(0)
+    for s in range(begin, end):
+        place = int64(fetch(np.int32, table, int64(fetch(np.int32, columns, s))))
+        put(np.int64, met, count, ((s - begin) << 32) | place)
+        count += int64(place != 0)
+    return count
+
+
+@entry(*[int64] * 16)
 def by_rows(
     C: int, M_offsets: int, M_columns: int, A_offsets: int, A_columns: int, A_values: int, B_offsets: int,
-    B_columns: int, B_values: int, later: int, first: int, last: int, table: int, met: int, one: int,
+    B_columns: int, B_values: int, B_each: int, later: int, first: int, last: int, table: int, met: int, one: int,
 ) -> None:
     """Wanted entries of the rows ``first:last`` of C ← C ⊕ A ⊗ B, rows of B one after the other.
 
@@ -88,24 +104,21 @@ def by_rows(
             k, a = int64(fetch(np.int32, A_columns, p)), fetch(ELEMENT, A_values, p)
             q, q_end = fetch(np.int64, B_offsets, k), fetch(np.int64, B_offsets, k + 1)
             if q_end - q > SPARSER * (end - begin):
-                search(C, M_columns, begin, end, a, B_columns, B_values, q, q_end, unit)
+                search(C, M_columns, begin, end, a, B_columns, B_values, B_each, q, q_end, unit)
                 continue
-            count = int64(0)
-            for s in range(q, q_end):  # no branch depends on what is wanted: it could not be predicted
-                put(np.int32, met, count, np.int32(s - q))
-                count += int64(fetch(np.int32, table, int64(fetch(np.int32, B_columns, s))) != 0)
+            count = meet(met, B_columns, q, q_end, table)
             for h in range(count):
-                s = q + int64(fetch(np.int32, met, h))
-                r = int64(fetch(np.int32, table, int64(fetch(np.int32, B_columns, s))))
-                put(ELEMENT, row, r, combine(fetch(ELEMENT, row, r), a, fetch(ELEMENT, B_values, s), unit))
+                both = fetch(np.int64, met, h)
+                r, s = both & LOW, q + (both >> 32)
+                put(ELEMENT, row, r, combine(fetch(ELEMENT, row, r), a, fetch(ELEMENT, B_values, s & B_each), unit))
         for r in range(begin, end):
             put(np.int32, table, int64(fetch(np.int32, M_columns, r)), np.int32(0))
 
 
-@entry(*[int64] * 14)
+@entry(*[int64] * 15)
 def by_columns(
     C: int, M_offsets: int, M_columns: int, T_offsets: int, T_rows: int, T_values: int, B_offsets: int,
-    B_columns: int, B_values: int, first: int, depth: int, table: int, met: int, one: int,
+    B_columns: int, B_values: int, B_each: int, first: int, depth: int, table: int, met: int, one: int,
 ) -> None:
     """The same for entries of A by columns, T: a row of B is the table, and rows of the mask are looked up in it.
 
@@ -130,18 +143,15 @@ def by_columns(
             i, a = first + int64(fetch(np.int32, T_rows, t)), fetch(ELEMENT, T_values, t)
             begin, end = fetch(np.int64, M_offsets, i), fetch(np.int64, M_offsets, i + 1)
             if by_search:
-                search(C, M_columns, begin, end, a, B_columns, B_values, q, q_end, unit)
+                search(C, M_columns, begin, end, a, B_columns, B_values, B_each, q, q_end, unit)
                 continue
             if begin < end and int64(fetch(np.int32, M_columns, end - 1)) >= after:
                 end = first_from(M_columns, begin, end, after)
-            count = int64(0)
-            for r in range(begin, end):
-                put(np.int32, met, count, np.int32(r - begin))
-                count += int64(fetch(np.int32, table, int64(fetch(np.int32, M_columns, r))) != 0)
+            count = meet(met, M_columns, begin, end, table)
             for h in range(count):
-                r = begin + int64(fetch(np.int32, met, h))
-                s = q - 1 + int64(fetch(np.int32, table, int64(fetch(np.int32, M_columns, r))))
-                put(ELEMENT, C, r, combine(fetch(ELEMENT, C, r), a, fetch(ELEMENT, B_values, s), unit))
+                both = fetch(np.int64, met, h)
+                r, s = begin + (both >> 32), q - 1 + (both & LOW)
+                put(ELEMENT, C, r, combine(fetch(ELEMENT, C, r), a, fetch(ELEMENT, B_values, s & B_each), unit))
         if not by_search:
             for s in range(q, q_end):
                 put(np.int32, table, int64(fetch(np.int32, B_columns, s)), np.int32(0))

@@ -117,6 +117,26 @@ def scatter(offsets: int, columns: int, rows: int, next_place: int, source: int,
 
 
 @compiled
+def longer_than_wanted(
+    wanted: int, A_offsets: int, A_columns: int, B_offsets: int, lengths: int, first: int, last: int, later: int,
+    steps: int,
+) -> None:
+    """Which entries of some rows of A meet a row of B whose length in `lengths` exceeds that of the mask's row.
+
+    `wanted` are the mask's offsets. `steps` becomes the steps that each row takes: each term as many as the shorter of
+    the two rows.
+    """
+    for i in range(first, last):
+        count = fetch(np.int64, wanted, i + 1) - fetch(np.int64, wanted, i)
+        total = count + np.int64(1)
+        for p in range(fetch(np.int64, A_offsets, i), fetch(np.int64, A_offsets, i + 1)):
+            k = np.int64(fetch(np.int32, A_columns, p))
+            put(np.uint8, later, p, np.uint8(fetch(np.float64, lengths, k) > np.float64(count)))
+            total += min(count, fetch(np.int64, B_offsets, k + 1) - fetch(np.int64, B_offsets, k)) + np.int64(1)
+        put(np.int64, steps, i, total)
+
+
+@compiled
 def union_of_rows(
     A_offsets: int, A_columns: int, B_offsets: int, B_columns: int, first: int, last: int, width: int, bits: int,
     counts: int, found: int,

@@ -31,10 +31,11 @@ from semiring.kernels.build import affordable, code_of, sparse_kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.sparse.masked import DotsKernel, MaskedKernel
 from semiring.kernels.cpu.sparse.structure import transpose, transposed
+from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import operations
 from semiring.kernels.numpy.masked import ArrayMaskedKernel
-from semiring.kernels.numpy.structure import product_work, rows_of
+from semiring.kernels.numpy.structure import rows_of
 from semiring.machine.threads import cpu_place
 from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.devices import is_on_gpu, require_gpu
@@ -43,7 +44,7 @@ from semiring.operands.sparse import Sparse
 from semiring.operands.wanted import Pattern, Wanted, read_mask, told
 
 from ..dense.products import Product, can_hold, finish_product, product_shape
-from ..forms import plain_form, refuse_overflow, same_dtype, same_vertices
+from ..forms import affordable_sums, plain_form, refuse_overflow, same_dtype, same_vertices
 from ..plan import Plan
 from ..task import Task, compute, first_offer
 from .products import facts_of, rows_in
@@ -85,9 +86,9 @@ def offer(task: Task) -> Plan:
     seconds = _seconds(given, low, by_library)
     method = min(seconds, key=seconds.__getitem__)
     if method == SELECT:
-        return _whole(task, given, low, seconds)
+        return _whole(task, given, low, facts, seconds)
     rounds, terms = _steps(given, method)
-    low = affordable(low, rounds, terms, "masked" if _is_sparse(given) else "dots")
+    low = affordable_sums(low, facts, rounds, terms, "masked" if _is_sparse(given) else "dots")
     return _plan(task, given, low, method, seconds, terms, partial(_by_entries, task, given, method))
 
 
@@ -146,8 +147,13 @@ def _is_sparse(given: Given) -> bool:
 
 
 def _lengths(A: Operand) -> np.ndarray:
-    """The number of terms of a row of a sparse A, or the longest."""
+    """The number of entries of each row of a sparse matrix."""
     return np.diff(A.rows.offsets)  # type: ignore[attr-defined]
+
+
+def _terms(A: Sparse, B: Sparse) -> float:
+    """The number of terms of a product of two sparse matrices."""
+    return float(A.column_counts @ _lengths(B).astype(float))
 
 
 def _seconds(given: Given, low: Lowering, by_library: bool) -> dict[str, float]:
@@ -155,12 +161,13 @@ def _seconds(given: Given, low: Lowering, by_library: bool) -> dict[str, float]:
     A, B, wanted = given.A, given.B, given.wanted
     m, n = given.shape.full[-2:]
     if _is_sparse(given):
-        work = float(product_work(A.rows.offsets, A.rows.columns, B.rows.offsets)[-1])
+        work = _terms(A, B)
         found = {SELECT: work * UNION}
         if wanted.complement and isinstance(wanted.marks, tuple):
             return found  # too many to be listed
         offsets, columns = wanted.pattern()
-        pairs = float(np.diff(offsets) @ _lengths(A)) + float(np.bincount(B.rows.columns, minlength=n)[columns].sum())
+        counts = B.column_counts if columns is B.rows.columns else np.bincount(columns, minlength=n)
+        pairs = float(np.diff(offsets) @ _lengths(A).astype(float)) + float(counts @ B.column_counts.astype(float))
         return found | {ROWS: work * ROW + len(columns) * ROW, DOTS: pairs * PAIR + B.nnz * PAIR}
     slow = 1.0 if low.kind == "objects" else max(operations(low).steps, 1.0)
     dots = _steps(given, DOTS)[1] * DOT * slow
@@ -178,16 +185,15 @@ def _steps(given: Given, method: str) -> tuple[float, float]:
     """The most terms of an entry, and all terms, of dot products or of rows under the mask."""
     A, B, wanted = given.A, given.B, given.wanted
     if method == ROWS:
-        terms = float(product_work(A.rows.offsets, A.rows.columns, B.rows.offsets)[-1])
-        return float(_lengths(A).max(initial=0)), terms
+        return float(_lengths(A).max(initial=0)), _terms(A, B)
     if len(given.shape.full) > 2 or not (isinstance(A, Sparse) or isinstance(B, Sparse)):
         return float(given.shape.depth), float(wanted.count) * given.shape.depth
     offsets, columns = wanted.pattern(matrix=given.shape.full[-2:])  # type: ignore[arg-type]
     if isinstance(A, Sparse):
         lengths = _lengths(A)
-        terms = float(np.diff(offsets) @ lengths)
+        terms = float(np.diff(offsets) @ lengths.astype(float))
     else:
-        lengths = np.bincount(B.rows.columns, minlength=given.shape.full[-1])
+        lengths = B.column_counts
         terms = float(lengths[columns].sum())
     return float(lengths.max(initial=0)), terms
 
@@ -282,11 +288,11 @@ def _wrapped(task: Task, given: Given, rows: Rows) -> Any:
 # The product, and a selection
 
 
-def _whole(task: Task, given: Given, low: Lowering, seconds: dict[str, float]) -> Plan:
+def _whole(task: Task, given: Given, low: Lowering, facts: Facts, seconds: dict[str, float]) -> Plan:
     """The plan of the product, of which the wanted entries are selected."""
     if _is_sparse(given):
-        work = float(product_work(given.A.rows.offsets, given.A.rows.columns, given.B.rows.offsets)[-1])
-        low = affordable(low, float(_lengths(given.A).max(initial=0)), work, "rows")
+        work = _terms(given.A, given.B)
+        low = affordable_sums(low, facts, float(_lengths(given.A).max(initial=0)), work, "rows")
         return _plan(task, given, low, SELECT, seconds, work, partial(_selected_rows, task, given))
     inner = _without_mask(task, task.operands)
     found = first_offer(inner)

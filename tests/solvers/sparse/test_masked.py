@@ -109,6 +109,66 @@ def test_every_kind_of_operand_and_mask(
     check()
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i2", "i8", "u8"])
+@pytest.mark.parametrize("compiling", ["never", "always"])
+def test_ordinary_sums_of_integers_run_only_where_they_fit(
+    dtype: str, compiling: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEMIRING_COMPILE", compiling)
+    top, seen = int(np.iinfo(dtype).max), set()
+
+    @quick
+    @given(data=st.data())
+    def check(data: st.DataObject) -> None:
+        m, k, n = (data.draw(st.integers(1, 4)) for _ in range(3))
+        most = max(int((top / k) ** 0.5) + data.draw(st.integers(-3, 2)), 1)
+        random = np.random.default_rng(data.draw(st.integers(0, 1000)))
+        A, B = (random.integers(0, most, shape, dtype, endpoint=True) for shape in ((m, k), (k, n)))
+        A[0], B[:, 0] = most, most
+        if data.draw(st.integers(0, 3)) == 0:
+            A[-1, -1] = top  # ∞
+        M = random.random((m, n)) < random.choice([0.3, 1])
+        by(monkeypatch, data.draw(st.sampled_from([DOTS, ROWS])))
+        held = A.tolist(), B.tolist()
+        for a, b, mask in product((A, sparse(sr.counting, A)), (B, sparse(sr.counting, B)), (M, sp.csr_array(M))):
+            low = sr.plan("matmul", a, b, sr.counting, mask=mask).lowering
+            seen.add(low.name)
+            fits = low.name == "ordinary sums"
+            assert not fits or (k * most**2 + most < top - 1 and A.max() < top and low.is_identity)
+            exact = np.array(held[0], object) @ np.array(held[1], object)
+            endless = (top == A).astype(int) @ (B != 0) > 0
+            exact = np.where(endless, top, exact)
+            if (M & ~endless & (exact >= top - 1)).any():
+                with pytest.raises(sr.SemiringError, match="cannot hold"):
+                    sr.matmul(a, b, sr.counting, mask=mask)
+            else:
+                found = dense(sr.counting, sr.matmul(a, b, sr.counting, mask=mask))
+                assert found.dtype == dtype and found.tolist() == np.where(M, exact, 0).tolist()
+
+    check()
+    assert "ordinary sums" in seen and len(seen) > 1
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "?"])
+@pytest.mark.parametrize("same", [True, False])
+def test_entries_that_are_all_alike_are_read_once(dtype: str, same: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also 0 and −0, which are equal and not alike."""
+    monkeypatch.setenv("SEMIRING_COMPILE", "always")
+    by(monkeypatch, ROWS)
+    S = sr.boolean if dtype == "?" else sr.max_plus if dtype != "i4" else sr.counting
+    random = np.random.default_rng(4)
+    A, B = (sp.csr_array((random.random((90, 90)) < share).astype(dtype)) for share in (0.1, 0.3))
+    A.data[:], B.data[:] = True, -0.0 if dtype[0] == "f" else 1
+    if not same:
+        A.data[::3], B.data[::5] = 2, 0.0 if dtype[0] == "f" else 3
+    M = random.random((90, 90)) < 0.2
+    with pytest.MonkeyPatch.context() as patch:
+        by(patch, SELECT)
+        whole = dense(S, sr.matmul(A, B, S, mask=M))
+    found = dense(S, sr.matmul(A, B, S, mask=M))
+    assert np.array_equal(found, whole) and np.array_equal(np.signbit(found), np.signbit(whole))
+
+
 @pytest.mark.parametrize("method", [DOTS, ROWS, SELECT])
 @pytest.mark.parametrize("compiling", ["never", "always"])
 def test_large_ones(method: str, compiling: str, monkeypatch: pytest.MonkeyPatch) -> None:
