@@ -20,6 +20,7 @@ from semiring.kernels.lowering.parts import CHUNK
 from semiring.machine.pieces import share
 
 Operate: TypeAlias = Callable[[Any, Any], Any]
+TERMS = 128  # that follow each other in a sum
 LEAST = 64  # terms at least of a piece's sums
 
 
@@ -42,6 +43,35 @@ def folded(operate: Operate, x: np.ndarray, axis: int) -> np.ndarray:
             tail = x[even:] if tail is None else np.asarray(operate(x[even:], tail))
         x = np.asarray(operate(x[:even:2], x[1:even:2]))
     return np.moveaxis(x if tail is None else np.asarray(operate(x, tail)), 0, axis)
+
+
+def in_blocks(ufunc: np.ufunc, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+    """The ordinary sums or products along axes, which stay with length 1, by `reduce`, which takes terms in turn.
+
+    So it gets blocks of `TERMS`, whose results are folded in pairs. It sums up in pairs itself along an axis whose
+    elements lie side by side; products along such an axis run side by side, since each waits for the one before it.
+
+    Examples
+    --------
+    >>> in_blocks(np.add, np.ones((300, 2), "f4"), [0]).tolist()
+    [[300.0, 300.0]]
+    """
+    if len(axes) > 1 and x.flags.c_contiguous and axes[0] == x.ndim - len(axes):
+        found = in_blocks(ufunc, x.reshape(*x.shape[: axes[0]], -1), [axes[0]])
+        return found.reshape(*x.shape[: axes[0]], *[1] * len(axes))
+    for axis in reversed(axes):
+        length, adjacent = x.shape[axis], x.strides[axis] == x.itemsize
+        if length > TERMS and not (adjacent and ufunc is np.add):
+            many = length // TERMS
+            blocks = x[(slice(None),) * axis + (slice(many * TERMS),)]
+            rest = x[(slice(None),) * axis + (slice(many * TERMS, None),)]
+            shape = (many, TERMS) if not adjacent else (TERMS, many)
+            blocks = blocks.reshape(*x.shape[:axis], *shape, *x.shape[axis + 1 :])
+            found = ufunc.reduce(blocks, axis=axis if adjacent else axis + 1)
+            x = folded(ufunc, np.concatenate([found, rest], axis), axis)
+        else:
+            x = ufunc.reduce(x, axis=axis, keepdims=True)
+    return x
 
 
 def scanned(operate: Operate, x: np.ndarray) -> np.ndarray:

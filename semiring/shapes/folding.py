@@ -10,6 +10,7 @@ from operator import ge, gt, le, lt
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from semiring.algebra.arithmetic import Arithmetic
 from semiring.algebra.constants import cast_constant
@@ -21,20 +22,21 @@ from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.kernels.build import FOLDED, SCANNED, code_of, renting, repays
 from semiring.kernels.cpu.compile.price import has_numba
-from semiring.kernels.cpu.dense.folds import TERMS, FoldKernel, Group, along, fits, grouped
+from semiring.kernels.cpu.dense.folds import SINGLE, FoldKernel, Group, along, fits, grouped
 from semiring.kernels.cpu.dense.folds import kernel as fold_kernel
 from semiring.kernels.cpu.dense.prefixes import PrefixKernel
 from semiring.kernels.cpu.dense.prefixes import kernel as prefix_kernel
 from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.logsum import LogSum, log_sum
 from semiring.kernels.lowering.objects import python_integers
+from semiring.kernels.lowering.ordinary import alike, ordinary
 from semiring.kernels.lowering.parts import CHUNK
-from semiring.kernels.numpy.folds import NotElements, folded, folded_powers, in_pieces, scanned
+from semiring.kernels.numpy.folds import NotElements, folded, folded_powers, in_blocks, in_pieces, scanned
 
 EXACT = ("minimum", "maximum", "logical_or", "logical_and", "bitwise_or", "bitwise_and", "bitwise_xor")
 LEAST = 1 << 14  # elements from which compiled code is worth its call
 ADJACENT = 1 << 10  # adjacent elements from which NumPy's reduction is as fast as memory
-AT_ONCE = 1 << 22  # elements that a function of NumPy takes at once if it needs no other pass
+AT_ONCE = 1 << 20  # elements that a function of NumPy takes at once if it needs no other pass
 PURPOSES_OF = {"add": "sums", "mul": "prods"}
 RUNNING_OF = {"add": "prefix sums", "mul": "prefix products"}
 RUNNING_FROM = 1 << 10  # elements from which compiled prefixes are worth their call
@@ -62,8 +64,7 @@ class Fold:
     def __init__(self, S: Semiring, op: str, dtype: np.dtype):
         self.algebra, self.op, self.dtype = S, op, dtype
         self.arithmetic: Arithmetic = S.over(dtype)
-        single = np.dtype("f4")
-        self._single = S.over(single) if dtype == np.float16 and _alike(S, dtype, single) else None
+        self._single = S.over(SINGLE) if dtype == np.float16 and alike(S, dtype, SINGLE) else None
 
     def operate(self, x: Any, y: Any) -> Any:
         """x ∘ y, element by element."""
@@ -94,16 +95,40 @@ class Fold:
         """
         if not x.size:
             return np.empty([1 if a in axes else length for a, length in enumerate(x.shape)], x.dtype)
+        if self._parts is not None and x.size >= LEAST and all(abs(x.strides[a]) > x.itemsize for a in axes):
+            both = as_strided(x.real, (*x.shape, 2), (*x.strides, x.itemsize // 2))
+            return np.ascontiguousarray(self._parts.along(both, axes)).view(self.dtype)[..., 0]
         kernel = self._kernel_for(x, axes)
         if kernel is None:
             return self._by_numpy(x, axes)
         if not repays(kernel.lowering, x.size * FOLDED, PURPOSES_OF[self.op]):
             with renting(kernel.lowering, PURPOSES_OF[self.op]):
                 return self._by_numpy(x, axes)
-        found = along(kernel, x, axes, partial(self._by_numpy, look=False))
+        if kernel.whole:
+            return self._of_small_numbers(kernel, x, axes)
+        wide = self if self._single is None else fold_of(self.algebra, self.op, SINGLE)
+        found = along(kernel, x, axes, partial(wide._by_numpy, look=False))
         if found is None:
             raise NotElements
-        return found
+        return self._narrowed(found)
+
+    def _of_small_numbers(self, kernel: FoldKernel, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+        """Sums of integers that are all finite elements, and far from the limits of 64 bits, if they are."""
+        whole = partial(self.of_whole_numbers, look=False)
+        with suppress(Beyond):
+            found = along(kernel, x, axes, lambda some, of: in_pieces(whole, some, of, True))
+            if found is not None:
+                return self.fitted(found)
+        return self._by_numpy(x, axes)
+
+    @cached_property
+    def _parts(self) -> Fold | None:
+        """The fold of real and imaginary parts, if these are summed up by themselves."""
+        if self.dtype.kind != "c" or self.ufunc is not np.add or not self._all_finite:
+            return None
+        real = np.dtype(f"f{self.dtype.itemsize // 2}")
+        fold = fold_of(self.algebra, self.op, real) if real in self.algebra.dtypes else None
+        return fold if fold is not None and fold.ufunc is np.add else None
 
     def _kernel_for(self, x: np.ndarray, axes: Sequence[int]) -> FoldKernel | None:
         """The kernel that folds an array faster than NumPy does, if there is one."""
@@ -139,7 +164,7 @@ class Fold:
     def _at_speed(self, groups: Sequence[Group], x: np.ndarray) -> bool:
         """Whether a function of NumPy is as fast as memory: along what is adjacent, with no test of each element."""
         inner = groups[-1] if groups else None
-        tells = self.result_tells or (self.dtype.kind != "f" and self.takes_all)
+        tells = self.dtype != np.float16 and (self.result_tells or (self.dtype.kind != "f" and self.takes_all))
         return inner is None or (self.ufunc is not None and tells and inner.length >= ADJACENT
                                  and inner.stride == x.itemsize and (inner.goes or self.ufunc is not np.add))
 
@@ -147,10 +172,10 @@ class Fold:
     def compiled(self) -> FoldKernel | None:
         """The kernel of compiled code; None if there is none, or results of integers have to be looked at."""
         S = self.algebra
-        if S.traced is None or not self.commutes or self.dtype.kind not in "biufV" or self.dtype == np.float16:
+        if S.traced is None or not self.commutes or self.dtype.kind not in "biufV":
             return None
         parts = [self.dtype[f] for f in self.dtype.names] if self.dtype.names else [self.dtype]
-        whole = any(part.kind in "iu" for part in parts)
+        whole = any(part.kind in "iu" for part in parts) and self.whole is not np.add
         if S.working(self.dtype) != self.dtype or (whole and (self.op == "mul" or any(ends(S, self.dtype)))):
             return None
         low = general(S, self.dtype)
@@ -249,18 +274,19 @@ class Fold:
     def _by_ufunc(self, x: np.ndarray, axes: Sequence[int], look: bool = True) -> np.ndarray:
         ufunc = self.ufunc
         assert ufunc is not None
-        if ufunc is np.add and (len(axes) != 1 or x.strides[axes[0]] != x.itemsize):  # it sums up one by one
-            if x.flags.c_contiguous and axes and axes[0] == x.ndim - len(axes):
-                one = self._by_ufunc(x.reshape(*x.shape[: axes[0]], -1), [axes[0]], look)
-                return one.reshape(*one.shape[: axes[0]], *[1] * len(axes))
-            if len(axes) != 1 or x.shape[axes[0]] > TERMS:
-                return self._by_pairs(x, axes, look)
         if look and not self.result_tells and not self._are_elements(x):
             raise NotElements
+        x = self._widened(x)
         with np.errstate(all="ignore"):
-            found: np.ndarray = ufunc.reduce(self._widened(x), axis=tuple(axes), keepdims=True)
-        if look and self.result_tells and not np.isfinite(found).all() and not self._are_elements(x):
-            raise NotElements
+            if self.selects:
+                found: np.ndarray = ufunc.reduce(x, axis=tuple(axes), keepdims=True)
+            else:
+                found = in_blocks(ufunc, x, axes)
+        if look and self.result_tells and not np.isfinite(found).all():
+            if ufunc is np.multiply:  # an overflow may have met a zero
+                return self._by_pairs(x, axes)
+            if not self._are_elements(x):
+                raise NotElements
         return found
 
     def _by_powers(self, x: np.ndarray, axes: Sequence[int], look: bool = True) -> np.ndarray:
@@ -275,18 +301,10 @@ class Fold:
         """Whether each number of the dtype is an element, but for NaN."""
         return _takes_all(self.algebra, self.dtype)
 
-    @cached_property
+    @property
     def whole(self) -> np.ufunc | None:
         """The ordinary sum or product, if the operation on finite integers is that."""
-        S = self.algebra
-        if S.traced is None or self.dtype.kind not in "iu":
-            return None
-        traced = S.traced.add if self.op == "add" else S.traced.raw_mul
-        names = {np.add: ("add", "saturating_add"), np.multiply: ("multiply", "saturating_multiply")}
-        found = next((ufunc for ufunc, own in names.items() if traced.is_plain(*own)), None)
-        zero, limits = int(self.arithmetic.zero), np.iinfo(self.dtype)
-        absorbs = zero in (limits.min, limits.max) or (found is np.multiply and not zero)
-        return found if self.op == "add" or absorbs else None
+        return ordinary(self.algebra, self.op, self.dtype)
 
     def of_whole_numbers(self, x: np.ndarray, axes: Sequence[int], look: bool = True) -> np.ndarray:
         """Ordinary sums or products of integers, in 64 bits.
@@ -378,7 +396,9 @@ class Fold:
             return None
         traced = S.traced.add if self.op == "add" else S.traced.raw_mul
         if self.dtype.kind == "c":
-            return np.add if self.op == "add" and traced.is_plain("add") else None
+            if self.op == "add":
+                return np.add if traced.is_plain("add") else None
+            return np.multiply if traced.is_plain("multiply") and self._all_finite and S.zero == 0 else None
         if self.op == "mul" and not (traced.is_plain(*EXACT) and S.traced.add.is_plain(*EXACT)):
             return None
         name = next((name for name in EXACT if traced.is_plain(name)), None)
@@ -393,17 +413,21 @@ class Fold:
     @property
     def selects(self) -> bool:
         """Whether a function of NumPy gives one of its operands, or their bits: no result is NaN."""
-        return self.ufunc is not None and self.ufunc is not np.add
+        return self.ufunc is not None and self.ufunc not in (np.add, np.multiply)
 
     @cached_property
     def result_tells(self) -> bool:
         """Whether a finite result of floats shows that all operands are elements."""
         S = self.algebra
-        if S.traced is None or self.dtype.kind not in "fc" or self.ufunc not in (np.add, np.minimum, np.maximum):
+        if self.dtype.kind not in "fc" or self.ufunc not in (np.add, np.multiply, np.minimum, np.maximum):
             return False
-        carrier = S.traced.carrier
-        finite = carrier.op == "isfinite" and carrier.args[0].op == "input"
-        return _takes_all(S, self.dtype) or (finite and self.ufunc is np.add)
+        return _takes_all(S, self.dtype) or (self._all_finite and not self.selects)
+
+    @property
+    def _all_finite(self) -> bool:
+        """Whether the elements are the finite numbers."""
+        traced = self.algebra.traced
+        return traced is not None and traced.carrier.op == "isfinite" and traced.carrier.args[0].op == "input"
 
     @cached_property
     def _form(self) -> LogSum | None:
@@ -453,11 +477,3 @@ def _comparisons(carrier: Expression, dtype: np.dtype) -> list[Comparison] | Non
         return [(MIRRORED[carrier.op], cast_constant(left.value, dtype))]
     return None
 
-
-@lru_cache(1024)
-def _alike(S: Semiring, dtype: np.dtype, wide: np.dtype) -> bool:
-    """Whether 0 and 1 are the same numbers in a wider dtype, and the algebra lives there."""
-    if S.traced is None or wide not in S.dtypes or S.working(dtype) != dtype:
-        return False
-    A, W = S.over(dtype), S.over(wide)
-    return bool(A.zero == W.zero) and (A.one is None or bool(A.one == W.one))

@@ -19,8 +19,8 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.kernels.build import FOLDED, code_of
-from semiring.kernels.cpu.dense.folds import TERMS, FoldKernel
-from semiring.kernels.numpy.folds import NotElements
+from semiring.kernels.cpu.dense.folds import FoldKernel
+from semiring.kernels.numpy.folds import TERMS, NotElements
 
 from .folding import PURPOSES_OF, Beyond, Fold, fold_of
 

@@ -6,6 +6,7 @@ a cache, and tells whether all that it read are elements.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -31,20 +32,23 @@ class Folds(Rows):
         The neutral element, a NumPy scalar for each component.
     fold : callable
         Text of the generated module over `Lanes`: x ∘ t.
+    given : scalar class, optional
+        Of the elements in memory; default: `components`, to which they are converted before anything else.
     """
 
     def __init__(
         self, components: Sequence[Any], neutral: Sequence[Any], count: int, masked: bool, fold: Callable[..., Any],
-        inside: Callable[..., Any],
+        inside: Callable[..., Any], given: Any = None,
     ):
         super().__init__(components, neutral, count, 1, masked, fold, fold, inside)
+        self.given = [np.dtype(given)] if given else self.parts
 
     def line(self) -> Any:
         """out ← x₀ ∘ x₁ ∘ … of whole vectors and `live` elements more, which lie side by side: an intrinsic."""
 
         def generate(context: Any, b: Any, place: Any, _top: Any, out: Any, vectors: Any, live: Any) -> Any:
             v, neutral = self._lanes(context, b)
-            fine, size = self._fine(v), I64(self.count * record_dtype(self.parts).itemsize)
+            fine, size = self._fine(v), I64(self.count * record_dtype(self.given).itemsize)
             sums = [self._slots(v, neutral) for _ in range(SIDE_BY_SIDE)]
 
             def take(slots: list[Any], number: Any, mask: Any = None) -> None:
@@ -72,17 +76,26 @@ class Folds(Rows):
         return intrinsic_of(generate, types.int64)
 
     def down(self, vectors: int) -> Any:
-        """out[j] ← x₀ⱼ ∘ x₁ⱼ ∘ … of so many vectors of columns, the last with `live` of its lanes: an intrinsic."""
+        """out[j] ← x₀ⱼ ∘ x₁ⱼ ∘ … of so many vectors of columns, the last with `live` of its lanes: an intrinsic.
 
-        def generate(context: Any, b: Any, place: Any, row: Any, _top: Any, out: Any, depth: Any, live: Any) -> Any:
+        Where `more` is not 0, what `out` holds comes first.
+        """
+
+        def generate(
+            context: Any, b: Any, place: Any, row: Any, _top: Any, out: Any, depth: Any, live: Any, more: Any
+        ) -> Any:
             v, neutral = self._lanes(context, b)
             fine, size = self._fine(v), self.count * record_dtype(self.parts).itemsize
+            step = self.count * record_dtype(self.given).itemsize
             sums = [self._slots(v, neutral) for _ in range(vectors)]
             mask = v.below(live) if self.masked and vectors == 1 else None
+            with b.if_then(b.icmp_signed("!=", more, I64(0))):
+                for i, slots in enumerate(sums):
+                    self._keep(b, slots, v.gather(self.parts, b.add(out, I64(i * size)), mask, neutral))
             with v.rows(I64(0), depth) as k:
                 begin = b.add(place, b.mul(k, row))
                 for i, slots in enumerate(sums):
-                    self._take(v, slots, fine, b.add(begin, I64(i * size)), mask, neutral)
+                    self._take(v, slots, fine, b.add(begin, I64(i * step)), mask, neutral)
             for i, slots in enumerate(sums):
                 v.scatter(self._read(b, slots), b.add(out, I64(i * size)), mask)
             return self._strange(v, fine)
@@ -91,16 +104,21 @@ class Folds(Rows):
 
     def _take(self, v: Lanes, slots: list[Any], fine: Any, place: Any, mask: Any, neutral: Element) -> None:
         b = v.builder
-        x = v.gather(self.parts, place, mask, neutral)
-        if mask is None:
-            found = self.inside(v, x[0] if len(x) == 1 else x)
-        else:  # the neutral element of a product may be outside the carrier
-            found = self.inside(v, x[0] if len(x) == 1 else x)
+        x = self._converted(v, v.gather(self.given, place, mask, self._converted(v, neutral, self.given)), self.parts)
+        found = self.inside(v, x[0] if len(x) == 1 else x)
+        if mask is not None:  # the neutral element of a product may be outside the carrier
             found = v.either(found, v.inverse(Vector(mask, np.dtype(bool))))
         b.store(b.and_(b.load(fine), found.value), fine)
-        total = self._one(self.combine, v, self._read(b, slots), x)
-        for slot, part in zip(slots, total, strict=True):
+        self._keep(b, slots, self._one(self.combine, v, self._read(b, slots), x))
+
+    @staticmethod
+    def _keep(b: Any, slots: list[Any], x: Element) -> None:
+        for slot, part in zip(slots, x, strict=True):
             b.store(part.value, slot)
+
+    @staticmethod
+    def _converted(v: Lanes, x: Element, parts: Sequence[np.dtype]) -> Element:
+        return tuple(v.convert(value, part.name) for value, part in zip(x, parts, strict=True))
 
     def _slots(self, v: Lanes, start: Element) -> list[Any]:
         return started(v, start)
@@ -115,14 +133,34 @@ class Folds(Rows):
 
 
 class PowerFolds(Powers):
-    """Pieces of log-sum-exp: the maximum m, and the sum of exp(x − m); parameters as for `Powers`."""
+    """Pieces of log-sum-exp: the maximum m, and the sum of exp(x − m).
+
+    Parameters
+    ----------
+    dtype, count, height, masked, binary, negated, fused, inside
+        As for `Powers`.
+    given : scalar class, optional
+        As for `Folds`.
+    """
+
+    def __init__(
+        self, dtype: Any, count: int, height: int, masked: bool, binary: bool, negated: bool, fused: bool, inside: Any,
+        given: Any = None,
+    ):
+        super().__init__(dtype, count, height, masked, binary, negated, fused, inside)
+        self.given = np.dtype(given or dtype)
+
+    def _read_row(self, v: Lanes, address: Any, mask: Any) -> Vector:
+        fill = v.constant(self.given.type(math.inf if self.negated else -math.inf))
+        x = v.convert(v.load(address, self.given, mask, fill), self.dtype.name)
+        return v.negative(x) if self.negated else x
 
     def line(self) -> Any:
         """top ← m, out ← Σ exp(x − m) of whole vectors and `live` elements more: an intrinsic."""
 
         def generate(context: Any, b: Any, place: Any, top: Any, out: Any, vectors: Any, live: Any) -> Any:
             v = Lanes(context, b, self.count, self.masked)
-            size, fine = I64(self.count * self.dtype.itemsize), started(v, (v.constant(np.bool_(True)),))[0]
+            size, fine = I64(self.count * self.given.itemsize), started(v, (v.constant(np.bool_(True)),))[0]
             none, nothing = self._number(v, -np.inf), self._number(v, 0)
             most = [started(v, (none,))[0] for _ in range(SIDE_BY_SIDE)]
             sums = [started(v, (nothing,))[0] for _ in range(SIDE_BY_SIDE)]
@@ -166,23 +204,26 @@ class PowerFolds(Powers):
     def down(self, vectors: int) -> Any:
         """topⱼ ← mⱼ, outⱼ ← Σ exp(xⱼ − mⱼ) of so many vectors of columns: an intrinsic."""
 
-        def generate(context: Any, b: Any, place: Any, row: Any, top: Any, out: Any, depth: Any, live: Any) -> Any:
+        def generate(
+            context: Any, b: Any, place: Any, row: Any, top: Any, out: Any, depth: Any, live: Any, _more: Any
+        ) -> Any:
             v = Lanes(context, b, self.count, self.masked)
             size, fine = self.count * self.dtype.itemsize, started(v, (v.constant(np.bool_(True)),))[0]
+            step = self.count * self.given.itemsize
             none, nothing = self._number(v, -np.inf), self._number(v, 0)
             most = [started(v, (none,))[0] for _ in range(vectors)]
             sums = [started(v, (nothing,))[0] for _ in range(vectors)]
             mask = v.below(live) if self.masked and vectors == 1 else None
             with v.rows(I64(0), depth) as k:
                 for i, slot in enumerate(most):
-                    x = self._read_row(v, b.add(b.add(place, b.mul(k, row)), I64(i * size)), mask)
+                    x = self._read_row(v, b.add(b.add(place, b.mul(k, row)), I64(i * step)), mask)
                     self._look(v, fine, x)
                     b.store(v.maximum(Vector(b.load(slot), self.dtype), x).value, slot)
             tops = [Vector(b.load(slot), self.dtype) for slot in most]
             bases = [self._base(v, m) for m in tops]
             with v.rows(I64(0), depth) as k:
                 for i, slot in enumerate(sums):
-                    x = self._read_row(v, b.add(b.add(place, b.mul(k, row)), I64(i * size)), mask)
+                    x = self._read_row(v, b.add(b.add(place, b.mul(k, row)), I64(i * step)), mask)
                     power = self.exp(v, v.subtract(x, bases[i]), 0)
                     b.store(v.add(Vector(b.load(slot), self.dtype), power).value, slot)
             for i, (m, slot) in enumerate(zip(tops, sums, strict=True)):

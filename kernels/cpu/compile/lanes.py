@@ -44,7 +44,7 @@ def scalar_kind(dtype: np.dtype) -> Any:
     if dtype.kind == "b":
         return I1
     if dtype.kind == "f":
-        return ir.FloatType() if dtype.itemsize == 4 else ir.DoubleType()
+        return {2: ir.HalfType, 4: ir.FloatType, 8: ir.DoubleType}[dtype.itemsize]()
     return ir.IntType(8 * dtype.itemsize)
 
 
@@ -389,7 +389,7 @@ def _in_memory(dtype: np.dtype) -> Any:
 
 def _mangled(kind: Any) -> str:
     """A vector type as it stands in names of LLVM's functions."""
-    letter = {ir.FloatType(): "f32", ir.DoubleType(): "f64"}.get(kind.element)
+    letter = {ir.HalfType(): "f16", ir.FloatType(): "f32", ir.DoubleType(): "f64"}.get(kind.element)
     return f"v{kind.count}{letter or f'i{kind.element.width}'}"
 
 

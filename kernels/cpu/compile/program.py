@@ -130,6 +130,12 @@ def has_fma() -> bool:
     return bool(features.get("fma") or features.get("neon"))
 
 
+def has_halves() -> bool:
+    """Whether this CPU converts halves to single precision (else that is a library call for each)."""
+    features = host_features()
+    return bool(features.get("f16c") or features.get("neon"))
+
+
 @functools.cache
 def geometry(components: tuple[np.dtype, ...]) -> Geometry:
     """The unrolling that keeps an element's operands in registers on this host, and the sizes that follow."""

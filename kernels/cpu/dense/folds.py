@@ -5,6 +5,8 @@
       → pieces                                   one partial result each; threads take them in turn (folds_template.py)
       → the partial results, as an array         few enough to be folded by NumPy
 
+Results of narrow integers are of 64 bits, and those of halves are of single precision.
+
 The operation has to commute. Elements are examined while they are in registers. Sums run in several parts side by side;
 how they are cut depends on the shape, the strides and the processor's vectors, not on the threads.
 """
@@ -13,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial, reduce
 from hashlib import blake2b
 from itertools import product
 from math import prod
@@ -23,21 +25,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from semiring.algebra.expression import Expression, apply, constant, operand
+from semiring.algebra.semiring import Semiring
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, has_fma, name_of, source
+from semiring.kernels.cpu.compile.program import Program, has_fma, has_halves, name_of, source
 from semiring.kernels.cpu.compile.rules import LANES, vectors
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.general import general
+from semiring.kernels.lowering.ordinary import alike, ordinary
+from semiring.kernels.numpy.folds import TERMS
 from semiring.machine.pieces import ranges, share
 
 from .lanes import geometry, is_inside
 
 TEMPLATE = Path(__file__).with_name("folds_template.py")
-TERMS = 128  # of a sum that runs in one part
 STREAMS = 8  # rows that are read side by side, of which processors fetch so many ahead,
-FAR = 1024  # if so many bytes are between neighbours
+FAR = 1024  # if so many bytes are between neighbours in a sum of powers,
+WIDE_ROW = 1 << 14  # and in another one; rows that are nearer are read as they lie in memory
 AGAIN = 1 << 14  # partial results that are folded by compiled code, too
 SIDE_BY_SIDE = 4  # parts of a sum along a line, each of which is a vector
 TASK = 1 << 18  # elements from which a share of the work is worth a call
+SINGLE = np.dtype(np.float32)
 LOOPS = 1 << 12  # calls at most for axes that do not fit the loops of the compiled code
 
 
@@ -83,7 +91,9 @@ class FoldKernel:
     def __init__(self, lowering: Lowering, op: str):
         self.lowering = lowering
         self.powers = lowering.log_sum if op == "add" else None
+        self.whole = ordinary(lowering.algebra, op, lowering.dtype) is np.add
         self.program, self.count, self.masked = _program(lowering, op)
+        self.result = lowering.dtype if lowering.dtype.names else self.program.components[0]
 
     @cached_property
     def module(self) -> ModuleType:
@@ -100,7 +110,7 @@ class FoldKernel:
         inner = groups[-1]
         if not any(g.goes for g in groups) or inner.stride != x.itemsize:
             return False
-        if x.ctypes.data % min(part.itemsize for part in self.lowering.components):
+        if x.ctypes.data % (min(part.itemsize for part in self.lowering.components) if x.dtype.names else x.itemsize):
             return False
         if (inner.goes and 2 * inner.length < self.count) or not (self.masked or inner.length % self.count == 0):
             return False
@@ -108,7 +118,7 @@ class FoldKernel:
         return prod(outer[1 if inner.goes else 2:]) <= LOOPS
 
     def pieces(self, x: np.ndarray, groups: Sequence[Group]) -> tuple[np.ndarray, ...] | None:
-        """Partial results of an array that `takes` accepts; None if something is not an element.
+        """Partial results of an array that `takes` accepts; None if something is not an element, or is too large.
 
         Returns
         -------
@@ -118,9 +128,10 @@ class FoldKernel:
         """
         inner = groups[-1]
         at = len(groups) - 1 if inner.goes else max(i for i, g in enumerate(groups) if g.goes)
-        piece = TERMS * SIDE_BY_SIDE * self.count if inner.goes else STREAMS if groups[at].stride >= FAR else TERMS
+        far = self.powers is not None and groups[at].stride >= FAR
+        piece = TERMS * SIDE_BY_SIDE * self.count if inner.goes else STREAMS if far else TERMS
         shape = [-(-g.length // piece) if i == at else g.length for i, g in enumerate(groups)]
-        outs = [np.empty(shape, x.dtype) for _ in range(1 if self.powers is None else 2)]
+        outs = [np.empty(shape, self.result) for _ in range(1 if self.powers is None else 2)]
         failed = np.zeros(1, np.int64)
         loops = [i for i in range(len(groups) - 1) if i != at]
         many = max(loops, key=lambda i: groups[i].length, default=None)
@@ -140,15 +151,16 @@ class FoldKernel:
         if not (self.masked or (depth if width == 1 else width) % self.count == 0) or (width > 1 and depth > TERMS):
             return None
         failed, item, pieces = np.zeros(1, np.int64), x.itemsize, -(-depth // piece)
-        if pieces > 1 and lines * width > 1:
+        made = self.result.itemsize
+        if pieces > 1 and (lines * width > 1 or x.dtype != self.result):
             return None
-        outs = [np.empty(lines * width * pieces, x.dtype) for _ in range(1 if self.powers is None else 2)]
+        outs = [np.empty(lines * width * pieces, self.result) for _ in range(1 if self.powers is None else 2)]
         given, top, out, place = x.ctypes.data, outs[0].ctypes.data, outs[-1].ctypes.data, failed.ctypes.data
         if width == 1:
-            self.module.fold_lines(given, depth * item, top, out, item, lines, depth, piece, place)
+            self.module.fold_lines(given, depth * item, top, out, made, lines, depth, piece, place)
         else:
-            row = width * item
-            self.module.fold_rows(given, depth * row, row, top, out, row, row, lines, depth, depth, width, place)
+            row, to = width * item, width * made
+            self.module.fold_rows(given, depth * row, row, top, out, to, to, lines, depth, depth, width, place)
         if failed[0]:
             return None
         found = outs[0] if self.powers is None else _logarithms(self, *outs)
@@ -217,31 +229,58 @@ def kernel(lowering: Lowering, op: str) -> FoldKernel:
 @lru_cache(1024)
 def fits(lowering: Lowering, op: str) -> bool:
     """Whether vectors fold faster than NumPy: not where scalar functions take the time, nor where forms differ."""
-    if lowering.kind != "numba" or not lowering.is_identity:
+    if lowering.kind != "numba" or not (lowering.is_identity or kernel(lowering, op).whole):
+        return False
+    if lowering.dtype == np.float16 and not (has_halves() and alike(lowering.algebra, lowering.dtype, SINGLE)):
         return False
     return "v.each(" not in kernel(lowering, op).program.prelude
 
 
 def _program(lowering: Lowering, op: str) -> tuple[Program, int, bool]:
     """The text of an operation on vectors, the lanes of these, and whether there are masks."""
-    parts, plain = lowering.components, replace(LANES, fused={})
+    S, given, plain = lowering.algebra, lowering.dtype, replace(LANES, fused={})
+    whole, parts, converted = ordinary(S, op, given) is np.add, lowering.components, ""
+    if whole:
+        parts = (np.dtype(f"{given.kind}8"),)
+    elif given == np.float16:
+        lowering, parts = general(S, SINGLE), (SINGLE,)
     count, _, masked = geometry(parts)
     form = lowering.log_sum if op == "add" else None
+    if given.itemsize != parts[0].itemsize and not given.names:
+        converted = f", np.{given.type.__name__}"
+        if form is None:
+            count = min(2 * count, geometry((given,))[0])
     names = ", ".join(f"np.{part.type.__name__}" for part in parts)
-    text = vectors("inside_vectors", "a", [is_inside(lowering)], parts, [np.dtype(bool)], plain)
+    inside = _small(S, given, TERMS * SIDE_BY_SIDE * count) if whole else is_inside(lowering)
+    text = vectors("inside_vectors", "a", [inside], parts, [np.dtype(bool)], plain)
     if form is None:
         outputs = (lowering.add if op == "add" else lowering.scale).outputs
-        text += "\n\n" + vectors("fold_vectors", "x, t", outputs, parts, rules=plain)
         neutral = "ZERO" if op == "add" else "ONE"
         neutral = neutral if len(parts) > 1 else f"({neutral},)"
-        made = f"Folds(({names},), {neutral}, COUNT, {masked}, fold_vectors, inside_vectors)"
+        if whole:
+            outputs, neutral = (apply("add", operand(0), operand(1)),), f"({names}(0),)"
+        text += "\n\n" + vectors("fold_vectors", "x, t", outputs, parts, rules=plain)
+        made = f"Folds(({names},), {neutral}, COUNT, {masked}, fold_vectors, inside_vectors{converted})"
     else:
-        made = f"PowerFolds({names}, COUNT, 1, {masked}, {form.binary}, {form.negated}, {has_fma()}, inside_vectors)"
+        made = f"PowerFolds({names}, COUNT, 1, {masked}, {form.binary}, {form.negated}, {has_fma()}, inside_vectors"
+        made += f"{converted})"
     imported = f"from semiring.kernels.cpu.compile.lane_folds import SIDE_BY_SIDE, {made.partition('(')[0]}\n\n"
-    prelude = f"{imported}COUNT = {count}\n\n\n{text}\n\nby = {made}\n\n"
+    rows = (STREAMS, WIDE_ROW) if form is None else (TERMS, 0)  # sums of powers read all rows of a piece twice
+    sizes = f"COUNT = {count}\nTOGETHER, WIDE_ROW = {rows}\nGIVEN = {given.itemsize}"
+    prelude = f"{imported}{sizes}\n\n\n{text}\n\nby = {made}\n\n"
     digest = blake2b(prelude.encode(), digest_size=4).hexdigest()
     name = f"folds_{name_of(parts)}_{digest}"
     return Program(name, parts, lowering.zero, lowering.one, prelude), count, masked
+
+
+def _small(S: Semiring, dtype: np.dtype, terms: int) -> Expression:
+    """The condition that an integer is a finite element, and so small that a sum of so many does not leave 64 bits."""
+    limits, most = np.iinfo(dtype), (1 << 62) // terms
+    low, high = max(int(limits.min) + (dtype.kind == "i"), -most), min(int(limits.max) - 1, most)
+    bounds = [apply("less_equal", operand(0), constant(high))]
+    if dtype.kind == "i":
+        bounds.append(apply("greater_equal", operand(0), constant(low)))
+    return reduce(partial(apply, "logical_and"), bounds, S.carrier_in(dtype))
 
 
 Combine = Callable[[np.ndarray, Sequence[int]], np.ndarray]
@@ -257,7 +296,8 @@ def along(kernel: FoldKernel, x: np.ndarray, axes: Sequence[int], combine: Combi
     x : ndarray
     axes : sequence of int
     combine : callable
-        Folds partial results along axes; of sums of powers, their logarithms. They may have overflowed.
+        Folds partial results, of the kernel's `result`, along axes; of sums of powers, their logarithms. They may have
+        overflowed.
     """
     x = x[tuple(slice(None, None, -1) if a in axes and x.strides[a] < 0 else slice(None) for a in range(x.ndim))]
     groups = grouped(x, axes)
@@ -267,7 +307,7 @@ def along(kernel: FoldKernel, x: np.ndarray, axes: Sequence[int], combine: Combi
     goes = [i for i, g in enumerate(groups) if g.goes]
     total = found[0] if kernel.powers is None else _logarithms(kernel, *found)
     again = grouped(total, goes)
-    if AGAIN <= total.size < x.size and kernel.takes(again, total):
+    if AGAIN <= total.size < x.size and total.dtype == x.dtype and kernel.takes(again, total):
         part = along(kernel, total, goes, combine)  # None if partial results overflow
         total = combine(total, goes) if part is None else part
     else:

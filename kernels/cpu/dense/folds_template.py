@@ -17,6 +17,9 @@ from semiring.kernels.cpu.compile.raw import put, wide_vectors
 from semiring.kernels.cpu.dense.template import ITEM, entry
 
 COUNT = 16  # lanes of a vector
+TOGETHER = 8  # rows that are read side by side,
+WIDE_ROW = 1 << 14  # if neighbours are so many bytes apart; else one after the other, as they lie in memory
+GIVEN = 4  # bytes of an element of x; ITEM are those of a result
 
 
 def fold_vectors(v: Any, x: Any, t: Any) -> Any:
@@ -47,7 +50,7 @@ def fold_lines(
             n = min(piece, length - begin)
             place = i * out_step + begin // piece * ITEM
             vectors = n // COUNT
-            given = x + i * step + begin * ITEM
+            given = x + i * step + begin * GIVEN
             strange |= line((given, top + place, out + place, vectors, n - vectors * COUNT))
     if strange:
         put(np.int64, failed, 0, int64(1))
@@ -62,16 +65,19 @@ def fold_rows(
     wide_vectors()
     strange = int64(0)
     whole = width - width % WIDE
+    together = TOGETHER if row >= WIDE_ROW else 1
     for i in range(count):
         for begin in range(0, depth, piece):
-            n = min(piece, depth - begin)
-            given = x + i * step + begin * row
+            last = min(begin + piece, depth)
             place = i * out_step + begin // piece * out_row
-            for j in range(0, whole, WIDE):
-                at = place + j * ITEM
-                strange |= wide((given + j * ITEM, row, top + at, out + at, n, COUNT))
-            for j in range(whole, width, COUNT):
-                at = place + j * ITEM
-                strange |= narrow((given + j * ITEM, row, top + at, out + at, n, min(COUNT, width - j)))
+            for k in range(begin, last, together):  # `out` stays in the cache
+                n, more = min(together, last - k), int64(k > begin)
+                given = x + i * step + k * row
+                for j in range(0, whole, WIDE):
+                    at = place + j * ITEM
+                    strange |= wide((given + j * GIVEN, row, top + at, out + at, n, COUNT, more))
+                for j in range(whole, width, COUNT):
+                    at = place + j * ITEM
+                    strange |= narrow((given + j * GIVEN, row, top + at, out + at, n, min(COUNT, width - j), more))
     if strange:
         put(np.int64, failed, 0, int64(1))

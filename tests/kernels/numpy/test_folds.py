@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, pairwise
+from itertools import accumulate, combinations, pairwise
 from math import prod
 from typing import Any
 
@@ -67,3 +67,15 @@ def test_pieces(shape: list[int], data: st.DataObject) -> None:
     for axis in reversed(axes):
         wanted = folds.folded(joined, wanted, axis)
     assert found.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.multiply])
+def test_blocks_are_the_same_sums_and_products(ufunc: np.ufunc) -> None:
+    rng = np.random.default_rng(7)
+    for shape in [(1,), (128,), (129,), (5000,), (300, 4), (4, 300), (2, 300, 3), (300, 2, 300)]:
+        x = 1 + (rng.random(shape) + 1j * rng.random(shape)) / 1000
+        for array in (x, x.T, x[::-1], x.real):
+            for axes in [axes for k in (1, 2, 3) for axes in combinations(range(x.ndim), k)]:
+                found = folds.in_blocks(ufunc, array, list(axes))
+                wanted = ufunc.reduce(array, axis=axes, keepdims=True)
+                assert found.shape == wanted.shape and np.allclose(found, wanted, rtol=1e-10)

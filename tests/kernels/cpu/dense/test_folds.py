@@ -114,3 +114,58 @@ def test_neighbours_in_memory_are_one_axis() -> None:
 
 def test_scalar_functions_are_left_to_numpy() -> None:
     assert not folds.fits(general(sr.gcd_lcm, np.dtype("i8")), "add")
+
+
+@pytest.mark.parametrize(("S", "op", "dtype", "ufunc"), [
+    (sr.counting, "add", "i8", np.add), pytest.param(sr.counting, "add", "u1", np.add, marks=pytest.mark.slow),
+    pytest.param(sr.counting, "add", "u4", np.add, marks=pytest.mark.slow), (sr.min_plus, "mul", "i2", np.add),
+    (sr.min_plus, "add", "f2", np.minimum), pytest.param(sr.log, "add", "f2", np.logaddexp, marks=pytest.mark.slow),
+    pytest.param(sr.max_plus, "mul", "f2", np.add, marks=pytest.mark.slow),
+], ids=lambda x: getattr(x, "name", None) or getattr(x, "__name__", x))
+def test_results_wider_than_the_elements(S: sr.Semiring, op: str, dtype: str, ufunc: Any, machine_code: None) -> None:
+    rng, fold = np.random.default_rng(5), Fold(S, op, np.dtype(dtype))
+    if fold.compiled is None:
+        pytest.skip("this processor converts no halves")
+    for shape in [(70_001,), (300, 111), (130, 400), (3, 90, 133), (17, 3000)]:
+        x = rng.random(shape)
+        x = (x if dtype == "f2" else x < 40 / np.prod(shape)).astype(dtype)
+        x = x - np.roll(x, 3) if dtype == "i2" else x
+        for axes in [axes for k in (1, 2, 3) for axes in combinations(range(len(shape)), k)]:
+            wanted = ufunc.reduce(x.astype("f8" if dtype == "f2" else "i8"), axis=axes, keepdims=True) \
+                if ufunc is not np.logaddexp else np.log(np.exp(x.astype("f8")).sum(axes, keepdims=True))
+            found = fold.along(x, axes)
+            assert found.dtype == x.dtype and found.shape == wanted.shape
+            if dtype != "f2":
+                assert np.array_equal(found, wanted)
+            else:
+                with np.errstate(over="ignore"):
+                    assert np.allclose(found, wanted.astype("f2"), rtol=2.0**-10)
+
+
+def test_integers_that_64_bits_do_not_hold_are_refused_or_summed_exactly(machine_code: None) -> None:
+    for dtype in ("i8", "u8"):
+        x = np.full(40_000, 2**52, dtype)
+        assert sr.counting.sum(x[:2000]) == 2000 * 2**52
+        with pytest.raises(sr.SemiringError, match="cannot hold"):
+            sr.counting.sum(x)
+    x = np.tile(np.array([2**60, -(2**60)]), 20_000)
+    assert sr.min_plus.prod(x) == 0 and sr.min_plus.prod(x.reshape(-1, 2), 1).tolist() == [0] * 20_000
+    x[5] = np.iinfo("i8").max
+    assert sr.min_plus.prod(x) == x[5]
+    y = np.ones((300, 200), "i4")
+    y[150, 150] = -1
+    with pytest.raises(sr.SemiringError, match=r"x\[150, 150\] is -1"):
+        sr.counting.sum(y, 0)
+
+
+def test_complex_sums_are_those_of_the_parts(machine_code: None) -> None:
+    rng = np.random.default_rng(6)
+    x = (rng.standard_normal((300, 7, 40)) + 1j * rng.standard_normal((300, 7, 40)))
+    for given in (x, x[::-1], np.asfortranarray(x), x[:, ::2]):
+        for axes in [(0,), (1,), (0, 1), (2,), (0, 1, 2)]:
+            assert np.allclose(sr.plus_times.sum(given, axes), given.sum(axes), rtol=1e-12)
+            turned = given / abs(given)
+            assert np.allclose(sr.plus_times.prod(turned, axes), turned.prod(axes), rtol=1e-10)
+    x[200, 3, 7] = np.inf
+    with pytest.raises(sr.SemiringError, match=r"x\[200, 3, 7\] is inf"):
+        sr.plus_times.sum(x, 0)
