@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from .cpu.bits.choose import CODE
 from .cpu.compile.cache import Function
 from .cpu.compile.price import Code, Renting, has_numba
-from .cpu.dense import folds, lanes, prefixes
+from .cpu.dense import folds, lanes, prefixes, thin
 from .interface import ElementKernel, Kernel
 from .lowering.base import Lowering
 from .numpy import bits, dense, fronts, rows, spanning
@@ -70,7 +70,7 @@ class Purpose(NamedTuple):
     form : {"products", "factors", "searches"}
         The lowering that such work takes: that of products, that of factors, or that of searches.
     fits : callable
-        Whether sparse matrices over an algebra, in such a lowering, may need it.
+        Whether work over an algebra, in such a lowering, may need it.
     """
 
     source: str
@@ -147,7 +147,7 @@ PURPOSES = {
     "predecessors": Purpose("sparse.predecessors:PredecessorKernel", _linear(TREE_VERTEX, TREE_EDGE)),
     "spanning tree": Purpose("sparse.spanning:SpanningKernel", spanning.seconds, 2, "products",
                              lambda low: low.algebra.is_bottleneck),
-    "thin": Purpose("dense.thin:ThinKernel", _linear(0.0, COPIED), 2, "products", lambda low: False),
+    "thin": Purpose("dense.thin:ThinKernel", _linear(0.0, COPIED), 2, "products", thin.fits),
     "sums": Purpose("dense.folds:SUMS", _linear(0.0, FOLDED), 2, "products", partial(folds.fits, op="add")),
     "prods": Purpose("dense.folds:PRODUCTS", _linear(0.0, FOLDED), 2, "products", partial(folds.fits, op="mul")),
     "prefix sums": Purpose("dense.prefixes:SUMS", _linear(0.0, SCANNED), 3, "products", prefixes.fits),

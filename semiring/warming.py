@@ -27,6 +27,7 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
 
 from .small import form
+from .solvers.forms import plain_form
 from .solvers.paths.search import form_of
 from .solvers.sparse.analysis import lowering_of
 from .solvers.sparse.analysis import steps as elimination_steps
@@ -98,18 +99,27 @@ def _steps_for(S: Semiring, dtype: np.dtype, sparse: bool) -> Iterator[Step]:
     if dtype.char in SCANNED:
         yield partial(scan, np.zeros((1, 1), dtype))
     dense = choose(S, dtype, Facts(largest=1), 2, in_place=False)
-    for low in dict.fromkeys([dense, choose(S, dtype, Facts(largest=1), 2, in_place=False, packed=False)]):
+    forms = dict.fromkeys([dense, choose(S, dtype, Facts(largest=1), 2, in_place=False, packed=False)])
+    for low in forms:
         if low.kind != "objects":
             yield partial(_multiply, low)
             if not S.product_only:
                 yield partial(_close, low)
         for name in BY_VECTORS:
-            if low.kind == "numba" and (purpose := PURPOSES[name]).fits(low):
-                code_of(low, name).repays(0.0)
-                yield from (function.make for function in purpose.code(low))
+            yield from _steps_of(low, name)
+    examined = plain_form(S, dtype, Facts(), 3)  # as elements are that a product with few vectors examines meanwhile
+    for low in {**forms, examined: None}:
+        yield from _steps_of(low, "thin")
     yield from _small_steps(S, dtype)
     if sparse and dense.kind != "objects":
         yield from _sparse_steps(S, dtype)
+
+
+def _steps_of(low: Lowering, name: str) -> Iterator[Step]:
+    """The steps of a purpose, as far as most of its work needs them."""
+    if low.kind == "numba" and (purpose := PURPOSES[name]).fits(low):
+        code_of(low, name).repays(0.0)
+        yield from (function.make for function in purpose.code(low))
 
 
 def _small_steps(S: Semiring, dtype: np.dtype) -> Iterator[Step]:

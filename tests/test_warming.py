@@ -17,6 +17,7 @@ from semiring.kernels.cpu.compile import price
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
+from semiring.solvers.forms import plain_form
 
 
 def form(S: sr.Semiring, dtype: str) -> Lowering:
@@ -31,8 +32,9 @@ def test_everything_that_is_said_to_be_compiled_is(monkeypatch: pytest.MonkeyPat
         searches = general(S, np.dtype("f8"))
         purposes = ("buckets" if S is sr.min_plus else "search", "levels", "sweep")
         wanted = {code_of(form(S, "f8"), "fronts"), *(code_of(searches, p) for p in purposes)}
+        wanted |= {code_of(low, "thin") for low in (form(S, "f8"), plain_form(S, np.dtype("f8"), Facts(), 3))}
         assert wanted <= set(compiled)
-    assert {"fronts", "search", "buckets", "levels", "sweep"} < set(PURPOSES)
+    assert {"fronts", "search", "buckets", "levels", "sweep", "thin"} < set(PURPOSES)
 
 
 def test_blocks_are_closed_and_multiplied_by_the_engine_that_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,6 +69,9 @@ F.row(3), F.weight(3, 9), F.path(3, 9)
 sr.closure_rows(A, sr.min_plus, [3])
 sr.paths(A, sr.min_plus).next_hop
 sr.matmul(A, A, sr.min_plus), sr.matmul(A, np.ones((1600, 2)), sr.min_plus)
+D = np.ones((200, 200))
+for check in (True, False):
+    sr.matmul(D, D[:, 0], sr.min_plus, check=check), sr.matmul(D[:3], D.T, sr.min_plus, check=check)
 """
 
 
@@ -82,6 +87,12 @@ def test_calls_compile_nothing_more(tmp_path: Path) -> None:
 
     run("import semiring as sr; sr.warmup('min_plus', sparse=True)")
     assert run(CALLS) == ""
+
+
+def test_a_matrix_on_either_side_is_compiled_if_multiplication_does_not_commute() -> None:
+    left = sr.Semiring("left", add=np.minimum, mul=lambda a, b: a + 0 * b, zero=np.inf, product_only=True)
+    names = [[f.on_disk for f in PURPOSES["thin"].code(form(S, "f8"))] for S in (sr.min_plus, left)]
+    assert not left.commutative and [len(set(given)) for given in names] == [2, 4]
 
 
 def test_objects_need_nothing() -> None:

@@ -94,9 +94,10 @@ class ThinKernel:
 
     @classmethod
     def code(cls, lowering: Lowering) -> list[cache.Function]:
-        """The compiled functions that most work needs."""
-        text = cls.text_of(cls.program_of(lowering))
-        return [cache.Function(*text, name) for name in ("times_columns", "times_rows")]
+        """The compiled functions that most work needs; if ⊗ does not commute, with either operand as the matrix."""
+        given = cls.program_of(lowering)
+        texts = [given] if lowering.algebra.commutative else [given, exchanged(given)]
+        return [cache.Function(*cls.text_of(text), name) for text in texts for name in ("times_columns", "times_rows")]
 
     @cached_property
     def module(self) -> ModuleType:
@@ -219,6 +220,11 @@ def cuts(lines: int, depth: int, widest: int) -> tuple[list[tuple[int, int]], li
     wanted = min(max(lines * depth // TASK, 1), TASKS)
     strips = ranges(lines, max(-(-lines // widest), min(lines, wanted) if widest >= lines else 1))
     return strips, ranges(depth, min(wanted // len(strips), depth // LEAST_DEPTH))
+
+
+def fits(lowering: Lowering) -> bool:
+    """Whether products with few vectors go this way: not those of powers."""
+    return lowering.kind == "numba" and lowering.log_sum is None
 
 
 def looks(lowering: Lowering) -> bool:

@@ -19,7 +19,7 @@ from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.choose import only_form
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cpu.dense import lanes
-from semiring.kernels.cpu.dense.thin import FEW, looks, thin_kernel, turned
+from semiring.kernels.cpu.dense.thin import FEW, fits, looks, thin_kernel, turned
 from semiring.kernels.facts import Facts
 from semiring.kernels.interface import StackKernel
 from semiring.kernels.lowering.base import Lowering
@@ -120,7 +120,7 @@ def _with_few_vectors(task: Task, shape: Product, dtype: np.dtype) -> Plan | Non
         return None
     low = plain_form(S, dtype, Facts(), 3)
     given = turned(np.empty(shape.full, dtype), *_matrices(task, shape))
-    if given is None or low.log_sum or not looks(low) or not few_repay(low, given.matrix.size):
+    if given is None or not (fits(low) and looks(low)) or not few_repay(low, given.matrix.size):
         return None
     return Plan(
         operation="matmul", algebra=S, shape=shape.final, method="one pass over the matrix", lowering=low,
