@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from semiring.kernels.lowering.base import Lowering
@@ -46,25 +44,15 @@ class ArraySpanning:
 
     def fill(self, D: np.ndarray, order: np.ndarray, weights: np.ndarray, reflexive: bool, mask: int = 0) -> None:
         """See `SpanningKernel.fill`."""
-        own = None
+        n, place, row, back = len(order), np.empty(len(order), np.int64), np.empty_like(weights), weights[::-1]
+        place[order] = np.arange(n)
+        own = np.full_like(weights, self._low.one[0])
         if not reflexive:
             own, add = recoded(D.diagonal()[order], mask), operations(self._low).add
             own[1:] = add(own[1:], weights[1:])
             own[:-1] = add(own[:-1], weights[1:])
-        self._fill(D, order, weights, zip(order.tolist(), range(len(order)), strict=True), own, mask)
-
-    def rows(self, D: np.ndarray, order: np.ndarray, weights: np.ndarray, wanted: np.ndarray, mask: int = 0) -> None:
-        """See `SpanningKernel.rows`."""
-        self._fill(D, order, weights, enumerate(_places(order)[wanted].tolist()), None, mask)
-
-    def _fill(
-        self, D: np.ndarray, order: np.ndarray, weights: np.ndarray, rows: Iterable[tuple[int, int]],
-        own: np.ndarray | None, mask: int,
-    ) -> None:
-        place, row, back = _places(order), np.empty_like(weights), weights[::-1]
-        n = len(order)
-        for at, i in rows:
-            row[i] = self._low.one[0] if own is None else own[i]
+        for i, at in enumerate(order.tolist()):
+            row[i] = own[i]
             self._worse.accumulate(weights[i + 1 :], out=row[i + 1 :])
             row[:i] = self._worse.accumulate(back[n - 1 - i : n - 1])[::-1]
             recoded(row, mask).take(place, out=D[at], mode="clip")
@@ -73,12 +61,6 @@ class ArraySpanning:
 def recoded(x: np.ndarray, mask: int) -> np.ndarray:
     """Elements of a matrix as they are in storage, and the other way round: the mask's bits of negative ones flip."""
     return x ^ ((x >> (8 * x.itemsize - 1)) & x.dtype.type(mask)) if mask else x
-
-
-def _places(order: np.ndarray) -> np.ndarray:
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return place
 
 
 def is_ordered(lowering: Lowering) -> bool:

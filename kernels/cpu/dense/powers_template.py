@@ -6,39 +6,26 @@ natural logarithms in float32. Matrices are addresses and strides in bytes, of a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import int64
 
-from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.lane_powers import Powers
 from semiring.kernels.cpu.compile.raw import fetch, put, wide_vectors
+from semiring.kernels.cpu.dense.lanes_template import (
+    COUNT,
+    ELEMENT,
+    HEIGHT,
+    ITEM,
+    MASKED,
+    PARTS,
+    SIDE,
+    inline,
+    inside,
+    inside_vectors,
+    operation,
+)
 
-ELEMENT = np.float32
-PARTS, ZERO = (np.float32,), np.float32(-np.inf)
-ITEM = 4  # bytes of a number
-COUNT = 16  # lanes of a vector
-HEIGHT = 8  # rows of G that stay in registers
-MASKED = True  # whether the processor reads and writes some lanes only
-SIDE = 64  # rows, columns and terms of the largest product
+ZERO = np.float32(-np.inf)
 BINARY, NEGATED, FUSED = False, False, True
-inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
-
-
-def operation(function: Callable[..., int]) -> Any:
-    signature = int64(*[int64] * function.__code__.co_argcount)
-    return njit([signature], error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True)(function)
-
-
-@inline
-def inside(a: Any) -> Any:
-    return a == a
-
-
-def inside_vectors(v: Any, a: Any) -> Any:
-    return v.equal(a, a)
 
 
 # Template

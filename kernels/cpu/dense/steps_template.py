@@ -7,31 +7,25 @@ ascending k, as in products, so that answers are those of one product after the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import int64
 
-from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.lane_steps import Steps
 from semiring.kernels.cpu.compile.raw import fetch, put, wide_vectors
-from semiring.kernels.cpu.dense.lanes_template import combine_vectors, inside_vectors, scaled_vectors
-
-ELEMENT = np.float32  # or a tuple of scalar classes
-PARTS, ZEROS = (np.float32,), (np.float32(np.inf),)
-ITEM = 4  # bytes of an element in a matrix
-COUNT = 16  # lanes of a vector
-HEIGHT = 8
-MASKED = True  # whether the processor reads and writes some lanes only
-SIDE = 64  # rows and columns of the largest matrix
-inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
-
-
-def operation(function: Callable[..., int]) -> Any:
-    signature = int64(*[int64] * function.__code__.co_argcount)
-    return njit([signature], error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True)(function)
-
+from semiring.kernels.cpu.dense.lanes_template import (
+    COUNT,
+    ELEMENT,
+    HEIGHT,
+    ITEM,
+    MASKED,
+    PARTS,
+    SIDE,
+    ZEROS,
+    combine_vectors,
+    inline,
+    inside_vectors,
+    operation,
+    scaled_vectors,
+)
 
 # Template
 

@@ -84,29 +84,14 @@ class SpanningKernel(RowsKernel):
         reflexive : bool
         mask : int
         """
-        n = len(order)
-        parts = max(self.threads, -(-n * n // STEPS))
-        self._fill(D, order, weights, [(*some, -1) for some in ranges(n, min(parts, -(-n // LEAST_ROWS)))], reflexive,
-                   mask)
-
-    def rows(self, D: np.ndarray, order: np.ndarray, weights: np.ndarray, wanted: np.ndarray, mask: int = 0) -> None:
-        """D ← rows of A*; `wanted` has their vertices."""
-        place = np.empty(len(order), INDEX)
-        place[order] = np.arange(len(order))
-        pieces = [(i, i + 1, at) for at, i in enumerate(place[wanted].tolist())]
-        self._fill(D, order, weights, pieces, True, mask)
-
-    def _fill(
-        self, D: np.ndarray, order: np.ndarray, weights: np.ndarray, pieces: list[tuple[int, int, int]],
-        reflexive: bool, mask: int,
-    ) -> None:
         n, fill = len(order), self.module.fill.made()
         place = np.empty(n, INDEX)
         place[order] = np.arange(n)
         shared = [array.ctypes.data for array in (order, place, weights)]
 
-        def part(first: int, last: int, at: int) -> None:
+        def part(first: int, last: int) -> None:
             _memory, row = scratch(n * self.dtype.itemsize)
-            fill(D.ctypes.data, D.strides[0], n, *shared, first, last, at, int(reflexive), row, mask, 1)
+            fill(D.ctypes.data, D.strides[0], n, *shared, first, last, int(reflexive), row, mask, 1)
 
-        share(part, pieces, self.threads)
+        parts = max(self.threads, -(-n * n // STEPS))
+        share(part, ranges(n, min(parts, -(-n // LEAST_ROWS))), self.threads)

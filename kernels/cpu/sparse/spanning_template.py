@@ -59,16 +59,15 @@ def span(
         store(ELEMENT, keys, n, at, ROW_0, load(ELEMENT, keys, n, count - 1, ROW_0))
 
 
-@entry(*[int64] * 13)
+@entry(*[int64] * 12)
 def fill(
-    D: int, D_row: int, n: int, order: int, place: int, weights: int, first: int, last: int, at: int, reflexive: int,
-    row: int, mask: int, one: int,
+    D: int, D_row: int, n: int, order: int, place: int, weights: int, first: int, last: int, reflexive: int, row: int,
+    mask: int, one: int,
 ) -> None:
     """Rows of the closure: of the vertices at places ``first:last`` of the tree's order, from the last one up.
 
-    The element of the vertices at the places i < j is the ⊗-product of the weights at i + 1 … j. A row is that of its
-    vertex in D; or the row `at`, unless this is negative. If not `reflexive`, D has the diagonal of A, and gets that of
-    A⁺. `row` is room for a row.
+    The element of the vertices at the places i < j is the ⊗-product of the weights at i + 1 … j. If not
+    `reflexive`, D has the diagonal of A, and gets that of A⁺. `row` is room for a row.
     """
     unit = first_component(ELEMENT, one)
     x = as_element(ELEMENT, ONE)
@@ -77,7 +76,7 @@ def fill(
         store(ELEMENT, row, n, j, ROW_0, x)
     for i in range(last - 1, first - 1, -1):
         v = int64(fetch(np.int32, order, i))
-        out = D + (v if at < 0 else at) * D_row
+        out = D + v * D_row
         x = as_element(ELEMENT, ONE)
         for j in range(i, 0, -1):
             x = extend(x, fetch(ELEMENT, weights, j), unit)
