@@ -386,8 +386,8 @@ def matmul(
         Which entries are wanted; the others are zero, and are not computed unless that is faster. A mask is
         structural: an entry of a sparse matrix or graph counts if it is stored, whatever its value, and one of a
         `Matrix` if it is not the zero of its algebra. A dense array must be Boolean. A mask with names is put into the
-        order of A's and B's names. One matrix may serve as the mask of a stack. It does not go with `argmax`, and is
-        computed on the CPU.
+        order of A's and B's names. One matrix may serve as the mask of a stack, unless the answer would be sparse.
+        Products with a mask are computed on the CPU.
     complement : bool
         Whether the entries that the mask does not mark are wanted instead.
 
@@ -400,7 +400,7 @@ def matmul(
         are the same vertices, the answer keeps them: it is a `Graph` if it is sparse, and otherwise a `Matrix`. If A or
         B is packed, the answer is packed.
     argmax : ndarray of int32, or csr_array, shape (…, m, n)
-        If wanted; the least of several k, −1 where c_ij is zero. For two sparse matrices it has the answer's entries.
+        If wanted; the least of several k, −1 where c_ij is zero. If the answer is sparse, it has the answer's entries.
 
     Raises
     ------

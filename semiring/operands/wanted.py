@@ -152,8 +152,11 @@ class Wanted:
             found = self._ordered(order[0], order[1])
         if found.shape == shape:
             return found
-        if isinstance(self.marks, np.ndarray) and len(shape) > 2 and self.shape == shape[-2:]:
-            made: Self = type(self)(np.broadcast_to(self.marks, shape), shape, self.complement)
+        if len(shape) > 2 and self.shape == shape[-2:]:
+            if self.sparse:
+                raise SemiringError(f"mask is sparse and the product a stack of shape {shape}, which would be a stack "
+                                    "of sparse matrices, and SciPy has none: pass mask.toarray() != 0")
+            made: Self = type(self)(np.broadcast_to(self.array, shape), shape, False)
             return made
         text = "a sparse mask is one matrix, " if isinstance(self.marks, tuple) and len(shape) != 2 else ""
         raise SemiringError(f"{text}mask has shape {self.shape}, the product {shape}: pass a mask that says of each "

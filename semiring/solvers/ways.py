@@ -82,6 +82,7 @@ WAYS = (
     way("closure", "dense.schedules", IN_MEMORY),
 
     way("matmul", "dense.winners", "device check", "argmax"),
+    way("matmul", "sparse.masked_winners", "device check", "mask argmax"),
     way("matmul", "sparse.masked", "device check", "mask"),
     way("matmul", "dense.speculation", "device check", kinds=DEVICE),
     way("matmul", "dense.narrow", "device check", kinds=DEVICE),

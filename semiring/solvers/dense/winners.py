@@ -28,7 +28,9 @@ from semiring.kernels.cpu.sparse.winners import WinnersKernel
 from semiring.kernels.facts import together
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import STRIP, operations
+from semiring.kernels.numpy.masked import Pattern
 from semiring.kernels.numpy.rows import by_rank
+from semiring.kernels.numpy.structure import rows_of
 from semiring.machine.threads import cpu_place
 from semiring.operands.convert import as_dense, on_host
 from semiring.operands.devices import require_gpu
@@ -48,13 +50,7 @@ GPU_FACTORS = 4  # factors of a product with winners on a GPU, as forms count th
 def offer(task: Task) -> Plan:
     """Offer a product and the terms that win, of arrays and sparse matrices."""
     S = task.S
-    if not S.selective:
-        raise LawError(f"argmax needs a selective ⊕ (one whose result is always one of its operands); in {S.name} "
-                       f"{S._law_report.flags['selective']}")
-    if len(task.given) > 2 or task.arguments[0] is not None:
-        raise SemiringError("argmax=True returns the product and the winning terms: leave out accumulate and out")
-    if any(given.kind == "packed" for given in task.given):
-        raise SemiringError("argmax needs arrays or sparse matrices: unpack A and B with .to_dense()")
+    refuse_argmax(task)
     if all(given.kind == "device" for given in task.operands):
         return _winners_on_gpu(task)
     if task.options.device == "gpu":
@@ -86,6 +82,26 @@ def offer(task: Task) -> Plan:
         memory=entries * (dtype.itemsize + NONE.itemsize), runner=run,
         reasons={"method": "argmax=True asks which of them wins"},
     )
+
+
+def refuse_argmax(task: Task) -> None:
+    """Refuse what has no winning terms.
+
+    Raises
+    ------
+    LawError
+        If ⊕ does not select.
+    SemiringError
+        For accumulate and out, and for packed bits.
+    """
+    S = task.S
+    if not S.selective:
+        raise LawError(f"argmax needs a selective ⊕ (one whose result is always one of its operands); in {S.name} "
+                       f"{S._law_report.flags['selective']}")
+    if len(task.given) > 2 or task.arguments[0] is not None:
+        raise SemiringError("argmax=True returns the product and the winning terms: leave out accumulate and out")
+    if any(given.kind == "packed" for given in task.given):
+        raise SemiringError("argmax needs arrays or sparse matrices: unpack A and B with .to_dense()")
 
 
 def _winners_on_gpu(task: Task) -> Plan:
@@ -226,25 +242,41 @@ def _dense_sparse(best: Best, a: np.ndarray, B: Rows) -> None:
 
 def _find_sparse(task: Task, A: Sparse, B: Sparse, plan: Plan) -> tuple[Any, Any]:
     """The same of two sparse matrices: the winners are in a sparse matrix of the same structure."""
+    low, left, right = plan.lowering, A.stored(plan.lowering, True), B.stored(plan.lowering, True)
+    pattern = product_structure((left.offsets, left.columns), (right.offsets, right.columns), right.width)
+    best = Best(low, (len(pattern[1]),))
+    sparse_sparse(best, pattern, left, right)
+    rows, which = kept_winners(task, low, best, pattern, right.width)
+    return A.wrap_rows(rows, same_vertices(A, B)), which
+
+
+def sparse_sparse(best: Best, pattern: Pattern, A: Rows, B: Rows) -> None:
+    """Fold in the terms at the places of a pattern, which may be those of some entries of the product only."""
+    offsets, columns = pattern
+    if not len(columns):
+        return
+    keys = rows_of(offsets) * B.width + columns  # ascending
+    wanted = np.diff(offsets) > 0
+    for rows, e in by_rank(A.offsets):
+        some = wanted[rows]
+        rows, e = rows[some], e[some]
+        k = A.columns[e]
+        lengths = np.diff(B.offsets)[k]
+        begins = np.concatenate([[0], np.cumsum(lengths)])
+        terms = np.repeat(B.offsets[k] - begins[:-1], lengths) + np.arange(begins[-1])
+        there = np.repeat(rows, lengths) * B.width + B.columns[terms]
+        places = np.minimum(np.searchsorted(keys, there), len(keys) - 1)
+        met = np.flatnonzero(keys[places] == there)
+        best.join(places[met], np.repeat(A.values[e], lengths)[met], B.values[terms[met]], np.repeat(k, lengths)[met])
+
+
+def kept_winners(task: Task, low: Lowering, best: Best, pattern: Pattern, width: int) -> tuple[Rows, Any]:
+    """The entries that are not zero, and their winners in a sparse matrix."""
     from scipy.sparse import csr_array
 
-    low, left, right = plan.lowering, A.stored(plan.lowering, True), B.stored(plan.lowering, True)
-    offsets, columns = product_structure((left.offsets, left.columns), (right.offsets, right.columns), right.width)
-    best = Best(low, (len(columns),))
-    keys = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * right.width + columns  # ascending
-    for rows, e in by_rank(left.offsets):
-        k = left.columns[e]
-        lengths = np.diff(right.offsets)[k]
-        begins = np.concatenate([[0], np.cumsum(lengths)])
-        terms = np.repeat(right.offsets[k] - begins[:-1], lengths) + np.arange(begins[-1])
-        places = np.searchsorted(keys, np.repeat(rows, lengths) * right.width + right.columns[terms])
-        best.join(places, np.repeat(left.values[e], lengths), right.values[terms], np.repeat(k, lengths))
-    values = low.decode(best.values)
-    there = (best.which >= 0) & ~np.asarray(values == full(values, task.S.zero_in(values.dtype)), bool)
+    values, tails = low.decode(best.values), rows_of(pattern[0])
     if task.options.check:
-        refuse_overflow(low, values, lambda i: (int(keys[i]) // right.width, int(columns[i])))
-    before = np.concatenate([[0], np.cumsum(there)])
-    offsets, columns = before[offsets], columns[there]
-    shape = A.shape[0], right.width
-    which = csr_array((best.which[there], columns, offsets), shape=shape)
-    return A.wrap_rows(Rows(offsets, columns, values[there], right.width), same_vertices(A, B)), which
+        refuse_overflow(low, values, lambda i: (int(tails[i]), int(pattern[1][i])))
+    there = (best.which >= 0) & ~np.asarray(values == full(values, task.S.zero_in(values.dtype)), bool)
+    rows = Rows(*pattern, values, width).where(there)
+    return rows, csr_array((best.which[there], rows.columns.copy(), rows.offsets.copy()), shape=rows.shape)

@@ -75,11 +75,11 @@ def offer(task: Task) -> Plan:
     """A product under a mask."""
     assert task.options.mask is not None
     if any(given.on_gpu for given in task.given) or task.options.device == "gpu":
-        _refuse_gpu(task)
+        refuse_gpu(task)
     wanted = read_mask(task.options.mask)
     if task.kind == "packed":
         return _packed(task, wanted)
-    given = _read(task, wanted)
+    given = read_given(task, wanted)
     facts, dtype = facts_of(task.operands, task.options.check), given.A.dtype
     low = plain_form(task.S, dtype, facts, 3)
     by_library = choose(task.S, dtype, facts, 3, in_place=False, packed=False).by_library
@@ -104,14 +104,14 @@ def _plan(
     )
 
 
-def _refuse_gpu(task: Task) -> None:
+def refuse_gpu(task: Task) -> None:
     if not any(given.on_gpu for given in task.given):
         require_gpu(task.S, "gpu", task.operands[0].dtype)
     raise SemiringError("a product with a mask is computed on the CPU: leave out device='gpu', and pass a CuPy array "
                         "as A.get()")
 
 
-def _read(task: Task, wanted: Wanted) -> Given:
+def read_given(task: Task, wanted: Wanted) -> Given:
     """Check that the operands, the mask and `out` go together."""
     A, B, *C = task.operands
     (out,) = task.arguments
@@ -204,7 +204,7 @@ def _steps(given: Given, method: str) -> tuple[float, float]:
 def _by_entries(task: Task, given: Given, method: str, plan: Plan) -> Any:
     """The wanted entries, by dot products or rows under the mask."""
     low, (m, n), lead = plan.lowering, given.shape.full[-2:], given.shape.full[:-2]
-    a, b = (_stored(low, X, s, lead) for X, s in zip((given.A, given.B), given.shape.operands, strict=True))
+    a, b = (stored(low, X, s, lead) for X, s in zip((given.A, given.B), given.shape.operands, strict=True))
     result = None if given.as_rows else _start(task, given)
     for place in np.ndindex(lead):
         pattern = given.wanted.pattern(place, (m, n))
@@ -215,7 +215,7 @@ def _by_entries(task: Task, given: Given, method: str, plan: Plan) -> Any:
             refuse_overflow(low, values, lambda e, at=at, place=place: (  # type: ignore[misc]
                 *place, int(at[0][e]), int(at[1][e])))
         if result is None:
-            return _wrapped(task, given, Rows(*pattern, values, n))
+            return wrapped(task, given, Rows(*pattern, values, n))
         result[place][at] = values
     return finish_product(task, result)
 
@@ -228,7 +228,7 @@ def _start(task: Task, given: Given) -> np.ndarray:
     return full(np.empty(given.shape.full, dtype), task.S.zero_in(dtype))
 
 
-def _stored(low: Lowering, X: Operand, shape: tuple[int, ...], lead: tuple[int, ...]) -> Any:
+def stored(low: Lowering, X: Operand, shape: tuple[int, ...], lead: tuple[int, ...]) -> Any:
     """A factor in storage: compressed rows, or an array of matrices."""
     if isinstance(X, Sparse):
         return rows_in(low, X)
@@ -272,7 +272,7 @@ def _values(low: Lowering, method: str, pattern: Pattern, a: Any, b: Any, old: n
     return C
 
 
-def _wrapped(task: Task, given: Given, rows: Rows) -> Any:
+def wrapped(task: Task, given: Given, rows: Rows) -> Any:
     """A sparse answer without entries that are the algebra's zero: what is not stored is zero."""
     A, B = given.A, given.B
     stored = ~np.asarray(A.S.over(A.dtype).is_zero(rows.values), bool)
@@ -294,14 +294,14 @@ def _whole(task: Task, given: Given, low: Lowering, facts: Facts, seconds: dict[
         work = _terms(given.A, given.B)
         low = affordable_sums(low, facts, float(_lengths(given.A).max(initial=0)), work, "rows")
         return _plan(task, given, low, SELECT, seconds, work, partial(_selected_rows, task, given))
-    inner = _without_mask(task, task.operands)
+    inner = without_mask(task, task.operands)
     found = first_offer(inner)
     run = partial(_selected, task, given, inner, low)
     made = _plan(task, given, found.lowering, SELECT, seconds, found.work, run)
     return replace(made, place=found.place, memory=found.memory + made.memory)
 
 
-def _without_mask(task: Task, operands: list[Operand]) -> Task:
+def without_mask(task: Task, operands: list[Operand]) -> Task:
     """The task of the whole product, whose answer is an array."""
     A, *others = (X.changed(answers=None, of_graph=False, library=None, labels=None, callers_dtype=X.dtype)
                   for X in operands)
@@ -311,16 +311,16 @@ def _without_mask(task: Task, operands: list[Operand]) -> Task:
 def _selected_rows(task: Task, given: Given, plan: Plan) -> Any:
     low, A, B = plan.lowering, given.A, given.B
     C = sparse_kernel(low).times_sparse(rows_in(low, A), rows_in(low, B))
-    kept = _marked(given.wanted, C)
+    kept = marked(given.wanted, C)
     rows = Rows(C.offsets, C.columns, C.values, B.shape[1]).where(kept)
     rows = Rows(rows.offsets, rows.columns, low.decode(rows.values), rows.width)
     if task.options.check:
         tails = rows_of(rows.offsets)
         refuse_overflow(low, rows.values, lambda e: (int(tails[e]), int(rows.columns[e])))
-    return _wrapped(task, given, rows)
+    return wrapped(task, given, rows)
 
 
-def _marked(wanted: Wanted, C: Rows) -> np.ndarray:
+def marked(wanted: Wanted, C: Rows) -> np.ndarray:
     """Which entries of compressed rows are wanted."""
     if not isinstance(wanted.marks, tuple):
         return np.asarray(wanted.array[rows_of(C.offsets), C.columns])
@@ -342,7 +342,7 @@ def _selected(task: Task, given: Given, inner: Task, low: Lowering, plan: Plan) 
     result = np.asarray(answer).reshape(given.shape.full)
     if given.as_rows:
         offsets, columns = given.wanted.pattern()
-        return _wrapped(task, given, Rows(offsets, columns, result[rows_of(offsets), columns], result.shape[1]))
+        return wrapped(task, given, Rows(offsets, columns, result[rows_of(offsets), columns], result.shape[1]))
     unwanted = ~given.wanted.array.reshape(given.shape.full)
     result[unwanted] = _start(task, given)[unwanted]
     return finish_product(task, result)

@@ -333,6 +333,70 @@ def test_an_undirected_mask_marks_both_ways() -> None:
     assert sr.matmul(A, A, sr.plus_times, mask=mask).toarray().tolist() == [[0, 3, 0], [3, 0, 0], [0, 0, 0]]
 
 
+# Terms that win
+
+@pytest.mark.parametrize(("name", "dtype", "compiling"), by_both(
+    [("min_plus", "f8"), ("max_plus", "i2"), ("max_min", "u1"), ("max_times", "f8"), ("boolean", "?")], 0))
+def test_winners_of_wanted_entries(name: str, dtype: str, compiling: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against the winners of the whole product, which have tests of their own."""
+    monkeypatch.setenv("SEMIRING_COMPILE", compiling)
+    S = oracle.for_dtype(oracle.ALGEBRAS[name], np.dtype(dtype))
+    T = ours(S)
+
+    @quick
+    @given(data=st.data())
+    def check(data: st.DataObject) -> None:
+        m, k, n = (data.draw(st.integers(0, 5)) for _ in range(3))
+        A, B = (data.draw(strategies.matrices(S, dtype, shape, True)) for shape in ((m, k), (k, n)))
+        random = np.random.default_rng(data.draw(st.integers(0, 1000)))
+        M = random.random((m, n)) < random.choice([0, 0.04, 0.7, 1])
+        complement, kind = data.draw(st.booleans()), data.draw(st.sampled_from(sorted(MASKS)))
+        assume(oracle.fits(S, oracle.matmul(S, oracle.from_numpy(S, A), oracle.from_numpy(S, B), n), dtype))
+        whole, terms = sr.matmul(A, B, T, argmax=True)
+        kept, zero = M ^ complement, T.zero_in(whole.dtype)
+        for left, right in product((lambda X: X, lambda X: sparse(T, X)), repeat=2):
+            a, b = left(A), right(B)
+            found, which = sr.matmul(a, b, T, mask=MASKS[kind](M), complement=complement, argmax=True)
+            assert sp.issparse(found) == sp.issparse(which)
+            if sp.issparse(found):
+                assert np.array_equal(found.indices, which.indices) and np.array_equal(found.indptr, which.indptr)
+                entries, numbers = which.tocoo(), np.full(which.shape, -1, np.int32)
+                numbers[entries.row, entries.col] = entries.data
+                which = numbers
+            assert which.dtype == np.int32
+            oracle.assert_same(S, oracle.from_numpy(S, np.where(kept, whole, zero)), dense(T, found), repr((A, B, M)))
+            assert np.array_equal(which, np.where(kept, terms, -1)), repr((A, B, M, kind, type(a), type(b)))
+
+    check()
+
+
+def test_winners_of_stacks_names_and_objects() -> None:
+    random = np.random.default_rng(6)
+    A, B = (random.integers(0, 9, shape).astype(float) for shape in ((2, 1, 40, 3), (3, 3, 50)))
+    whole, terms = sr.matmul(A, B, sr.min_plus, argmax=True)
+    for share, complement in product((0.01, 0.5), (False, True)):
+        M = random.random((40, 50)) < share
+        masks = [M, np.broadcast_to(M, whole.shape), sr.pack(M), *([sp.csr_array(M)] if complement else [])]
+        for mask in masks:
+            values, which = sr.matmul(A, B, sr.min_plus, mask=mask, complement=complement, argmax=True)
+            assert np.array_equal(values, np.where(M ^ complement, whole, inf))
+            assert np.array_equal(which, np.where(M ^ complement, terms, -1))
+            assert np.array_equal(sr.matmul(A, B, sr.min_plus, mask=mask, complement=complement), values)
+    with pytest.raises(sr.SemiringError, match=r"a stack of shape \(2, 3, 40, 50\).*pass mask.toarray\(\) != 0"):
+        sr.matmul(A, B, sr.min_plus, mask=sp.csr_array(M))
+    values, which = sr.matmul(A[0, 0, 0], B[0], sr.min_plus, mask=M[0], argmax=True)
+    assert np.array_equal(which, np.where(M[0], terms[0, 0, 0], -1)) and values.shape == (50,)
+    G = sr.as_graph(ROADS)
+    found, which = sr.matmul(G, G, sr.min_plus, mask=sr.as_graph([("a", "c"), ("b", "b")], names=["c", "b", "a"]),
+                             argmax=True)
+    assert isinstance(found, sr.Graph) and list(found.edges()) == [("a", "c", 7.0)] and which.nnz == 1
+    F = A[0, 0].astype(object)
+    values, which = sr.matmul(F, B[0].astype(object), sr.min_plus, mask=M, argmax=True)
+    assert np.array_equal(which, np.where(M, terms[0, 0], -1))
+    with pytest.raises(sr.LawError, match="argmax needs a selective"):
+        sr.matmul(A, B, sr.plus_times, mask=M, argmax=True)
+
+
 # What is refused
 
 BAD: list[tuple[Any, str]] = [
@@ -356,7 +420,8 @@ def test_options_that_exclude_each_other() -> None:
     for options, text in [
         ({"complement": True}, "complement=True is the complement of a mask: pass mask="),
         ({"mask": M, "complement": "yes"}, "complement must be True or False, and is 'yes'"),
-        ({"mask": M, "argmax": True}, "matmul with argmax= has no option 'mask'"),
+        ({"mask": M, "argmax": True, "out": A.copy()}, "leave out accumulate and out"),
+        ({"mask": M, "argmax": True, "accumulate": A}, "leave out accumulate and out"),
         ({"mask": sp.csr_array(M), "out": A.copy()}, "accumulate and out need a dense mask"),
         ({"mask": M, "out": np.ones((2, 3))}, "out must be a writable, unmasked float64 array of shape"),
         ({"mask": M, "accumulate": np.ones((2, 3))}, "accumulate has shape"),

@@ -1,0 +1,124 @@
+"""Which terms win, of the entries of a product that a mask wants: products with mask= and argmax=True.
+
+Few entries are computed term by term: for each, c ← c ⊕ a_ik ⊗ b_kj for k = 0, 1, …, and k is noted whenever c
+changes. Otherwise the whole product says which terms win, and the wanted entries are selected.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.laws import full
+from semiring.errors import SemiringError
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.sparse.structure import product_structure, transpose
+from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.numpy.masked import Pattern
+from semiring.kernels.numpy.structure import rows_of
+from semiring.machine.threads import cpu_place
+from semiring.operands.wanted import read_mask, told
+
+from ..dense.products import finish_product, returned
+from ..dense.winners import NONE, Best, kept_winners, refuse_argmax, sparse_sparse
+from ..forms import plain_form, refuse_overflow
+from ..plan import Plan
+from ..task import Task, compute
+from .masked import SELECT, Given, marked, read_given, refuse_gpu, stored, without_mask, wrapped
+from .products import facts_of
+
+TERMS = "terms of wanted entries"
+COMPILED = 16  # terms that compiled code takes in the time of one by NumPy
+
+
+def offer(task: Task) -> Plan:
+    """Offer the wanted entries of a product and the terms that win."""
+    assert task.options.mask is not None
+    refuse_argmax(task)
+    if any(given.on_gpu for given in task.given) or task.options.device == "gpu":
+        refuse_gpu(task)
+    wanted = read_mask(task.options.mask)
+    given = read_given(task, wanted)
+    low = plain_form(task.S, given.A.dtype, facts_of(task.operands, task.options.check), 3).interpreted
+    size = prod(given.shape.full)
+    few = given.as_rows or low.kind == "objects" or given.wanted.count * COMPILED < size
+    run = partial(_by_entries, task, given) if few else partial(_selected, task, given)
+    return Plan(
+        operation="matmul", algebra=task.S, shape=given.shape.final, method=TERMS if few else SELECT, lowering=low,
+        place=cpu_place(1), work=float(given.wanted.count if few else size) * given.shape.depth,
+        memory=size * (given.A.dtype.itemsize + NONE.itemsize), runner=run, reasons={"method": told(given.wanted)},
+    )
+
+
+def _by_entries(task: Task, given: Given, plan: Plan) -> tuple[Any, Any]:
+    """The wanted entries, term by term."""
+    low, lead = plan.lowering, given.shape.full[:-2]
+    a, b = (stored(low, X, s, lead) for X, s in zip((given.A, given.B), given.shape.operands, strict=True))
+    if given.as_rows:
+        rows, which = kept_winners(task, low, *_best(low, given, a, b), given.shape.full[1])
+        return wrapped(task, given, rows), which
+    dtype = given.A.dtype
+    zero = full(np.empty(1, dtype), task.S.zero_in(dtype))
+    result, numbers = full(np.empty(given.shape.full, dtype), zero[0]), np.full(given.shape.full, NONE)
+    for place in np.ndindex(lead):
+        best, pattern = _best(low, given, a[place] if lead else a, b[place] if lead else b, place)
+        at, values = (rows_of(pattern[0]), pattern[1]), low.decode(best.values)
+        if task.options.check:
+            refuse_overflow(low, values, lambda e, at=at, place=place: (  # type: ignore[misc]
+                *place, int(at[0][e]), int(at[1][e])))
+        result[place][at] = values
+        numbers[place][at] = np.where(np.asarray(values == full(values, zero[0]), bool), NONE, best.which)
+    return finish_product(task, result), returned(task, numbers)[()]
+
+
+def _best(low: Lowering, given: Given, a: Any, b: Any, place: tuple[int, ...] = ()) -> tuple[Best, Pattern]:
+    """The best terms of the wanted entries of a matrix, or of the one at a place in a stack, and where they are."""
+    m, n = given.shape.full[-2:]
+    sparse = isinstance(a, Rows) and isinstance(b, Rows)
+    if sparse and given.wanted.complement and isinstance(given.wanted.marks, tuple):  # too many to be listed
+        pattern = product_structure((a.offsets, a.columns), (b.offsets, b.columns), n)
+        kept = Rows(*pattern, pattern[1], n)
+        kept = kept.where(marked(given.wanted, kept))
+        pattern = kept.offsets, kept.columns
+    else:
+        pattern = given.wanted.pattern(place, (m, n))
+    best = Best(low, (len(pattern[1]),))
+    if sparse:
+        sparse_sparse(best, pattern, a, b)
+    elif isinstance(a, Rows) or isinstance(b, Rows):
+        _join_compressed(best, pattern, a, b)
+    else:
+        rows = rows_of(pattern[0])
+        for k in range(a.shape[1]):
+            best.join(slice(None), a[rows, k], b[k, pattern[1]], k)
+    return best, pattern
+
+
+def _join_compressed(best: Best, pattern: Pattern, a: Any, b: Any) -> None:
+    """Fold in the terms of compressed rows and an array: the first ones of all entries, then the second ones, …"""
+    rows, columns = rows_of(pattern[0]), pattern[1]
+    left = isinstance(a, Rows)
+    side, ends = (a, rows) if left else (transpose(b), columns)
+    begins, lengths = side.offsets[ends], np.diff(side.offsets)[ends]
+    some, rank = np.flatnonzero(lengths), 0
+    while len(some):
+        e = begins[some] + rank
+        k, own = side.columns[e], side.values[e]
+        best.join(some, *((own, b[k, columns[some]]) if left else (a[rows[some], k], own)), k)
+        rank += 1
+        some = some[lengths[some] > rank]
+
+
+def _selected(task: Task, given: Given, plan: Plan) -> tuple[Any, Any]:
+    """The wanted entries of the whole product, and of the terms that win in it."""
+    try:
+        values, which = compute(without_mask(task, task.operands))
+    except SemiringError:  # an entry may have left its dtype that is not wanted
+        return _by_entries(task, given, plan)
+    values, which = (np.asarray(x).reshape(given.shape.full) for x in (values, which))
+    unwanted = ~given.wanted.array.reshape(given.shape.full)
+    values[unwanted], which[unwanted] = full(np.empty(1, values.dtype), task.S.zero_in(values.dtype))[0], NONE
+    return finish_product(task, values), returned(task, which)[()]
