@@ -15,6 +15,7 @@ derivatives commute. There emissions join before the product.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,13 @@ import numpy as np
 from .algebra.catalogue import plus_times
 from .algebra.semiring import Semiring
 from .gradients import FIELD, differentiable, scale_of, shares
+from .kernels.cpu.dense.step_gradients import FOLLOW, LINEAR, Derivatives, follow, linear
 from .kernels.lowering.logsum import LogSum
 from .shapes.forward import forward
 from .shapes.layout import layout
 
 TERMS = 1 << 18  # terms of steps that are held at once
+TERM = 9e-8  # seconds that NumPy takes for one
 
 
 def forward_gradients(
@@ -75,9 +78,10 @@ def forward_gradients(
     """
     form = differentiable(S, x.dtype)
     found = layout(x.shape, stack.shape, None if emissions is None else emissions.shape, lengths, steps)
+    options = {"emissions": emissions, "lengths": lengths, "steps": steps, "reverse": reverse}
     work = _Backward(S, form, found.sequences(x, stack, emissions), rows, G, reverse)
     if rows.size:
-        work.run()
+        work.run(lambda: forward(x, stack, S, argmax=True, **options).back)
     dx, dA = work.dx.reshape(x.shape), work.dA.reshape(stack.shape)
     return dx, dA, None if emissions is None or work.de is None else work.de.reshape(emissions.shape)
 
@@ -156,13 +160,55 @@ class _Backward:
         self.n = n = at.x.shape[-1]
         self.rows = rows.reshape(-1, n)
         self.G = G.reshape(-1, n)
-        if form != FIELD:  # what comes back to an absent element may be no number
-            self.G = np.where(self._there(self.rows), self.G, G.dtype.type(0))
-        self.dx, self.dA = np.zeros_like(at.x), np.zeros_like(at.A)
-        self.de = None if at.e is None else np.zeros_like(at.e)
+        self._clear()
 
-    def run(self) -> None:
-        """Fill the derivatives."""
+    def _clear(self) -> None:
+        self.dx, self.dA = (np.zeros(x.shape, x.dtype) for x in (self.at.x, self.at.A))
+        self.de = None if self.at.e is None else np.zeros(self.at.e.shape, self.at.e.dtype)
+
+    def run(self, winners: Callable[[], np.ndarray]) -> None:
+        """Fill the derivatives; `winners` gives the terms that won, for an algebra whose ⊕ selects."""
+        code = FOLLOW if self._scale is None else LINEAR
+        if not code.repays(self.at.terms * TERM):
+            code.rent(self._by_numpy)
+        elif not self._by_loops(winners):
+            self._clear()
+            self._by_numpy()
+
+    @property
+    def _scale(self) -> float | None:
+        """The factor of natural logarithms, 0 over the reals, None if ⊕ selects."""
+        if isinstance(self.form, LogSum):
+            return scale_of(self.form)
+        return 0.0 if self.form == FIELD else None
+
+    def _by_loops(self, winners: Callable[[], np.ndarray]) -> bool:
+        """Compiled loops over the steps; whether everything was finite, which they need."""
+        at = self.at
+        rows, G = (np.ascontiguousarray(x, at.x.dtype) for x in (self.rows, self.G))
+        there = at.lengths > 0
+        ends = np.where(there, at.rows_at + (0 if self.reverse else at.lengths - 1), 0)
+        last = G[ends]
+        if self.form != FIELD:
+            last = np.where(self._there(rows[ends]), last, last.dtype.type(0))
+        Y = np.where(there[:, None], last, 0).astype(np.float64)
+        if not np.isfinite(Y).all():
+            return False
+        found = Derivatives(rows, G, Y, self.dA, self.de)
+        if self._scale is not None:
+            fine = linear(at, found, self.reverse, self._scale)
+        else:
+            back = winners().reshape(-1, self.n)
+            fine = follow(at, found, self.reverse, str(self.form), float(self.S.zero), back)
+        if fine:
+            live = np.flatnonzero(there)
+            self._begin(live, Y[live].astype(at.x.dtype))
+        return fine
+
+    def _by_numpy(self) -> None:
+        """The same on arrays, some steps of all sequences at once."""
+        if self.form != FIELD:  # what comes back to an absent element may be no number
+            self.G = np.where(self._there(self.rows), self.G, self.G.dtype.type(0))
         lengths = self.at.lengths
         end, carry = int(lengths.max()), np.zeros((len(lengths), self.n), self.G.dtype)
         while end:
@@ -172,7 +218,11 @@ class _Backward:
             self._steps(first, end, carry)
             end = first
         live = np.flatnonzero(lengths > 0)
-        row, Y = self._rows(live, np.zeros((len(live), 1), np.int64))[:, 0], carry[live]
+        self._begin(live, carry[live])
+
+    def _begin(self, live: np.ndarray, Y: np.ndarray) -> None:
+        """The derivatives of x and of the emissions where sequences begin."""
+        row = self._rows(live, np.zeros((len(live), 1), np.int64))[:, 0]
         at, mine = self.at.x_at[live], Y
         if self.at.e is not None and not self.reverse:
             e_at = self.at.e_at[live] + row

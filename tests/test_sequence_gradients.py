@@ -10,6 +10,7 @@ from test_gradients import ALGEBRAS, LOG2, SOFT_MIN, differences, elements, weig
 
 import semiring as sr
 from semiring import sequence_gradients
+from semiring.kernels.cpu.dense import step_gradients
 from semiring.sequence_gradients import forward_gradients, scan_gradients
 
 inf = np.inf
@@ -32,25 +33,25 @@ def test_chains(S: sr.Semiring, absent: float, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sequence_gradients, "TERMS", 20)  # so that steps are taken in several parts
     for options in LAYOUTS[:: 1 if absent else 3]:
         shapes, options = options["shapes"], {k: v for k, v in options.items() if k != "shapes"}
-        given = [elements(S, shape, 1 + k, absent) for k, shape in enumerate(shapes)]
+        operands = [elements(S, shape, 1 + k, absent) for k, shape in enumerate(shapes)]
 
         def rows(*given: np.ndarray, options: dict[str, Any] = options) -> Any:
             x, stack, *rest = given
             return sr.forward(x, stack, S, emissions=rest[0] if rest else None, **options)
 
-        y = rows(*given)
+        y = rows(*operands)
         G = np.random.default_rng(3).standard_normal(y.shape)
-        found = forward_gradients(S, G, y, *given, **options)
-        for k, array in enumerate(given):
+        found = forward_gradients(S, G, y, *operands, **options)
+        for k, array in enumerate(operands):
             there = (S is sr.plus_times) | (float(S.zero) != array)
 
-            def number(z: np.ndarray, k: int = k, given: Any = given, rows: Any = rows, G: np.ndarray = G) -> float:
+            def number(z: np.ndarray, k: int = k, given: Any = operands, rows: Any = rows, G: np.ndarray = G) -> float:
                 return weighed(G, rows(*given[:k], z, *given[k + 1 :]), S.zero)
 
             of = found[k]
             assert of is not None and of.shape == array.shape
             np.testing.assert_allclose(of, differences(number, array, there), atol=1e-6)
-        assert len(given) == 3 or found[2] is None
+        assert len(operands) == 3 or found[2] is None
 
 
 @pytest.mark.parametrize("S", ALGEBRAS, ids=lambda S: S.name)
@@ -127,6 +128,43 @@ def test_a_derivative_that_is_no_number_goes_where_it_belongs() -> None:
     G[2] = np.nan, 2
     dx, dA, _ = forward_gradients(sr.min_plus, G, sr.forward(x, A, sr.min_plus, steps=2), x, A, steps=2)
     assert np.isnan(dx[0]) and dx[1] == 2 and np.isnan(dA[0, 0]) and dA[1, 1] == 4 and dA[0, 1] == dA[1, 0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("S", ALGEBRAS, ids=lambda S: S.name)
+def test_compiled_loops_are_the_steps_of_numpy(S: sr.Semiring, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any layout, with shared operands, absent elements, long ranges of values, other orders, and short windows."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n, T, batch = int(rng.integers(1, 12)), int(rng.integers(1, 7)), [(), (1,), (3,), (2, 2)][rng.integers(4)]
+        matrices, absent = [1, max(T - 1, 1)][seed % 2], rng.choice([0, 0.3, 0.8])
+        emits, reverse = (rng.random(2) < 0.6).tolist()
+        leading = [tuple(np.where(rng.random(len(batch)) < 0.5, batch, 1).tolist()) for _ in range(3)]
+        leading = [() if set(axes) == {1} and rng.random() < 0.5 else axes for axes in leading]
+        shapes = [(*leading[0], n), (*leading[1], matrices, n, n), (*leading[2], T, n)]
+        x, A, e = (elements(S, shape, seed + k, absent) for k, shape in enumerate(shapes))
+        if S.zero in (inf, -inf) and S.name not in ("min-times", "max-min", "min-max"):
+            x, A, e = (np.where(z == S.zero, z, z * rng.choice([1, 1, 1, 900], z.shape)) for z in (x, A, e))
+        x, A, e = (np.asarray(z, dtype, order=rng.choice(["C", "F"])) for z in (x, A, e))
+        shape = np.broadcast_shapes(*leading[: 2 + emits])
+        lengths = None if not shape or len(leading[2]) == 0 or rng.random() < 0.5 else rng.integers(0, T + 1, shape)
+        options: dict[str, Any] = {"emissions": e} if emits else {"steps": T - 1}
+        options |= {"lengths": lengths, "reverse": reverse}
+        y = sr.forward(x, A, S, **options)
+        G = rng.standard_normal(y.shape).astype(dtype)
+        monkeypatch.setattr(step_gradients, "MOST_STEPS", rng.choice([1, 1 << 24]))
+        made = []
+        for repays in (True, False):
+            for code in (sequence_gradients.LINEAR, sequence_gradients.FOLLOW):
+                monkeypatch.setattr(code, "repays", lambda _, repays=repays: repays)
+            made.append(forward_gradients(S, G, y, x, A, **options))
+        tolerance = 1e-9 if dtype == "f8" else 1e-3
+        for ours, theirs in zip(*made, strict=True):
+            assert (ours is None) == (theirs is None)
+            if ours is not None and theirs is not None:
+                assert ours.dtype == theirs.dtype == dtype
+                np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance, err_msg=str(seed))
 
 
 def test_empty() -> None:
