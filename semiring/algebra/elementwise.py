@@ -10,11 +10,11 @@ import numpy as np
 from semiring.errors import SemiringError
 from semiring.machine.memory import require
 
-from . import laws
 from .arguments import whole_number
 from .arithmetic import Arithmetic
 from .carried import Carried
 from .constants import cast_constant
+from .elements import full, sequence, show
 from .vectors import convert
 
 _UNCHECKED_BYTES = 1 << 26  # allocations of more bytes are checked against free memory
@@ -57,8 +57,8 @@ class Elementwise(Carried):
         if dtype.kind != "O" or not isinstance(values, (list, tuple)):
             return np.array(values, dtype)
         if values and all(isinstance(row, list) for row in values):
-            return np.stack([laws.sequence(row, dtype) for row in values])
-        return laws.sequence(values, dtype)
+            return np.stack([sequence(row, dtype) for row in values])
+        return sequence(values, dtype)
 
     def eye(self, n: int, dtype: Any = None) -> np.ndarray:
         """Return the n × n identity matrix: one on the diagonal, zero elsewhere.
@@ -91,7 +91,7 @@ class Elementwise(Carried):
         S = self.over(dtype if dtype is not None else self.default_dtype)
         if n * n * S.dtype.itemsize > _UNCHECKED_BYTES:
             require(n * n * S.dtype.itemsize, f"a {n} × {n} identity matrix of {S.dtype}")
-        result = laws.full(np.empty((n, n), S.dtype), S.zero)
+        result = full(np.empty((n, n), S.dtype), S.zero)
         for i in range(n):
             result[i, i] = S.one
         return result.view(self.with_vectors(S.dtype)) if self.fields else result
@@ -197,7 +197,7 @@ class Elementwise(Carried):
         if not np.all(defined):
             bad = array[~defined].flat[0] if array.ndim else array[()]
             hint = "" if self._algebra.declares_star else "; if the sum of its powers is known, declare it with star="
-            raise SemiringError(f"{self.name}: the star of {laws.show(bad)} does not exist{hint}")
+            raise SemiringError(f"{self.name}: the star of {show(bad)} does not exist{hint}")
         return self._written(self._as_given(S.star(array), x))
 
     def _on_arrays(self, op: str, x: Any, y: Any) -> Any:
@@ -231,7 +231,7 @@ class Elementwise(Carried):
             x = np.asarray(x)
         elif self.traced is None:
             given = x if isinstance(x, list) else [x]
-            x = laws.sequence(given, np.dtype(object)).reshape(len(given) if x is given else ())
+            x = sequence(given, np.dtype(object)).reshape(len(given) if x is given else ())
         else:
             x = np.asarray(x, self.element_dtype if self.fields else None)
         S = self.over(dtype if dtype is not None else self._home(x.dtype))

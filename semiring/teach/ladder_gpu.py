@@ -51,7 +51,6 @@ from .rung import Rung, unless_idempotent
 
 Run = Callable[[Any, CudaLowering], Any]  # elements in storage, which may be overwritten → those of the closure
 Form = Callable[[Semiring, np.dtype, Facts, int], CudaLowering]
-Refuses = Callable[[Semiring, np.dtype, int], "str | None"]
 
 BASE = 512  # rows of a block that Kleene's recursion closes in three phases a round
 PANEL = 512  # rows of a pivot block of the iterative form
