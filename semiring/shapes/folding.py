@@ -24,6 +24,7 @@ from semiring.kernels.build import FOLDED, SCANNED, code_of, renting, repays
 from semiring.kernels.cpu.compile.price import has_numba
 from semiring.kernels.cpu.dense.folds import SINGLE, FoldKernel, Group, along, fits, grouped
 from semiring.kernels.cpu.dense.folds import kernel as fold_kernel
+from semiring.kernels.cpu.dense.power_prefixes import PowerPrefixKernel
 from semiring.kernels.cpu.dense.prefixes import PrefixKernel
 from semiring.kernels.cpu.dense.prefixes import kernel as prefix_kernel
 from semiring.kernels.lowering.general import general
@@ -189,7 +190,7 @@ class Fold:
         return "prefixes of pairs"
 
     @cached_property
-    def running(self) -> PrefixKernel | None:
+    def running(self) -> PrefixKernel | PowerPrefixKernel | None:
         """The compiled kernel of prefixes; None if there is none, or results of integers have to be looked at."""
         S, dtype = self.algebra, self.dtype
         if S.traced is None or dtype.kind not in "biufcV" or not has_numba():
@@ -221,7 +222,9 @@ class Fold:
                 return self._prefixes_by_numpy(x, axis)
         return self._prefixes_by_numpy(x, axis)
 
-    def _compiled_prefixes(self, kernel: PrefixKernel, x: np.ndarray, axis: int) -> np.ndarray:
+    def _compiled_prefixes(
+        self, kernel: PrefixKernel | PowerPrefixKernel, x: np.ndarray, axis: int
+    ) -> np.ndarray:
         low = kernel.lowering
         if not low.is_identity and not self._are_elements(x):
             raise NotElements

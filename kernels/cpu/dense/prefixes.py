@@ -6,7 +6,8 @@
       → or chunks of a long line   as lines; then the prefixes of their totals are put before them
 
 Threads take lines, columns or chunks in turn. An operation that rounds sums up short blocks, and their totals in pairs
-(prefixes_template.py), so that an element passes few roundings.
+(prefixes_template.py), so that an element passes few roundings. Prefixes of log-sum-exp have a kernel of their own
+(power_prefixes.py).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from semiring.machine.pieces import ranges, share
 from semiring.machine.threads import scratch
 
 from .lanes import is_inside
+from .power_prefixes import PowerPrefixKernel
 
 TEMPLATE = Path(__file__).with_name("prefixes_template.py")
 BLOCK = 128  # terms that an operation which rounds takes in turn
@@ -37,7 +39,6 @@ CHUNK = 1 << 12  # elements of a chunk
 STRIP = 512  # columns of a strip: its rows stay in the first-level cache
 TASK = 1 << 16  # elements from which a share of the work is worth a call
 LEVELS = 64  # of the stack of totals
-FUNCTIONS = ("prefixes_of_lines", "prefixes_of_rows", "shift_lines")
 
 
 class PrefixKernel:
@@ -51,6 +52,8 @@ class PrefixKernel:
     exact : bool
         Whether the operation never rounds, so that terms are taken in turn.
     """
+
+    functions = ("prefixes_of_lines", "prefixes_of_rows", "shift_lines")
 
     def __init__(self, lowering: Lowering, op: str, exact: bool):
         self.lowering, self.exact = lowering, exact
@@ -171,16 +174,18 @@ class Running:
 
     def code(self, lowering: Lowering) -> list[cache.Function]:
         """The compiled functions."""
-        text = kernel(lowering, self.op, True).text
-        return [cache.Function(*text, name) for name in FUNCTIONS]
+        made = kernel(lowering, self.op, True)
+        return [cache.Function(*made.text, name) for name in made.functions]
 
 
 SUMS, PRODUCTS = Running("add"), Running("mul")
 
 
 @lru_cache(1024)
-def kernel(lowering: Lowering, op: str, exact: bool) -> PrefixKernel:
+def kernel(lowering: Lowering, op: str, exact: bool) -> PrefixKernel | PowerPrefixKernel:
     """The kernel of a lowering."""
+    if op == "add" and lowering.log_sum is not None and lowering.dtype.itemsize >= 4:
+        return PowerPrefixKernel(lowering)
     return PrefixKernel(lowering, op, exact)
 
 
