@@ -9,7 +9,7 @@ import numpy as np
 
 from semiring.api import closure, closure_rows, matmul, path, paths, solve
 from semiring.graphs.texts import is_same
-from semiring.solvers.forms import told
+from semiring.machine.progress import told
 
 from .inputs import Given, label_of
 

@@ -1,12 +1,15 @@
-"""Progress reports on stderr: a bar for a terminal, lines for a log."""
+"""Progress reports: a bar for a terminal and lines for a log on stderr, or the caller's function."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any
+from contextlib import ExitStack, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from semiring.kernels.interface import Report
 
 PATIENCE = 1.0  # seconds of work before a bar appears
 
@@ -137,3 +140,32 @@ class Lines:
             self._told = tenth
             pace = f", {pace}" if pace else ""
             print(f"semiring: {self._description}: {10 * tenth} %{pace}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def told(progress: bool | Report, what: str, work: float = 0.0) -> Iterator[Report]:
+    """Open the progress report: a bar, the caller's function, or one that does nothing; it always ends at 1.0.
+
+    If the work is known, in multiply-adds, bars and lines also show the rate and the time left.
+    """
+    if progress is False:
+        yield lambda part: None
+        return
+    last = 0.0
+    if isinstance(progress, Lines):
+        progress.work = work
+    with bar(what, work) if progress is True else nullcontext(progress) as tell:
+
+        def report(part: float) -> None:
+            nonlocal last
+            last = max(last, part)  # if a solver declines, the next one begins again
+            tell(last)
+
+        yield report
+        if last < 1.0:
+            tell(1.0)
+
+
+def part_of(report: Report, begin: float, end: float) -> Report:
+    """Return the report of a part of the work, from one share of the whole to another."""
+    return lambda part: report(begin + (end - begin) * part)

@@ -1,13 +1,38 @@
-"""Put operands on the same vertices into the same order."""
+"""What operands of one task need in common: one dtype, and the same vertices in one order."""
 
 from __future__ import annotations
 
-from semiring.errors import GraphError
+import numpy as np
+
+from semiring.algebra.tables import dtype_text
+from semiring.errors import GraphError, SemiringError
 from semiring.graphs.names import alignment, as_integer
 from semiring.graphs.texts import quoted
 
 from .dense import Dense
 from .operand import Operand
+
+
+def same_dtype(*operands: Operand) -> np.dtype:
+    """Return the dtype of all operands, which must be the same."""
+    first, *others = operands
+    for other in others:
+        if other.dtype != first.dtype:
+            raise SemiringError(
+                f"{first.what} is {dtype_text(first.dtype)} and {other.what} is {dtype_text(other.dtype)}; convert one "
+                "with .astype(…)"
+            )
+    return first.dtype
+
+
+def alike(left: Operand, right: Operand) -> bool:
+    """Return whether both operands have the same names, or none; only then the answer has names."""
+    return left.of_graph == right.of_graph and left.names == right.names
+
+
+def same_vertices(left: Operand, right: Operand) -> bool:
+    """Return whether rows and columns of both are vertices, and the same ones."""
+    return left.of_graph and alike(left, right)
 
 
 def aligned(given: Operand, first: Operand, what: str) -> Operand:

@@ -21,10 +21,9 @@ from semiring.machine.memory import require
 from semiring.operands.convert import on_host
 from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand
-from semiring.solvers.forms import nothing_in
 from semiring.solvers.paths.search import positions
 from semiring.solvers.paths.trees import best_trees
-from semiring.solvers.paths.walks import may_be_lost
+from semiring.solvers.paths.walks import may_be_lost, nothing_in
 
 SHOWN = 10  # paths, and vertices of a path, that a notebook shows
 

@@ -12,12 +12,12 @@ from semiring.algebra.catalogue import max_plus, min_plus
 from semiring.algebra.semiring import Semiring
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.matrix import Matrix
+from semiring.operands.align import same_dtype
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand
-from semiring.solvers.forms import same_dtype
 from semiring.solvers.task import Task, compute, options, own_algebra
 
 

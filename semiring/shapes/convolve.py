@@ -14,9 +14,10 @@ from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
 from semiring.kernels.cpu.dense.convolution import Windows
+from semiring.operands.align import same_dtype
 from semiring.operands.dense import Dense
 from semiring.operands.read import operand
-from semiring.solvers.forms import refuse_overflow, same_dtype
+from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import own_algebra
 

@@ -20,9 +20,10 @@ from semiring.kernels.cpu.dense.steps import Sequences
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import operations
 from semiring.machine.threads import cpu_place, thread_count
+from semiring.operands.align import same_dtype
 from semiring.operands.dense import Dense
 from semiring.solvers.dense.winners import Best
-from semiring.solvers.forms import refuse_overflow, same_dtype
+from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import own_algebra
 

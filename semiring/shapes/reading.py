@@ -18,12 +18,12 @@ from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import alignment, as_names
 from semiring.graphs.operators import refuse_other_algebra
 from semiring.machine.memory import require
+from semiring.operands.align import same_dtype
 from semiring.operands.convert import as_dense, of_floats
 from semiring.operands.dense import Dense, carried_by, dtype_of_answers
 from semiring.operands.examine import examine
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand
-from semiring.solvers.forms import same_dtype
 from semiring.solvers.task import UNCHECKED_BYTES, own_algebra
 
 from .notation import Axis, Fitted

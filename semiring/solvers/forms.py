@@ -1,9 +1,8 @@
-"""What solvers share: forms of computation, checks of answers, products, equations, progress, and encoded matrices."""
+"""What solvers share: forms of computation, answers and their checks, right-hand sides, encoded matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Self
@@ -20,12 +19,9 @@ from semiring.graphs.texts import as_stored, with_infinities
 from semiring.kernels.build import affordable
 from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
-from semiring.kernels.interface import Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general, inside
-from semiring.kernels.lowering.sums import widen
-from semiring.machine.progress import Lines, bar
-from semiring.operands.align import aligned, by_label
+from semiring.operands.align import aligned, alike, by_label
 from semiring.operands.between import right_side
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
@@ -109,28 +105,6 @@ def refuse_overflow(
         f"{low.algebra.name}: the result has no value at [{', '.join(map(str, at))}]: on the way numbers leave the "
         f"range of {result.dtype}, and infinities of both signs meet. Convert the data to a wider dtype, or scale them"
     )
-
-
-def same_dtype(*operands: Operand) -> np.dtype:
-    """Return the dtype of all operands, which must be the same."""
-    first, *others = operands
-    for other in others:
-        if other.dtype != first.dtype:
-            raise SemiringError(
-                f"{first.what} is {dtype_text(first.dtype)} and {other.what} is {dtype_text(other.dtype)}; convert one "
-                "with .astype(…)"
-            )
-    return first.dtype
-
-
-def alike(left: Operand, right: Operand) -> bool:
-    """Return whether both operands have the same names, or none; only then the answer has names."""
-    return left.of_graph == right.of_graph and left.names == right.names
-
-
-def same_vertices(left: Operand, right: Operand) -> bool:
-    """Return whether rows and columns of both are vertices, and the same ones."""
-    return left.of_graph and alike(left, right)
 
 
 def product_of(left: Operand, right: Operand, answer: Any) -> Any:
@@ -222,79 +196,6 @@ def _overflows(A: Operand, right: Dense, low: Lowering) -> bool:
     if low.dtype.kind == "i" and (B.low_limit if low.algebra.zero == np.inf else B.high_limit):
         return True
     return int(A.facts.largest) * A.shape[-1] + int(B.largest) >= np.iinfo(low.storage).max // 4
-
-
-@contextmanager
-def told(progress: bool | Report, what: str, work: float = 0.0) -> Iterator[Report]:
-    """Open the progress report: a bar, the caller's function, or one that does nothing; it always ends at 1.0.
-
-    If the work is known, in multiply-adds, bars and lines also show the rate and the time left.
-    """
-    if progress is False:
-        yield lambda part: None
-        return
-    last = 0.0
-    if isinstance(progress, Lines):
-        progress.work = work
-    with bar(what, work) if progress is True else nullcontext(progress) as tell:
-
-        def report(part: float) -> None:
-            nonlocal last
-            last = max(last, part)  # if a solver declines, the next one begins again
-            tell(last)
-
-        yield report
-        if last < 1.0:
-            tell(1.0)
-
-
-def part_of(report: Report, begin: float, end: float) -> Report:
-    """Return the report of a part of the work, from one share of the whole to another."""
-    return lambda part: report(begin + (end - begin) * part)
-
-
-def as_python(value: Any) -> Any:
-    """Return a number as a Python number; records and objects as they are."""
-    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.void) else value
-
-
-def nothing_in(S: Semiring, dtype: np.dtype) -> Any:
-    """Return the weight of "no walk": zero, as a Python number or a record, in which ∞ is a float."""
-    return with_infinities(np.asarray(S.zero_in(dtype), dtype), S)[()] if dtype.names else as_python(S.zero)
-
-
-def fits(given: Operand, facts: Facts) -> bool:
-    """Return whether no sum of integers along a walk leaves their dtype."""
-    dtype = given.dtype
-    return dtype.kind not in "iu" or int(facts.largest) * given.shape[-1] < int(np.iinfo(dtype).max) // 2
-
-
-def widened(given: Operand) -> Operand | None:
-    """Return the graph with integers as exact floats or Python integers; None if no sum leaves their dtype."""
-    given = on_host(given)
-    if given.dtype.kind not in "iu" or not given.S.is_tropical or fits(given, given.facts):
-        return None
-    return given.with_elements(widen(given.S, given.elements, given.facts)).plain
-
-
-def narrowed(S: Semiring, wide: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-    """Return sums of `widened` weights in their own dtype, zero if it has no such number; and where it has none.
-
-    Examples
-    --------
-    >>> import semiring as sr
-    >>> narrowed(sr.min_plus, np.array([5.0, 200.0, np.inf]), np.dtype("i1"))
-    (array([  5, 127, 127], dtype=int8), array([False,  True, False]))
-    """
-    limits = np.iinfo(dtype)
-    finite = np.abs(wide) != np.inf
-    low, high = limits.min + bool(limits.min), limits.max - bool(S.zero == np.inf or limits.min)
-    lost = np.asarray(finite & ((wide < low) | (wide > high)), bool)
-    kept = np.where(finite & ~lost, wide, 0).astype(dtype)
-    kept[lost] = S.zero_in(dtype)
-    for infinity in (np.inf, -np.inf):
-        kept[np.asarray(wide == infinity, bool)] = limits.max if infinity > 0 else limits.min
-    return kept, lost
 
 
 class Encoded:

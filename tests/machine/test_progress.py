@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from cli.calling import Terminal
 
 from semiring.machine import progress
+from semiring.machine.progress import told
 
 ERASED = "\x1b[2K"  # what makes a terminal wipe a line
 
@@ -118,3 +121,38 @@ def test_rate_and_time_left_count_from_the_first_report(
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0:00"), (75, "1:15"), (3600, "1:00:00"), (90061, "25:01:01")])
 def test_spans_of_time(seconds: float, text: str) -> None:
     assert progress._span(seconds) == text
+
+
+def test_what_is_reported_ends_with_all() -> None:
+    for parts, last in (([0.2, 0.7], 1.0), ([], 1.0), ([0.5, 1.0], 1.0)):
+        heard: list[float] = []
+        with told(heard.append, "work") as report:
+            for part in parts:
+                report(part)
+        assert heard[: len(parts)] == parts and heard[-1] == last
+
+
+def test_nobody_is_told_that_what_failed_is_done() -> None:
+    heard: list[float] = []
+    with pytest.raises(ZeroDivisionError), told(heard.append, "work") as report:
+        report(0.5)
+        raise ZeroDivisionError
+    assert heard == [0.5]
+
+
+def test_a_bar_or_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+
+    @contextmanager
+    def bar(what: str, work: float) -> Iterator[Callable[[float], None]]:
+        shown.append(what)
+        yield shown.append
+        shown.append("away")
+
+    monkeypatch.setattr(progress, "bar", bar)
+    with told(False, "quiet") as report:
+        report(0.5)
+    assert not shown
+    with told(True, "min-plus closure") as report:
+        report(0.5)
+    assert shown == ["min-plus closure", 0.5, 1.0, "away"]

@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.operands.align import aligned
+from semiring.operands.align import aligned, alike, same_dtype
+from semiring.operands.operand import Operand
 from semiring.operands.read import read
 
+WEIGHTS = np.array([[np.inf, 3.0], [1.0, np.inf]])
 VERTICES = ["a", "b", "c", "d"]
 MAKES: dict[str, Callable[[sr.Matrix], Any]] = {
     "Matrix": lambda M: M,
@@ -80,3 +82,27 @@ def test_byte_order_and_kind_stay() -> None:
     assert moved.callers_dtype == np.dtype(">f8") and moved.what == "B" and moved.of_graph
     wrapped = moved.wrap(moved.array)
     assert wrapped.names == ["a", "b"] and wrapped.array.tolist() == [[4, 3], [2, 1]]
+
+
+def named(names: list[str] | None, S: sr.Semiring = sr.min_plus) -> Operand:
+    return read(sr.Matrix(WEIGHTS, S, names), S)
+
+
+def test_operands_of_one_product_have_one_dtype() -> None:
+    a, b = read(WEIGHTS, sr.min_plus, "A"), read(WEIGHTS.astype("f4"), sr.min_plus, "B")
+    assert same_dtype(a) == same_dtype(a, a) == np.float64
+    for operands in ((a, b), (a, a, b), (a, b, a)):
+        with pytest.raises(sr.SemiringError, match=r"^A is float64 and B is float32; convert one with \.astype\(…\)$"):
+            same_dtype(*operands)
+    swapped = read(WEIGHTS.astype(">f8"), sr.min_plus, "B")
+    assert same_dtype(a, swapped) == np.float64, "byte orders are none of its business"
+
+
+def test_names_are_alike_where_both_have_the_same_or_none() -> None:
+    array, first, other, none = read(WEIGHTS, sr.min_plus), named(["a", "b"]), named(["x", "y"]), named(None)
+    graph = read(sr.as_graph([("a", "b", 1.0)]), sr.min_plus)
+    for left, right, same in (
+        (array, array, True), (first, named(["a", "b"]), True), (first, graph, True), (none, none, True),
+        (first, other, False), (first, array, False), (array, none, False), (none, first, False),
+    ):
+        assert alike(left, right) is same and alike(right, left) is same

@@ -1,9 +1,8 @@
-"""What solvers share: dtypes and names of several operands, right-hand sides, answers without a value, and progress."""
+"""What solvers share: right-hand sides, and answers without a value."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,17 +16,7 @@ from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.objects import in_python_integers
 from semiring.operands.operand import Operand
 from semiring.operands.read import read
-from semiring.solvers import forms
-from semiring.solvers.forms import (
-    alike,
-    as_python,
-    refuse_overflow,
-    right_hand_side,
-    same_dtype,
-    solution,
-    told,
-    without_library,
-)
+from semiring.solvers.forms import refuse_overflow, right_hand_side, solution, without_library
 
 inf, nan = np.inf, np.nan
 PLUS_TIMES = general(sr.plus_times, np.dtype("f8"))
@@ -36,28 +25,6 @@ A = np.array([[inf, 3.0], [1.0, inf]])
 
 def named(names: list[str] | None, S: sr.Semiring = sr.min_plus) -> Operand:
     return read(sr.Matrix(A, S, names), S)
-
-
-# Several operands.
-
-
-def test_operands_of_one_product_have_one_dtype() -> None:
-    a, b = read(A, sr.min_plus, "A"), read(A.astype("f4"), sr.min_plus, "B")
-    assert same_dtype(a) == same_dtype(a, a) == np.float64
-    for given in ((a, b), (a, a, b), (a, b, a)):
-        with pytest.raises(sr.SemiringError, match=r"^A is float64 and B is float32; convert one with \.astype\(…\)$"):
-            same_dtype(*given)
-    assert same_dtype(a, read(A.astype(">f8"), sr.min_plus, "B")) == np.float64, "byte orders are none of its business"
-
-
-def test_names_are_alike_where_both_have_the_same_or_none() -> None:
-    array, first, other, none = read(A, sr.min_plus), named(["a", "b"]), named(["x", "y"]), named(None)
-    graph = read(sr.as_graph([("a", "b", 1.0)]), sr.min_plus)
-    for left, right, same in (
-        (array, array, True), (first, named(["a", "b"]), True), (first, graph, True), (none, none, True),
-        (first, other, False), (first, array, False), (array, none, False), (none, first, False),
-    ):
-        assert alike(left, right) is same and alike(right, left) is same
 
 
 # Answers without a value.
@@ -190,47 +157,3 @@ def test_integers_are_pythons_where_sums_may_leave_the_storage(right: int, wide:
     left = np.array([[top, 3], [top, top]])
     found, asked = solved(left, np.array([right, 0]), sr.min_plus, sr.factor(left, sr.min_plus).plan.lowering)
     assert asked == [wide] and found.tolist() == [right, 0]
-
-
-# Progress.
-
-
-def test_what_is_reported_ends_with_all() -> None:
-    for parts, last in (([0.2, 0.7], 1.0), ([], 1.0), ([0.5, 1.0], 1.0)):
-        heard: list[float] = []
-        with told(heard.append, "work") as report:
-            for part in parts:
-                report(part)
-        assert heard[: len(parts)] == parts and heard[-1] == last
-
-
-def test_nobody_is_told_that_what_failed_is_done() -> None:
-    heard: list[float] = []
-    with pytest.raises(ZeroDivisionError), told(heard.append, "work") as report:
-        report(0.5)
-        raise ZeroDivisionError
-    assert heard == [0.5]
-
-
-def test_a_bar_or_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[Any] = []
-
-    @contextmanager
-    def bar(what: str, work: float) -> Iterator[Callable[[float], None]]:
-        shown.append(what)
-        yield shown.append
-        shown.append("away")
-
-    monkeypatch.setattr(forms, "bar", bar)
-    with told(False, "quiet") as report:
-        report(0.5)
-    assert not shown
-    with told(True, "min-plus closure") as report:
-        report(0.5)
-    assert shown == ["min-plus closure", 0.5, 1.0, "away"]
-
-
-def test_numbers_as_pythons() -> None:
-    assert type(as_python(np.float32(2))) is float and type(as_python(np.int8(2))) is int
-    record = np.zeros(1, "f4,i4")[0]
-    assert as_python(record) is record and as_python("text") == "text"

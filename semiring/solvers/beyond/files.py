@@ -24,6 +24,7 @@ from semiring.kernels.build import affordable
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words, require
+from semiring.machine.progress import told
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense, carried_by
 from semiring.operands.devices import require_gpu
@@ -56,7 +57,6 @@ from ..cycles import FINE, Index, Verdict, search_elements, sources_of, undefine
 from ..dense import fields
 from ..dense.derived import loosened, refuse_without_tolerance, weights_as_given
 from ..dense.schedules import SCHEDULES
-from ..forms import told
 from ..task import Task
 from . import levels
 from .levels import HOP, MOVERS, Layout, StoredPlan, elements_of

@@ -29,6 +29,7 @@ from semiring.kernels.facts import Facts, together
 from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.boolean import is_boolean
 from semiring.machine.memory import in_words
+from semiring.machine.progress import told
 from semiring.machine.threads import thread_count
 from semiring.operands.convert import as_dense, as_packed, on_host
 from semiring.operands.dense import Dense
@@ -46,7 +47,7 @@ from semiring.scale.team import Devices, Worker
 from ..close import Home, closed, method_among
 from ..cycles import GONE, improves_on_gpu, of_stack
 from ..dense.derived import Closures
-from ..forms import is_finite, plain_form, refuse_overflow, told, without_library
+from ..forms import is_finite, plain_form, refuse_overflow, without_library
 from ..plan import Plan
 from ..task import Task, compute
 from .levels import SHARE, SIDES_ON_GPU, fitted, sides_on_gpu

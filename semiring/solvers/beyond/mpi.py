@@ -30,6 +30,7 @@ from semiring.kernels.choose import choose
 from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words, require
+from semiring.machine.progress import told
 from semiring.machine.threads import thread_count
 from semiring.operands.dense import carried_by
 from semiring.operands.devices import COPY_RATE
@@ -47,7 +48,7 @@ from ..cycles import FINE, Verdict, star_undefined, undefined_star
 from ..dense import fields
 from ..dense.derived import weights_as_given
 from ..dense.schedules import stable_closure
-from ..forms import refuse_overflow, told
+from ..forms import refuse_overflow
 from ..task import Options
 from .brought import Setup, of_first, prepared, setup_of, with_tolerance
 from .levels import LongPlan, elements_of

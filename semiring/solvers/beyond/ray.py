@@ -16,6 +16,7 @@ from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import require
+from semiring.machine.progress import told
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
 from semiring.operands.operand import order_of_one
@@ -30,7 +31,6 @@ from ..cycles import star_undefined
 from ..dense import fields
 from ..dense.derived import refuse_without_tolerance, within_tolerance
 from ..dense.schedules import SCHEDULES, resolve_method, stable_closure
-from ..forms import told
 from ..task import Options, algebra_for
 from ..ways import ways_of
 from .files import METHODS

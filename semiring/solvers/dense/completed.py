@@ -24,10 +24,9 @@ from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
 from ..cycles import improving, restated
-from ..forms import as_python
 from ..paths.search import answered, ends_of, positions
 from ..paths.searches import spelt, wide_graph
-from ..paths.walks import no_tree, reached_from
+from ..paths.walks import as_python, no_tree, reached_from
 from ..task import Task, compute, options
 from .factors import of_closure
 

@@ -42,6 +42,8 @@ from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cpu.sparse.structure import COLUMN
 from semiring.kernels.interface import Report
 from semiring.kernels.lowering.sums import as_floats, from_floats
+from semiring.machine.progress import told
+from semiring.operands.align import alike, same_dtype
 from semiring.operands.convert import as_dense, as_packed, as_sparse, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host, upload
@@ -51,7 +53,6 @@ from semiring.operands.sparse import Sparse
 from semiring.operands.stored import Loosened, Stored
 
 from ..cycles import improving, turned
-from ..forms import alike, same_dtype, told
 from ..paths.search import answered, ends_of, positions
 from ..plan import Plan
 from ..task import DEFAULTS, Task, compute, first_offer

@@ -24,6 +24,8 @@ from semiring.kernels.interface import Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers
 from semiring.kernels.numpy import library
+from semiring.machine.progress import part_of, told
+from semiring.operands.align import same_dtype
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
@@ -31,7 +33,7 @@ from semiring.operands.operand import Operand, order_of, order_of_one
 from semiring.operands.read import operand, refuse_edges
 
 from ..cycles import look_for_cycles, may_diverge, of_stack, settle
-from ..forms import Apply, part_of, refuse_overflow, right_hand_side, same_dtype, solution, told, with_room
+from ..forms import Apply, refuse_overflow, right_hand_side, solution, with_room
 from ..paths.factored import Factored, part_by_name, settled, units
 from ..plan import Plan
 from ..task import DEFAULTS, Options, Task, compute, first_offer

@@ -29,13 +29,14 @@ from semiring.kernels.numpy import logsum
 from semiring.kernels.numpy.dense import operations
 from semiring.kernels.wrappers.paced import UNCUT_TERMS, paced
 from semiring.machine.threads import cpu_place
+from semiring.operands.align import same_dtype
 from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand
 from semiring.operands.packed import Packed
 
-from ..forms import plain_form, product_of, refuse_overflow, same_dtype, written
+from ..forms import plain_form, product_of, refuse_overflow, written
 from ..plan import Plan
 from ..task import Task
 

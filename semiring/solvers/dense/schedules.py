@@ -32,6 +32,7 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import logsum
 from semiring.kernels.wrappers.counting import Counting
 from semiring.kernels.wrappers.paced import UNCUT_TERMS, paced
+from semiring.machine.progress import told
 from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host, upload
@@ -40,7 +41,7 @@ from semiring.operands.operand import Operand, order_of
 from semiring.operands.packed import Sent
 
 from ..cycles import FINE, look_for_cycles, may_diverge, may_fail, settle, star_undefined
-from ..forms import is_finite, refuse_overflow, told, without_library
+from ..forms import is_finite, refuse_overflow, without_library
 from ..plan import Plan, nothing
 from ..task import Task
 from . import fields, rings

@@ -20,13 +20,13 @@ from semiring.kernels.cpu.sparse.spanning import SpanningKernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import spanning as by_numpy
 from semiring.machine.pieces import share
+from semiring.machine.progress import told
 from semiring.machine.threads import cpu_place, thread_count
 from semiring.operands.dense import Dense
 from semiring.operands.entries import compressed_rows
 from semiring.operands.sparse import Sparse
 
 from .. import costs
-from ..forms import told
 from ..plan import Plan
 from ..sparse.traversals import acyclic_closure
 from ..task import Task

@@ -32,13 +32,14 @@ from semiring.kernels.numpy.masked import Pattern
 from semiring.kernels.numpy.rows import by_rank
 from semiring.kernels.numpy.structure import rows_of
 from semiring.machine.threads import cpu_place
+from semiring.operands.align import same_dtype, same_vertices
 from semiring.operands.convert import as_dense, on_host
 from semiring.operands.devices import require_gpu
 from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
-from ..forms import plain_form, refuse_overflow, same_dtype, same_vertices
+from ..forms import plain_form, refuse_overflow
 from ..plan import Plan
 from ..task import Task
 from .products import Product, finish_product, product_shape, returned

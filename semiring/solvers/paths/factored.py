@@ -19,13 +19,13 @@ from semiring.operands.convert import as_sparse
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 
-from ..forms import fits, right_hand_side
+from ..forms import right_hand_side
 from ..plan import Plan
 from ..task import Declined, Task, compute, options
 from .search import answered, ends_of, positions
 from .searches import spelt
 from .trees import best_trees
-from .walks import may_be_lost, reached_from
+from .walks import fits, may_be_lost, reached_from
 
 
 class Factored:

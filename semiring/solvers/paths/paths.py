@@ -28,6 +28,7 @@ from semiring.kernels.cpu.sparse.edge_numbers import NUMBER, EdgeNumbers
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.parts import each_part, like
 from semiring.machine.memory import available_bytes
+from semiring.machine.progress import part_of, told
 from semiring.operands.convert import as_sparse, on_device
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host, upload
@@ -38,13 +39,13 @@ from .. import costs
 from ..costs import SparsePlan
 from ..cycles import of_stack
 from ..dense.schedules import SEARCH
-from ..forms import Encoded, narrowed, part_of, told, widened
+from ..forms import Encoded
 from ..plan import Plan
 from ..task import UNCHECKED_BYTES, Options, Task, compute, first_offer
 from . import stages
 from .search import Positions, Search, form_of, on_the_host, place_of, positions, rows_in_parts, way_of
 from .trees import best_trees, cut_off, form_for_trees, has_hubs, trees_within
-from .walks import beyond, limit_of, not_held
+from .walks import beyond, limit_of, narrowed, not_held, widened
 
 SAMPLED_SOURCES = 8  # from which the share of pairs within a limit is estimated
 VERTEX_BYTES = 4  # of a vertex

@@ -37,6 +37,7 @@ from semiring.kernels.cpu.sparse.sweeps import CpuSweepKernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers, python_integers
+from semiring.machine.progress import told
 from semiring.machine.threads import cpu_place
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.devices import gpu_name, require_gpu, to_host
@@ -45,11 +46,11 @@ from semiring.operands.sparse import Sparse
 
 from ..costs import Searches, search_times
 from ..cycles import improving
-from ..forms import narrowed, plain_form, told, widened
+from ..forms import plain_form
 from ..plan import Plan
 from ..task import Options, Task, compute
 from .trees import best_trees, cut_off, stored_in, trees_within
-from .walks import limit_of, no_tree, not_held
+from .walks import limit_of, narrowed, no_tree, not_held, widened
 
 SOURCES_PER_TARGET = 4  # from which searches go backwards from the targets
 SOURCES_FOR_BOTH_WAYS = 16  # for which it repays to find out whether edges go both ways, which takes as long as five

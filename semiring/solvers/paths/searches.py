@@ -33,7 +33,6 @@ from semiring.operands.sparse import Sparse
 
 from .. import costs
 from ..dense.schedules import SEARCH, resolve_method
-from ..forms import fits, nothing_in
 from ..plan import Plan
 from ..sparse.analysis import lowering_of
 from ..task import Task, first_offer, options
@@ -51,7 +50,7 @@ from .search import (
     way_of,
 )
 from .trees import best_trees, origins_of
-from .walks import not_held
+from .walks import fits, not_held, nothing_in
 
 ROOT = object()  # the name of the vertex with an edge to every source, if vertices have names
 

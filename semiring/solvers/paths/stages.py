@@ -26,12 +26,12 @@ from semiring.algebra.elements import equal, full
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.interface import Report
+from semiring.machine.progress import part_of, told
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.devices import to_host
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
 
-from ..forms import part_of, told
 from ..plan import Plan
 from ..task import Options, Task, compute, first_offer, options
 from .search import Positions, positions

@@ -15,15 +15,15 @@ from semiring.algorithms.labels import best_walks
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.algorithms.trees import better
 from semiring.errors import LawError, SemiringError
-from semiring.graphs.texts import clip_repr, infinities, quoted
+from semiring.graphs.texts import clip_repr, infinities, quoted, with_infinities
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse.structure import transpose
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.sums import widen
 from semiring.machine.pieces import equal_shares
-from semiring.operands.convert import as_sparse
+from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
-
-from ..forms import fits
 
 NEAR_ROUNDINGS = 4  # by which the weight of a walk may differ from the value of the best one, for each vertex
 VALUES_AT_ONCE = 1 << 22
@@ -150,6 +150,40 @@ def _is_held(value: Any, dtype: np.dtype, zero: Any) -> bool:
     return bool(found != zero)
 
 
+def fits(given: Operand, facts: Facts) -> bool:
+    """Return whether no sum of integers along a walk leaves their dtype."""
+    dtype = given.dtype
+    return dtype.kind not in "iu" or int(facts.largest) * given.shape[-1] < int(np.iinfo(dtype).max) // 2
+
+
+def widened(given: Operand) -> Operand | None:
+    """Return the graph with integers as exact floats or Python integers; None if no sum leaves their dtype."""
+    given = on_host(given)
+    if given.dtype.kind not in "iu" or not given.S.is_tropical or fits(given, given.facts):
+        return None
+    return given.with_elements(widen(given.S, given.elements, given.facts)).plain
+
+
+def narrowed(S: Semiring, wide: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """Return sums of `widened` weights in their own dtype, zero if it has no such number; and where it has none.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> narrowed(sr.min_plus, np.array([5.0, 200.0, np.inf]), np.dtype("i1"))
+    (array([  5, 127, 127], dtype=int8), array([False,  True, False]))
+    """
+    limits = np.iinfo(dtype)
+    finite = np.abs(wide) != np.inf
+    low, high = limits.min + bool(limits.min), limits.max - bool(S.zero == np.inf or limits.min)
+    lost = np.asarray(finite & ((wide < low) | (wide > high)), bool)
+    kept = np.where(finite & ~lost, wide, 0).astype(dtype)
+    kept[lost] = S.zero_in(dtype)
+    for infinity in (np.inf, -np.inf):
+        kept[np.asarray(wide == infinity, bool)] = limits.max if infinity > 0 else limits.min
+    return kept, lost
+
+
 def may_be_lost(given: Operand) -> bool:
     """Whether the weight of a walk may be too large or too small for the dtype, which then reads zero."""
     dtype = given.dtype
@@ -245,6 +279,16 @@ def beyond(S: Semiring, values: np.ndarray, bound: np.ndarray) -> np.ndarray:
         return np.asarray(values > bound[0] if direction < 0 else values < bound[0])
     T = S.over(values.dtype)
     return np.stack([better(T, row, full(row, bound[0]))[0] for row in values]) if len(values) else values == T.zero
+
+
+def as_python(value: Any) -> Any:
+    """Return a number as a Python number; records and objects as they are."""
+    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.void) else value
+
+
+def nothing_in(S: Semiring, dtype: np.dtype) -> Any:
+    """Return the weight of "no walk": zero, as a Python number or a record, in which ∞ is a float."""
+    return with_infinities(np.asarray(S.zero_in(dtype), dtype), S)[()] if dtype.names else as_python(S.zero)
 
 
 def element_of(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:

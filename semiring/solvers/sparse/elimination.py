@@ -22,6 +22,7 @@ from semiring.kernels.build import code_of
 from semiring.kernels.interface import Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import library
+from semiring.machine.progress import part_of, told
 from semiring.machine.threads import interruptible, thread_count
 from semiring.operands.convert import as_sparse
 from semiring.operands.dense import Dense
@@ -36,7 +37,7 @@ from ..cycles import singular
 from ..dense import factors, fields
 from ..dense.factors import right_of
 from ..dense.schedules import SPARSE, resolve_method
-from ..forms import part_of, solution, told
+from ..forms import solution
 from ..paths.searches import closure_if_faster
 from ..plan import Plan
 from ..task import Declined, Task

@@ -20,6 +20,7 @@ from semiring.kernels.build import affordable, renting
 from semiring.kernels.cpu.compile.price import has_numba, loads_numba
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.panels import blocks_of
+from semiring.machine.progress import told
 from semiring.operands.dense import Dense
 from semiring.operands.entries import COLUMN, OFFSET
 from semiring.operands.read import operand
@@ -27,7 +28,6 @@ from semiring.operands.sparse import Sparse
 
 from .. import costs
 from ..costs import SparsePlan
-from ..forms import told
 from ..paths import measures
 from ..paths.factored import Factored
 from ..paths.search import answered, positions

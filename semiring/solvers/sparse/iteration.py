@@ -22,12 +22,13 @@ from semiring.kernels.interface import Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import library
 from semiring.kernels.numpy.iteration import CLOSE, MOST_STEPS, Equations, Unreached
+from semiring.machine.progress import told
 from semiring.operands.dense import Dense
 from semiring.operands.sparse import Sparse
 
 from ..dense import fields
 from ..dense.factors import right_of
-from ..forms import solution, told
+from ..forms import solution
 from ..plan import Plan
 from ..task import Declined, Task
 from .analysis import analysis_of, is_analysed, lowering_of

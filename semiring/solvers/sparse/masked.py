@@ -37,6 +37,7 @@ from semiring.kernels.numpy.dense import operations
 from semiring.kernels.numpy.masked import ArrayMaskedKernel
 from semiring.kernels.numpy.structure import rows_of
 from semiring.machine.threads import cpu_place
+from semiring.operands.align import same_dtype, same_vertices
 from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.devices import is_on_gpu, require_gpu
 from semiring.operands.operand import Operand
@@ -44,7 +45,7 @@ from semiring.operands.sparse import Sparse
 from semiring.operands.wanted import Pattern, Wanted, read_mask, told
 
 from ..dense.products import Product, can_hold, finish_product, product_shape
-from ..forms import affordable_sums, plain_form, refuse_overflow, same_dtype, same_vertices
+from ..forms import affordable_sums, plain_form, refuse_overflow
 from ..plan import Plan
 from ..task import Task, compute, first_offer
 from .products import facts_of, rows_in

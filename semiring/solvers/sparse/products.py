@@ -20,6 +20,7 @@ from semiring.kernels.choose import only_form
 from semiring.kernels.facts import Facts, together
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import cpu_place
+from semiring.operands.align import same_dtype, same_vertices
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, require_gpu, to_host
@@ -28,7 +29,7 @@ from semiring.operands.operand import Operand
 from semiring.operands.sparse import DeviceSparse, Sparse
 
 from ..dense.products import Product, can_hold, product_shape
-from ..forms import plain_form, product_of, refuse_overflow, same_dtype, same_vertices, written
+from ..forms import plain_form, product_of, refuse_overflow, written
 from ..plan import Plan
 from ..task import Task
 

@@ -46,6 +46,7 @@ from semiring.kernels.numpy import components as by_numpy
 from semiring.kernels.numpy import spanning as trees
 from semiring.kernels.numpy.dense import operations
 from semiring.kernels.numpy.structure import stable_order
+from semiring.machine.progress import told
 from semiring.machine.threads import cpu_place
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand, order_of, order_of_one
@@ -54,7 +55,7 @@ from semiring.operands.sparse import Sparse
 from .. import costs
 from ..costs import SMALL
 from ..dense.factors import right_of
-from ..forms import Apply, refuse_overflow, solution, told
+from ..forms import Apply, refuse_overflow, solution
 from ..paths.search import answered, ends_of, form_of, positions
 from ..plan import Plan
 from ..task import Declined, Task

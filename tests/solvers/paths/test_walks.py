@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import semiring as sr
 from semiring.solvers.paths import walks
+from semiring.solvers.paths.walks import as_python
 
 
 @pytest.mark.parametrize("looked", [1, 3, 1 << 14])
@@ -24,3 +25,9 @@ def test_what_is_lost_is_told_whichever_line_it_is_in(looked: int, monkeypatch: 
     true = sp.csr_array((np.full(7, 0.4, "f4"), (i, j)), shape=(9, 9))  # of which two make 0 ∨ (0.4 + 0.4 − 1) = 0
     R = sr.paths(true, sr.lukasiewicz)
     assert len(R) == 7 and R[3, 5].vertices is None
+
+
+def test_numbers_as_pythons() -> None:
+    assert type(as_python(np.float32(2))) is float and type(as_python(np.int8(2))) is int
+    record = np.zeros(1, "f4,i4")[0]
+    assert as_python(record) is record and as_python("text") == "text"
