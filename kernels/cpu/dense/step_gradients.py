@@ -24,7 +24,7 @@ from semiring.kernels.cpu.compile.price import Code
 from semiring.machine.pieces import ENOUGH_STEPS, ranges, share
 from semiring.machine.threads import scratch, thread_count
 
-from .steps import Sequences
+from .steps import LEAST_TERMS, Sequences
 
 LOOPS = Path(__file__).with_name("step_gradients_loops.py")
 LINEAR, FOLLOW = (Code.of_loops(LOOPS, (name,), each=seconds) for name, seconds in (("linear", 2.4), ("follow", 0.6)))
@@ -199,11 +199,14 @@ class _Work:
         def part(first: int, last: int) -> None:
             jobs = self.jobs[first:last]
             group = self.group or last - first
-            for high, low in self._windows(jobs[:, 8]):
-                if strange:
-                    return
-                if call(jobs, group, high, low, self) >= 0:
-                    strange.append(first)
+            try:
+                for high, low in self._windows(jobs[:, 8]):
+                    if strange or call(jobs, group, high, low, self) >= 0:
+                        strange.append(first)
+                        return
+            except BaseException:  # an interrupt, after which other threads begin no more
+                strange.append(first)
+                raise
 
         threads = thread_count() if self.given.terms > ENOUGH_STEPS else 1
         share(part, self.parts, threads)
@@ -217,7 +220,7 @@ class _Work:
 
     def _windows(self, lengths: np.ndarray) -> Iterator[tuple[int, int]]:
         """Ranges of steps, the last ones first, of bounded work."""
-        high, each = int(lengths.max()) - 1, len(lengths) * self.given.x.shape[-1] ** 2
+        high, each = int(lengths.max()) - 1, len(lengths) * max(self.given.x.shape[-1] ** 2, LEAST_TERMS)
         step = max(1, MOST_STEPS // each)
         while high > 0:
             yield high, max(0, high - step)

@@ -76,7 +76,7 @@ def steps(
     jobs: int, count: int, n: int, x_column: int, a_step: int, a_row: int, a_column: int, e_row: int, e_column: int,
     out_row: int, out_column: int, back_row: int, emits: int, winning: int, backwards: int, checked: int, one: int,
 ) -> int:
-    """As `steps` in steps_template.py, without winning terms.
+    """As `steps` in steps_template.py, without winning terms; a row is kept as powers and logarithms, and their offset.
 
     Returns −1, or the number of the first job with an entry that is not an element, or so large that sums of two may
     not be finite.
@@ -91,12 +91,18 @@ def steps(
     fill(packed, width, n, n, wide)
     fill(e_room, width, 1, n, wide)
     for s in range(count):
-        job = jobs + 48 * s
+        job = jobs + 64 * s
         x, matrix = fetch(np.int64, job, 0), fetch(np.int64, job + 8, 0)
-        emitted, out, rows = fetch(np.int64, job + 16, 0), fetch(np.int64, job + 24, 0), fetch(np.int64, job + 40, 0)
+        emitted, out, kept = fetch(np.int64, job + 16, 0), fetch(np.int64, job + 24, 0), fetch(np.int64, job + 56, 0)
+        begin, rows = fetch(np.int64, job + 40, 0), fetch(np.int64, job + 48, 0)
         put(np.float64, total, 0, 0.0)
         of_state = 2
-        for t in range(rows):
+        if begin and begin < rows:
+            put(np.float64, total, 0, fetch(np.float64, kept, 0))
+            of_state = fetch(np.int64, kept + 8, 0)
+            copy_rows(kept + 16, 0, ITEM, logs, width, ITEM, 1, wide)
+            copy_rows(kept + 16 + width, 0, ITEM, state, width, ITEM, 1, wide)
+        for t in range(begin, rows):
             if t == 0:
                 copy_rows(x, 0, x_column, out_room, width, ITEM, 1, n)
                 fill(out_room, width, 1, n, wide)
@@ -132,4 +138,9 @@ def steps(
                 return s
             if not direct_out:
                 copy_rows(out_room, 0, ITEM, out + t * out_row, 0, out_column, 1, n)
+        if kept and begin < rows:
+            put(np.float64, kept, 0, fetch(np.float64, total, 0))
+            put(np.int64, kept + 8, 0, of_state)
+            copy_rows(logs, 0, ITEM, kept + 16, width, ITEM, 1, wide)
+            copy_rows(state, 0, ITEM, kept + 16 + width, width, ITEM, 1, wide)
     return -1

@@ -8,6 +8,7 @@ that a step takes one logarithm and one power for an entry instead of a `logadde
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from .lanes import MOST_TERMS, SIDE, scalar_and_vectors
 TEMPLATE = Path(__file__).with_name("steps_template.py")
 POWERS = Path(__file__).with_name("step_powers_template.py")
 MOST = SIDE  # elements of a row
+LEAST_TERMS = 256  # that take as long as a step of a short row
 
 
 class Sequences(NamedTuple):
@@ -105,7 +107,7 @@ def walk(
     x, A, e, n = given.x, given.A, given.e, given.x.shape[-1]
     last = np.maximum(given.lengths - 1, 0) if backwards else np.zeros_like(given.lengths)
     turn = -1 if backwards else 1
-    jobs = np.zeros((len(given.lengths), 6), np.int64)
+    jobs = np.zeros((len(given.lengths), 8), np.int64)
     jobs[:, 0] = x.ctypes.data + given.x_at * x.strides[0]
     jobs[:, 1] = A.ctypes.data + (given.a_at + given.a_step * np.maximum(last - 1, 0)) * A.strides[0]
     if e is not None:
@@ -113,7 +115,7 @@ def walk(
     jobs[:, 3] = out.ctypes.data + (given.rows_at + last) * out.strides[0]
     if back is not None:
         jobs[:, 4] = back.ctypes.data + (given.rows_at + last) * back.strides[0]
-    jobs[:, 5] = given.lengths
+    jobs[:, 6] = given.lengths
     columns = A.strides[1:][::-1] if backwards else A.strides[1:]
     shared = (
         n, x.strides[1], turn * given.a_step * A.strides[0], *columns, *((0, 0) if e is None else
@@ -124,9 +126,28 @@ def walk(
     strange: list[int] = []
 
     def part(first: int, end: int) -> None:
-        if not strange and steps(jobs.ctypes.data + 48 * first, end - first, *shared) >= 0:
+        some = jobs[first:end]
+        try:
+            for _ in _in_turn(some, n, x.dtype):
+                if strange or steps(some.ctypes.data, end - first, *shared) >= 0:
+                    strange.append(first)
+                    return
+        except BaseException:  # an interrupt, after which other threads begin no more
             strange.append(first)
+            raise
 
     threads, work = thread_count(), int(given.terms)
     share(part, ranges(len(jobs), max(parts_worth(work, threads), work // MOST_TERMS)), threads)
     return not strange
+
+
+def _in_turn(jobs: np.ndarray, n: int, dtype: np.dtype) -> Iterator[None]:
+    """Make jobs ask for so many rows of each that an interrupt is heard after them, again and again up to the last."""
+    lengths = jobs[:, 6].copy()
+    longest, count = int(lengths.max(initial=0)), max(1, MOST_TERMS // (max(n * n, LEAST_TERMS) * len(jobs)))
+    if longest > count:
+        kept = np.empty((len(jobs), 16 + 2 * SIDE * dtype.itemsize), np.uint8)
+        jobs[:, 7] = kept.ctypes.data + np.arange(len(jobs)) * kept.strides[0]
+    for begin in range(0, longest, count):
+        jobs[:, 5], jobs[:, 6] = begin, np.minimum(lengths, begin + count)
+        yield

@@ -82,9 +82,10 @@ def steps(
 ) -> int:
     """x_0 ← x ⊗ e_0, x_t ← x_{t−1} ⊗ A_t ⊗ e_t for `count` sequences; with n ≤ SIDE elements a row.
 
-    Steps, rows and columns are distances in bytes. A job is six integers at `jobs`: the addresses of x, of the first
-    matrix, of e, of the rows that come out and of bytes for the winning terms, and the number of rows. Without `emits`
-    there are no e, without `winning` no bytes. `backwards`: x_t ⊗ e goes on from a row, and x_t comes out.
+    Steps, rows and columns are distances in bytes. A job is eight integers at `jobs`: the addresses of x, of the first
+    matrix, of e, of the rows that come out and of bytes for the winning terms; the first row to compute and the end of
+    those; and the address of a row that is kept for the job that goes on from there, or 0. Without `emits` there are no
+    e, without `winning` no bytes. `backwards`: x_t ⊗ e goes on from a row, and x_t comes out.
 
     Returns −1, or where `checked` the number of the first job with an entry that is not an element.
     """
@@ -96,15 +97,18 @@ def steps(
         put(np.uint8, marks + i, 0, np.uint8(0))
     known = 0
     for s in range(count):
-        job = jobs + 48 * s
+        job = jobs + 64 * s
         x, matrix = fetch(np.int64, job, 0), fetch(np.int64, job + 8, 0)
         emitted, out = fetch(np.int64, job + 16, 0), fetch(np.int64, job + 24, 0)
-        back, rows = fetch(np.int64, job + 32, 0), fetch(np.int64, job + 40, 0)
+        back, kept = fetch(np.int64, job + 32, 0), fetch(np.int64, job + 56, 0)
+        begin, rows = fetch(np.int64, job + 40, 0), fetch(np.int64, job + 48, 0)
+        if begin and begin < rows:
+            read_rows(kept, 0, ITEM, state, width, 1, n, 0)
         if rows > 1 and a_step == 0 and matrix != known:
             if read_rows(matrix, a_row, a_column, packed, width, n, n, checked):
                 return s
             known = matrix
-        for t in range(rows):
+        for t in range(begin, rows):
             if t == 0:
                 if read_rows(x, 0, x_column, other, width, 1, n, checked):
                     return s
@@ -128,7 +132,8 @@ def steps(
                         tiles((state, 0, ITEM, here + at, row, other + at, 0, 1, n, live, 0, one))
             if winning:
                 for j in range(n):
-                    put(np.uint8, back + t * back_row + j, 0, fetch(np.uint8, marks + j, 0))
+                    won = fetch(np.uint8, marks + j, 0)
+                    put(np.uint8, back + t * back_row + j, 0, won if t else np.uint8(0))
             if emits and read_rows(emitted + t * e_row, 0, e_column, e, width, 1, n, checked):
                 return s
             if backwards:
@@ -140,4 +145,6 @@ def steps(
                     move((other + j * ITEM, 0, state + j * ITEM, 0, 1, min(COUNT, n - j), 1))
             if not backwards:
                 write_row(state, out + t * out_row, out_column, n)
+        if kept and begin < rows:
+            write_row(state, kept, ITEM, n)
     return -1
