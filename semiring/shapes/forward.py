@@ -22,7 +22,7 @@ from semiring.kernels.numpy.dense import operations
 from semiring.machine.threads import cpu_place, thread_count
 from semiring.operands.align import same_dtype
 from semiring.operands.dense import Dense
-from semiring.solvers.dense.winners import Best
+from semiring.solvers.dense.winners import AT_ONCE, Best, best_terms
 from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import own_algebra
@@ -202,6 +202,9 @@ def _by_kernel(
     scale = _scale(low)
 
     def product(rows: np.ndarray, matrices: np.ndarray, places: np.ndarray) -> np.ndarray:
+        if back is not None and low.kind != "objects" and A[0].size <= AT_ONCE:
+            values, back[places] = best_terms(low, rows, A if len(given.A) == 1 else A[matrices])
+            return values
         if back is not None:
             best = Best(low, rows.shape)
             for k in range(rows.shape[-1]):

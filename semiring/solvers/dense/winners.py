@@ -45,6 +45,7 @@ from ..task import Task
 from .products import Product, finish_product, product_shape, returned
 
 NONE = np.int32(-1)
+AT_ONCE = 1 << 16  # terms of products of short rows that are held at once
 GPU_FACTORS = 4  # factors of a product with winners on a GPU, as forms count them: with fewer, halves would stay halves
 
 
@@ -173,6 +174,36 @@ class Best:
         if better.any():
             self.values[where] = choose(better, total, old)
             self.which[where] = np.where(better, k, self.which[where])
+
+
+def best_terms(low: Lowering, rows: np.ndarray, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return x ⊗ A for row vectors x, and the least k whose term is the element; 0 where the element is zero.
+
+    All terms of some rows are computed at once, which takes fewer calls than `Best` if rows are short.
+
+    Parameters
+    ----------
+    low : Lowering
+        Of machine numbers or records of them.
+    rows : ndarray, shape (count, n)
+        In storage.
+    A : ndarray, shape (1, n, n) or (count, n, n)
+    """
+    by, (count, n) = operations(low), rows.shape
+    values, which = np.empty((count, n), low.storage), np.zeros((count, n), np.int64)
+    step = max(1, AT_ONCE // max(n * n, 1))
+    for some in (slice(first, first + step) for first in range(0, count, step)):
+        terms = by.scale(rows[some, :, None], A if len(A) == 1 else A[some])
+        zeros = by.zeros(terms.shape)
+        total = terms = by.add(zeros, choose(is_nan(terms), zeros, terms))
+        while total.shape[1] > 1:
+            half = total.shape[1] // 2
+            total = np.concatenate([by.add(total[:, :half], total[:, half : 2 * half]), total[:, 2 * half :]], 1)
+        won = (terms == total).argmax(1)[:, None]
+        values[some] = np.take_along_axis(terms, won, 1)[:, 0]
+        which[some] = won[:, 0]
+        which[some][values[some] == by.zero] = 0
+    return values, which
 
 
 def _find(task: Task, A: Operand, B: Operand, shape: Product, plan: Plan) -> tuple[Any, Any]:

@@ -15,8 +15,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.kernels.facts import together
 from semiring.operands.convert import as_sparse
 from semiring.operands.read import read
+from semiring.solvers.dense import winners as dense_winners
+from semiring.solvers.dense.winners import Best
+from semiring.solvers.forms import plain_form
 
 inf = np.inf
 quick = settings(max_examples=150, suppress_health_check=list(HealthCheck))
@@ -81,6 +85,27 @@ def test_the_least_of_the_terms_that_are_best(case: Any, data: st.DataObject) ->
     at = which.tocoo()
     full[at.row, at.col] = at.data
     assert full.tolist() == P
+
+
+@quick
+@given(case=st.sampled_from(SELECTIVE), data=st.data())
+def test_all_terms_at_once_are_one_after_the_other(case: Any, data: st.DataObject) -> None:
+    name, dtype = case
+    S = oracle.for_dtype(oracle.ALGEBRAS[name], dtype)
+    count, n, several = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 5)), data.draw(st.booleans())
+    x = data.draw(strategies.matrices(S, dtype, (count, n)))
+    A = data.draw(strategies.matrices(S, dtype, (n * count if several else n, n))).reshape(-1, n, n)
+    low = plain_form(ours(S), x.dtype, together([read(z, ours(S)).facts for z in (x, A)]), 3)
+    assume(low.kind == "numba")
+    rows, matrices = (low.encode(z, True) for z in (x, A))
+    one_by_one = Best(low, rows.shape)
+    for k in range(n):
+        one_by_one.join(..., rows[:, k, None], matrices[:, k], k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dense_winners, "AT_ONCE", data.draw(st.sampled_from([1, 1 << 16])))
+        values, which = dense_winners.best_terms(low, rows, matrices)
+    assert np.array_equal(values, one_by_one.values)
+    assert np.array_equal(which, np.maximum(one_by_one.which, 0))
 
 
 @pytest.mark.parametrize("S", [sr.min_plus, sr.max_min, sr.shortest_hops], ids=lambda S: S.name)
