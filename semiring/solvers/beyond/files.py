@@ -60,6 +60,7 @@ from ..dense.schedules import SCHEDULES
 from ..task import Task
 from . import levels
 from .levels import HOP, MOVERS, Layout, StoredPlan, elements_of
+from .stored_paths import next_hops
 
 METHODS = ("r-kleene", "blocked", "elimination")  # products of tiles; the first is the default
 LAYOUT = ("side", "room", "order", "beside")  # fields of a layout in a manifest
@@ -471,7 +472,7 @@ class FileHome(Home):
         try:
             with told(self.task.options.progress, f"{self.S.name} next hops") as report:
                 last = monotonic()
-                for column in levels.next_hops(self.attempt.given, self.source, self.output, hops, self.plan, start):
+                for column in next_hops(self.attempt.given, self.source, self.output, hops, self.plan, start):
                     report(column / made.n)
                     if storing.checkpoint is not None and monotonic() - last >= storing.checkpoint:
                         commit(column)

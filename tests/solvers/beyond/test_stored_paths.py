@@ -15,7 +15,7 @@ from semiring.operands.sparse import Sparse
 from semiring.scale.files import Mapped
 from semiring.scale.scratch import read_manifest
 from semiring.scale.stores import Output
-from semiring.solvers.beyond import levels
+from semiring.solvers.beyond import stored_paths
 
 SMALL = 64 * 64 * 8 * 24  # bytes
 
@@ -126,7 +126,7 @@ def test_with_a_tolerance_they_go_on_from_the_last_commit(
                           ({"next_hops": tmp_path / "q.npy"}, "next_hops")):
         with pytest.raises(sr.SemiringError, match=f"was begun with {named}"):
             sr.paths(**{**options, **change}, resume=True)
-    real, columns, stops = levels.best_trees, [], [7, 29]
+    real, columns, stops = stored_paths.best_trees, [], [7, 29]
 
     def trees(edges: Any, X: Any, roots: np.ndarray, **how: Any) -> Any:
         if len(columns) in stops:
@@ -135,7 +135,7 @@ def test_with_a_tolerance_they_go_on_from_the_last_commit(
         columns.append(int(roots[0]))
         return real(edges, X, roots, **how)
 
-    monkeypatch.setattr(levels, "best_trees", trees)
+    monkeypatch.setattr(stored_paths, "best_trees", trees)
     for stop in (7, 29):
         with pytest.raises(KeyboardInterrupt):
             sr.paths(**options, resume=True)
@@ -160,8 +160,8 @@ def test_with_a_tolerance_they_go_on_from_the_last_commit(
 
 @pytest.fixture
 def one_column_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(levels, "LINES", 1 << 40)
-    monkeypatch.setattr(levels, "SLAB_BYTES", 1)
+    monkeypatch.setattr(stored_paths, "LINES", 1 << 40)
+    monkeypatch.setattr(stored_paths, "SLAB_BYTES", 1)
     monkeypatch.setattr(os, "fsync", lambda _: None)
     monkeypatch.setattr(os, "fdatasync", lambda _: None, raising=False)
     monkeypatch.setattr(Mapped, "sync", lambda _: None)
@@ -173,7 +173,7 @@ def test_they_go_on_from_the_last_commit(stop: int, tmp_path: Path, monkeypatch:
     A = matrix(sr.min_plus, 40)
     options = {"A": A, "S": sr.min_plus, "out": tmp_path / "d.npy", "next_hops": tmp_path / "p.npy",
                "checkpoint": 1e-9, "memory": SMALL}
-    real, columns = levels.best_trees, []
+    real, columns = stored_paths.best_trees, []
 
     def trees(given: Any, X: Any, roots: np.ndarray, **how: Any) -> Any:
         if len(columns) == stop:
@@ -182,7 +182,7 @@ def test_they_go_on_from_the_last_commit(stop: int, tmp_path: Path, monkeypatch:
         return real(given, X, roots, **how)
 
     with monkeypatch.context() as patched:
-        patched.setattr(levels, "best_trees", trees)
+        patched.setattr(stored_paths, "best_trees", trees)
         with pytest.raises(KeyboardInterrupt):
             sr.paths(**options)
     saved = read_manifest(tmp_path / "d.npy.partial")
@@ -193,7 +193,7 @@ def test_they_go_on_from_the_last_commit(stop: int, tmp_path: Path, monkeypatch:
         sr.closure(A, sr.min_plus, out=tmp_path / "d.npy", memory=SMALL, resume=True)
     stop = -1
     columns.clear()
-    monkeypatch.setattr(levels, "best_trees", trees)
+    monkeypatch.setattr(stored_paths, "best_trees", trees)
     found = sr.paths(**options, resume=True)
     assert columns == list(range(saved.get("columns", 0), 40)), "what was done is not done again"
     assert np.array_equal(found.next_hop, sr.paths(A, sr.min_plus).next_hop)
