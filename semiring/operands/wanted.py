@@ -7,7 +7,7 @@ stores its True ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -123,6 +123,16 @@ class Wanted:
         offsets = np.zeros(array.shape[0] + 1, OFFSET)
         np.cumsum(np.count_nonzero(array, axis=1), out=offsets[1:])
         return offsets, np.nonzero(array)[1].astype(COLUMN)
+
+    def has_places(self, offsets: np.ndarray, columns: np.ndarray) -> bool:
+        """Whether the mask is sparse and marks the entries of these compressed rows."""
+        if not isinstance(self.marks, tuple) or len(self.marks[1]) != len(columns):
+            return False
+        return np.array_equal(self.marks[0], offsets) and np.array_equal(self.marks[1], columns)
+
+    def over(self, offsets: np.ndarray, columns: np.ndarray) -> Self:
+        """The same mask in the memory of a matrix whose entries it marks."""
+        return replace(self, marks=(offsets, columns))
 
     def packed(self) -> PackedMatrix:
         """The wanted entries as bits."""

@@ -30,6 +30,7 @@ from semiring.operands.operand import Operand
 from semiring.operands.place import place
 from semiring.operands.read import operand as as_operand
 from semiring.operands.read import refuse_edges
+from semiring.operands.sparse import Sparse
 from semiring.operands.wanted import Mask
 from semiring.scale.connection import Connection
 from semiring.scale.storing import Storing
@@ -285,7 +286,11 @@ class Task:
             if verb == "solve" and what == "B":
                 refuse_edges(A)
                 A = restored(A, operands[0], options.left)
-            operand = reader(A, S, what)
+            if what == "B" and verb == "matmul" and A is given[0] and isinstance(operands[0], Sparse):
+                _ = operands[0].rows  # inspected once for both
+                operand = operands[0].changed(what=what)
+            else:
+                operand = reader(A, S, what)
             if operand.names is not None and operand.of_graph:
                 first = operand if first is None else first
                 operand = aligned(operand, first, what)

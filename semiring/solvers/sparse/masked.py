@@ -136,6 +136,10 @@ def read_given(task: Task, wanted: Wanted) -> Given:
                             f"{'one of the factors as a dense array' if both else 'mask as a Boolean array'}")
     if out is not None and (is_on_gpu(out) or not can_hold(out, shape.final, task.S, dtype)):
         raise SemiringError(f"out must be a writable, unmasked {dtype} array of shape {shape.final}")
+    if isinstance(A, Sparse) and isinstance(B, Sparse) and B.rows is A.rows:
+        B = B.changed(column_counts=A.column_counts)
+    wanted = next((wanted.over(X.rows.offsets, X.rows.columns) for X in (A, B) if isinstance(X, Sparse)
+                   and wanted.has_places(X.rows.offsets, X.rows.columns)), wanted)
     return Given(A, B, C[0] if C else None, shape, wanted, as_rows)
 
 
@@ -167,7 +171,8 @@ def _seconds(given: Given, low: Lowering, by_library: bool) -> dict[str, float]:
         if wanted.complement and isinstance(wanted.marks, tuple):
             return found  # too many to be listed
         offsets, columns = wanted.pattern()
-        counts = B.column_counts if columns is B.rows.columns else np.bincount(columns, minlength=n)
+        same = next((X for X in (A, B) if X.rows.columns is columns and X.rows.width == n), None)
+        counts = np.bincount(columns, minlength=n) if same is None else same.column_counts
         pairs = float(np.diff(offsets) @ _lengths(A).astype(float)) + float(counts @ B.column_counts.astype(float))
         return found | {ROWS: work * ROW + len(columns) * ROW, DOTS: pairs * PAIR + B.nnz * PAIR}
     slow = 1.0 if low.kind == "objects" else max(operations(low).steps, 1.0)
@@ -209,12 +214,12 @@ def _by_entries(task: Task, given: Given, method: str, plan: Plan) -> Any:
     result = None if given.as_rows else _start(task, given)
     for place in np.ndindex(lead):
         pattern = given.wanted.pattern(place, (m, n))
-        at = rows_of(pattern[0]), pattern[1]
+        at = None if result is None else (rows_of(pattern[0]), pattern[1])
         old = None if given.C is None or result is None else result[place][at]
         values = low.decode(_values(low, method, pattern, a[place] if lead else a, b[place] if lead else b, old))
         if task.options.check:
-            refuse_overflow(low, values, lambda e, at=at, place=place: (  # type: ignore[misc]
-                *place, int(at[0][e]), int(at[1][e])))
+            refuse_overflow(low, values, lambda e, pattern=pattern, place=place: (  # type: ignore[misc]
+                *place, int(rows_of(pattern[0])[e]), int(pattern[1][e])))
         if result is None:
             return wrapped(task, given, Rows(*pattern, values, n))
         result[place][at] = values
@@ -252,8 +257,9 @@ def _values(low: Lowering, method: str, pattern: Pattern, a: Any, b: Any, old: n
     """The wanted entries of C ⊕ A ⊗ B, or of A ⊗ B, in storage."""
     offsets, columns = pattern
     if old is None:
-        old = full(np.empty(len(columns), low.dtype), low.algebra.zero_in(low.dtype))
-    C = low.encode(old, True)
+        C = low.encode(full(np.empty(len(columns), low.dtype), low.algebra.zero_in(low.dtype)), False)
+    else:
+        C = low.encode(old, True)
     if isinstance(a, Rows) and isinstance(b, Rows):
         kernel = _kernel(low, "masked")
         if method == ROWS:

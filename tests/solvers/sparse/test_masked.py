@@ -149,6 +149,24 @@ def test_ordinary_sums_of_integers_run_only_where_they_fit(
     assert "ordinary sums" in seen and len(seen) > 1
 
 
+@pytest.mark.parametrize("method", [DOTS, ROWS, SELECT])
+def test_a_matrix_that_is_factor_and_mask_is_read_once(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    by(monkeypatch, method)
+    A = sp.random_array((60, 60), density=0.1, format="csr", rng=np.random.default_rng(7))
+    wide = sp.csr_array((A.data, A.indices, A.indptr), shape=(60, 90))
+    for a, b, mask in [(A, A, A), (A, A.copy(), A.copy()), (A, wide, wide), (wide, wide.T.tocsr(), A)]:
+        whole = sr.matmul(a.toarray(), b.toarray(), sr.plus_times)
+        kept = np.zeros(mask.shape, bool)
+        kept[mask.nonzero()] = True
+        for complement in (False, True):
+            found = sr.matmul(a, b, sr.plus_times, mask=mask, complement=complement)
+            assert np.allclose(dense(sr.plus_times, found), np.where(kept ^ complement, whole, 0))
+    broken = sp.csr_array(A.copy())
+    broken.indices[3] = 99
+    with pytest.raises(sr.SemiringError, match=r"A is 60 × 60.*outside"):
+        sr.matmul(broken, broken, sr.plus_times, mask=A)
+
+
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "?"])
 @pytest.mark.parametrize("same", [True, False])
 def test_entries_that_are_all_alike_are_read_once(dtype: str, same: bool, monkeypatch: pytest.MonkeyPatch) -> None:
