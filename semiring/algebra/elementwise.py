@@ -15,8 +15,9 @@ from .arithmetic import Arithmetic
 from .carried import Carried
 from .constants import cast_constant
 from .elements import full, sequence, show
-from .vectors import convert
+from .given import array_of, in_dtype, refuse_kinds, refuse_shapes
 
+SIGNS = {"add": "⊕", "mul": "⊗"}
 _UNCHECKED_BYTES = 1 << 26  # allocations of more bytes are checked against free memory
 
 
@@ -113,9 +114,8 @@ class Elementwise(Carried):
         Raises
         ------
         SemiringError
-            If the algebra cannot live in the dtype of x, or an element or a result does not fit it.
-        ValueError
-            If the shapes do not broadcast.
+            If the algebra cannot live in the dtype of x, an element or a result does not fit it, something is not an
+            element, or the shapes do not broadcast.
 
         Notes
         -----
@@ -147,9 +147,8 @@ class Elementwise(Carried):
         ------
         SemiringError
             If the algebra cannot live in the dtype of x, or an element or a result does not fit it: for example a
-            sum of integers under min or max that would reach a limit, which stands for ∞.
-        ValueError
-            If the shapes do not broadcast.
+            sum of integers under min or max that would reach a limit, which stands for ∞. If something is not an
+            element, or the shapes do not broadcast.
 
         Notes
         -----
@@ -202,8 +201,15 @@ class Elementwise(Carried):
 
     def _on_arrays(self, op: str, x: Any, y: Any) -> Any:
         a, S = self._elements(x)
-        b, _ = self._elements(y, S.dtype)
-        return self._written(self._as_given(getattr(S, op)(a, b), x, y))
+        b, _ = self._elements(y, S.dtype, "y")
+        refuse_shapes(self._algebra, a, b)
+        if S.dtype != object:
+            return self._written(self._as_given(getattr(S, op)(a, b), x, y))
+        refuse_kinds(self._algebra, a, b)
+        try:
+            return self._written(getattr(S, op)(a, b))
+        except (TypeError, OverflowError) as e:  # of Python's operators, or a function of the algebra
+            raise SemiringError(f"{self.name}: {SIGNS[op]} is not defined for these objects together: {e}") from e
 
     def _as_given(self, result: Any, *given: Any) -> Any:
         """Convert integers that stand for ∞ to floats, if the operands were Python numbers, not integer arrays."""
@@ -226,22 +232,13 @@ class Elementwise(Carried):
             return result
         return (result.view(self.with_vectors(result.dtype)) if self.fields else result)[()]
 
-    def _elements(self, x: Any, dtype: Any = None) -> tuple[np.ndarray, Arithmetic]:
-        if isinstance(x, (np.ndarray, np.generic)):
-            x = np.asarray(x)
-        elif self.traced is None:
-            given = x if isinstance(x, list) else [x]
-            x = sequence(given, np.dtype(object)).reshape(len(given) if x is given else ())
-        else:
-            x = np.asarray(x, self.element_dtype if self.fields else None)
-        S = self.over(dtype if dtype is not None else self._home(x.dtype))
-        if x.dtype.kind == "f" and S.dtype.kind in "iub":
-            try:
-                exact = [cast_constant(v, S.dtype) for v in x.ravel().tolist()]
-            except OverflowError as e:
-                raise SemiringError(f"{self.name}: {e}") from None
-            return np.array(exact, S.dtype).reshape(x.shape), S
-        return convert(x, S.dtype) if x.dtype.names else np.asarray(x, S.dtype), S
+    def _elements(self, x: Any, dtype: Any = None, what: str = "x") -> tuple[np.ndarray, Arithmetic]:
+        array = array_of(self._algebra, x, what)
+        S = self.over(dtype if dtype is not None else self._home(array.dtype))
+        if self.traced is None and not np.all(inside := S.contains(array)):
+            bad = array[~np.asarray(inside)].flat[0] if array.ndim else array[()]
+            raise SemiringError(f"{self.name}: {what} has {show(bad)}, which is not an element")
+        return in_dtype(self._algebra, array, S.dtype, what), S
 
     def _home(self, dtype: np.dtype) -> np.dtype:
         """The dtype of data, or the default one for plain Python numbers that became int64 or float64."""

@@ -192,7 +192,7 @@ def _element(value: Any, S: Semiring, dtype: np.dtype) -> Any:
     SemiringError
         If it is not an element.
     """
-    found, _ = S._elements([value] if S.traced is None else value, dtype)
+    found, _ = S._elements([value] if S.traced is None else value, dtype, "initial")
     found = found.reshape(()) if found.size == 1 else found
     if found.ndim:
         raise SemiringError(f"initial must be one element of {S.name}, and has shape {found.shape}")
@@ -222,6 +222,10 @@ def _computed(given: Any, fold: Callable[..., np.ndarray], axes: Any, array: np.
     except NotElements:
         _ = given.facts  # which says what it is, and where
         raise
+    except (TypeError, OverflowError) as e:  # of operators of Python objects
+        if given.dtype != object:
+            raise
+        raise SemiringError(f"{given.S.name}: the operation is not defined for all these objects together: {e}") from e
 
 
 def _of_entries(given: Sparse, fold: Fold, axes: tuple[int, ...]) -> np.ndarray:
