@@ -21,7 +21,7 @@ PADDED = ("bsr", "dia")  # SciPy's formats whose blocks and diagonals cannot dis
 LACKING = re.compile(r"bfloat|float[48]_|float6_|q?u?int[1-7]\b|q.?int|complex32|bits\d")  # dtypes that NumPy lacks
 
 UNEXPORTED = (BufferError, RuntimeError, TypeError, ValueError)  # raised by libraries for what they do not export
-HOST = 1  # DLPack's number for the host's memory
+HOST, CUDA = 1, 2  # DLPack's numbers for the host's memory, and for that of CUDA devices
 
 
 class Stored(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
-from semiring.graphs.foreign import HOST, device_of, imported, is_sparse_tensor, kind_of, refuse_marked
+from semiring.graphs.foreign import CUDA, HOST, device_of, imported, is_sparse_tensor, kind_of, refuse_marked
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
@@ -21,7 +21,6 @@ from .examine import examine
 from .operand import Operand
 
 PACKED_SIDE = 512  # rows and columns from which packing truth values on a GPU is worth its time
-_CUDA = 2  # DLPack's number for CUDA devices
 
 
 class Device(Dense):
@@ -99,7 +98,7 @@ def read_dlpack(A: Any, S: Semiring, what: str) -> Dense:
     """
     refuse_marked(A, what)
     device = device_of(A, what)
-    if device == _CUDA:
+    if device == CUDA:
         import cupy
 
         array = imported(cupy, A, what)

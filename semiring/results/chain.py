@@ -15,6 +15,7 @@ from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import SemiringError
+from semiring.graphs.foreign import CUDA, device_of
 from semiring.graphs.texts import clip_repr
 from semiring.operands.align import aligned, by_label
 from semiring.operands.dense import Dense
@@ -36,7 +37,7 @@ def chain(
     matrices : sequence of array_like, sparse matrices or graphs, each of shape (…, m, k)
         Two or more, each as for `matmul`; the first one and the last one may be vectors. Or an array of shape
         (T, …, n, n) of two or more matrices, which are multiplied in pairs, then these in pairs, and so on, by stacks
-        of products. `scan` gives all products on the way.
+        of products; on a GPU in chunks that are computed side by side. `scan` gives all products on the way.
     S : Semiring or str, optional
         Default: the algebra of a `Matrix` or of a prepared operand.
     device : {None, "cpu", "gpu"}
@@ -73,6 +74,8 @@ def chain(
     >>> sr.chain([A, A, A, v], sr.min_plus)
     array([1., 0.])
     """
+    if _is_array_on_gpu(matrices) and device != "cpu":
+        return _on_gpu(matrices, S, options(device=device, check=check))
     try:
         given = list(matrices)
     except TypeError:
@@ -99,6 +102,23 @@ def chain(
 
     result = product(0, len(operands) - 1)
     return result.reshape(final) if lowest and result.shape != final else result
+
+
+def _is_array_on_gpu(matrices: Any) -> bool:
+    """Whether this is one array of two or more square matrices in a GPU's memory."""
+    shape = getattr(matrices, "shape", ())
+    if not hasattr(matrices, "__dlpack_device__") or not isinstance(shape, tuple) or isinstance(matrices, np.ndarray):
+        return False
+    return len(shape) > 2 and shape[-1] == shape[-2] and shape[0] > 1 and device_of(matrices, "matrices") == CUDA
+
+
+def _on_gpu(matrices: Any, S: Semiring | str | None, asked: Options) -> Any:
+    from semiring.solvers.dense.sequences import product_of
+
+    S = own_algebra("chain", (matrices,)) if S is None else algebra(S)
+    A = operand(matrices, S, "matrices")
+    assert isinstance(A, Dense)
+    return A.wrap(product_of(A, asked.check))
 
 
 def _in_pairs(stack: np.ndarray, S: Semiring, asked: Options) -> Any:

@@ -117,7 +117,7 @@ def forward(
         raise LawError(f"argmax needs a selective ⊕ (one whose result is always one of its operands); in {S.name} "
                        f"{S._law_report.flags['selective']}")
     names = ("x", "stack", "emissions")
-    operands = [read_array(A, S, what, "forward") for A, what in zip(given, names, strict=False)]
+    operands = [read_array(A, S, what, "forward", False) for A, what in zip(given, names, strict=False)]
     same_dtype(*operands)
     shapes = [A.shape for A in operands]
     found = layout(shapes[0], shapes[1], shapes[2] if emissions is not None else None, lengths, steps)

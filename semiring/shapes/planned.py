@@ -35,7 +35,7 @@ def planned(build: Callable[P, R]) -> Callable[P, R]:
     def computed(*operands: P.args, **options: P.kwargs) -> R:
         plan: Plan = build(*operands, **options).plan()  # type: ignore[attr-defined]
         if plan.memory > UNCHECKED_BYTES:
-            require(plan.memory, *plan.shortage)
+            require(plan.memory, *plan.shortage, on_gpu=plan.lowering.on_gpu)
         answer: Any = plan.run()
         return answer
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from semiring.errors import SemiringError
 from semiring.operands.dense import Dense
 from semiring.operands.read import operand
@@ -31,23 +29,40 @@ class Asked:
         return self.offer()
 
 
-def read_array(A: Any, S: Any, what: str, verb: str) -> Dense:
-    """Read an array of the host's memory.
+def read_array(A: Any, S: Any, what: str, verb: str, on_gpu: bool = True) -> Dense:
+    """Read an array, on the host or on a GPU.
 
     Raises
     ------
     SemiringError
-        For a sparse or packed matrix, a graph, and an array on a GPU.
+        For a sparse or packed matrix, a graph, and an array on a GPU unless `on_gpu`.
     """
     found = operand(A, S, what)
-    if found.on_gpu:
+    if found.on_gpu and not on_gpu:
         raise SemiringError(f"{verb} computes on the CPU, and {what} is on a GPU: pass {what}.get()")
     if not isinstance(found, Dense):
         raise SemiringError(f"{verb} takes arrays, and {what} is a {type(A).__name__}: pass an array of elements")
     return found
 
 
-def answered(given: Dense, result: np.ndarray) -> Any:
+def same_memory(*operands: Dense | None) -> bool:
+    """Return whether the operands are on a GPU; some may be left out.
+
+    Raises
+    ------
+    SemiringError
+        If some are, and others are in the host's memory.
+    """
+    there = [A for A in operands if A is not None]
+    on_gpu = [A for A in there if A.on_gpu]
+    if on_gpu and len(on_gpu) < len(there):
+        (other, *_) = (A for A in there if not A.on_gpu)
+        raise SemiringError(f"{on_gpu[0].what} is on a GPU and {other.what} in the host's memory: pass "
+                            f"cupy.asarray({other.what})")
+    return bool(on_gpu)
+
+
+def answered(given: Dense, result: Any) -> Any:
     """An answer of another shape than the operand: in the caller's kind of array, dtype and byte order."""
     result = given.in_callers_dtype(result)
     return result if given.answers is None else given.answers(result)

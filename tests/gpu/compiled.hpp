@@ -47,6 +47,9 @@ inline void __syncthreads() {
     swapcontext(&fibers::all[self].context, &fibers::scheduler);
 }
 
+// A warp's barrier is one of all threads: they all come to as many.
+inline void __syncwarp() { __syncthreads(); }
+
 inline int __syncthreads_or(int x) {
     static int any;
     __syncthreads();

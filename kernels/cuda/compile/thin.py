@@ -75,21 +75,35 @@ def thin_source(low: CudaLowering, geometry: ThinGeometry, part: str, looks: boo
     left : bool
         Whether the matrix is the left factor of a vector.
     """
-    text, form = program(low), low.log_sum
+    text = program(low)
     integers = looks and low.dtype.kind in "iu"
-    may_be_nan = looks and not low.drops_nan and (low.dtype.kind == "f" or low.dtype.names is not None)
-    lines = [text.prelude, data_text(low) if looks else STORED]
-    if form is not None:
-        base, absent = "2" * form.binary, literal(low.components[0].type(low.zero[0]))
-        log = f"__log{base}f" if text.size == 4 else f"::log{base}"
-        lines += [
-            "#define POWERS\n", f"constexpr bool NEGATED = {'true' if form.negated else 'false'};\n",
-            f"DEVICE Value power(Value a) {{ return {near_power(text.size, form.binary)}; }}\n",
-            f"DEVICE Value logarithm(Value x) {{ return {log}(x); }}\n",
-            f"DEVICE bool is_absent(Value a) {{ return a == {absent}; }}\n",
-        ]
     numbers = geometry.constants() + f"#define {part}\n#define {'FACTS' if integers else 'FLAGS_ONLY'}\n"
-    for name, is_so in (("LOOKS", looks), ("MAY_BE_NAN", may_be_nan), ("MATRIX_LEFT", left)):
-        numbers += f"constexpr bool {name} = {'true' if is_so else 'false'};\n"
-    numbers += file_text("dense/found.cuh") + file_text("dense/runs.cuh")
-    return Program(text.components, "".join(lines)).source(numbers, "dense/thin.cu")
+    numbers += told(LOOKS=looks, MAY_BE_NAN=looks and may_be_nan(low), MATRIX_LEFT=left)
+    seen = file_text("dense/found.cuh") + file_text("dense/runs.cuh") + file_text("dense/seen.cuh")
+    lines = text.prelude + (data_text(low) if looks else STORED) + powers_text(low)
+    return Program(text.components, lines).source(numbers + seen, "dense/thin.cu")
+
+
+def told(**facts: bool) -> str:
+    """The text of constants that are true or false."""
+    return "".join(f"constexpr bool {name} = {'true' if is_so else 'false'};\n" for name, is_so in facts.items())
+
+
+def may_be_nan(low: CudaLowering) -> bool:
+    """Whether a result may be NaN, where numbers leave their range."""
+    return not low.drops_nan and (low.dtype.kind == "f" or low.dtype.names is not None)
+
+
+def powers_text(low: CudaLowering) -> str:
+    """Powers and logarithms of elements in storage, if ⊕ is a log-sum-exp and ⊗ the sum; else nothing."""
+    text, form = program(low), low.log_sum
+    if form is None:
+        return ""
+    base, absent = "2" * form.binary, literal(low.components[0].type(low.zero[0]))
+    log = f"__log{base}f" if text.size == 4 else f"::log{base}"
+    return "".join([
+        "#define POWERS\n", told(NEGATED=form.negated),
+        f"DEVICE Value power(Value a) {{ return {near_power(text.size, form.binary)}; }}\n",
+        f"DEVICE Value logarithm(Value x) {{ return {log}(x); }}\n",
+        f"DEVICE bool is_absent(Value a) {{ return a == {absent}; }}\n",
+    ])

@@ -15,6 +15,7 @@ from semiring.kernels.cuda.bits import entries
 from semiring.kernels.cuda.bits.product import GEOMETRIES
 from semiring.kernels.cuda.bits.words import CLOSE, WORDS
 from semiring.kernels.cuda.choose import choose, general_on_device
+from semiring.kernels.cuda.compile.chains import chain_geometry, chain_source
 from semiring.kernels.cuda.compile.folds import fold_geometry, fold_source
 from semiring.kernels.cuda.compile.program import (
     OPTIONS,
@@ -42,11 +43,14 @@ def texts() -> list[str]:
     g = product_geometries(text.size, text.weight)[0]
     words, folded = boolean_words(), fold_geometry(text.size, text.size, False)
     assert folded
+    sequences = chain_geometry(text.size, text.weight, 5, 5, alone=False)
+    assert sequences
     return [
         text.product(g, whole_tiles=False), text.panels(), text.elements(), text.winners(g),
         words.product(product_geometries(words.size, words.weight)[0], whole_tiles=False), exchange_source(low),
         thin_source(low, thin_geometries(text.size, text.weight, False)[0], "STACK", looks=True),
         fold_source(low, "add", folded, looks=True, ordered=False),
+        chain_source(low, sequences, looks=True, reverse=False),
         word_filler(np.dtype("?")), rank_source(np.dtype("f4"), np.dtype("u2")), gradients.source(general, -1.0),
         *(geometry.source() for geometry in (*GEOMETRIES.values(), WORDS, CLOSE, entries.geometry(1, 4))),
         blocks.source(general, blocks.KATZ_KIDER), edges.source(general), matrix.source(general),
