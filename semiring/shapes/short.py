@@ -153,7 +153,12 @@ class Compiled:
             before, after = x.shape[:axis], x.shape[axis + 1 :]
             found = self._kernel.small(x, prod(before), x.shape[axis], prod(after))
             shape = (*before, 1, *after) if keepdims else before + after
-        return None if found is None else found.reshape(shape)[()]
+        if found is None:
+            return None
+        if found.dtype != x.dtype:
+            with np.errstate(over="ignore"):
+                found = found.astype(x.dtype)
+        return found.reshape(shape)[()]
 
     def _buys(self, size: int) -> bool:
         """Whether the code is compiled now; what the general way takes counts as spent."""

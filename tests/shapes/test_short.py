@@ -107,3 +107,13 @@ def test_compiled(S: sr.Semiring, machine_code: None) -> None:
         x.flat[x.size // 2] = np.nan
         with pytest.raises(sr.SemiringError, match="NaN"):
             S.sum(x, 0)
+
+
+@pytest.mark.parametrize(("S", "op", "ufunc"), [(sr.min_plus, "sum", np.minimum), (sr.max_plus, "prod", np.add)],
+                         ids=lambda x: getattr(x, "name", None))
+def test_halves_stay_halves(S: sr.Semiring, op: str, ufunc: Any, machine_code: None) -> None:
+    for shape in [(1,), (300,), (5, 40), (40, 5), (9000,)]:
+        x = np.random.default_rng(2).random(shape).astype("f2")
+        for axis in (None, 0, -1):
+            found, wanted = getattr(S, op)(x, axis), ufunc.reduce(x.astype("f8"), axis=axis).astype("f2")
+            assert found.dtype == x.dtype and np.allclose(found, wanted, rtol=2.0**-10), (shape, axis)
