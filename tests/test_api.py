@@ -21,7 +21,8 @@ from semiring import api
 from semiring.operands import dense
 from semiring.operands.examine import examine
 from semiring.operands.wanted import Mask
-from semiring.solvers.task import DEFAULTS, Task
+from semiring.solvers.options import DEFAULTS
+from semiring.solvers.task import Task
 from semiring.solvers.ways import CALLED, options_of
 
 inf = np.inf

@@ -22,7 +22,8 @@ from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand
 from semiring.solvers.dense.products import product_shape
-from semiring.solvers.task import DEFAULTS, Options, Task, compute, options, own_algebra
+from semiring.solvers.options import DEFAULTS, Options
+from semiring.solvers.task import Task, compute, options, own_algebra
 
 
 def chain(

@@ -20,7 +20,8 @@ from solvers import toy
 import semiring as sr
 from semiring import api
 from semiring.solvers import task, ways
-from semiring.solvers.task import TRUTH, Task, options
+from semiring.solvers.options import TRUTH
+from semiring.solvers.task import Task, options
 
 inf = np.inf
 A = np.array([[inf, 1, inf], [inf, inf, 2], [inf, inf, inf]])

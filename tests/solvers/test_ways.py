@@ -11,7 +11,7 @@ import pytest
 import semiring as sr
 from semiring.api import BUILDERS
 from semiring.solvers import ways
-from semiring.solvers.task import Options
+from semiring.solvers.options import Options
 from semiring.solvers.ways import CALLED, KINDS, TO_GPU, WAYS, options_of, taking, ways_of
 
 NAMES = {f.name for f in fields(Options)}

@@ -38,7 +38,8 @@ from semiring.scale.stores import Source
 from ..close import method_among
 from ..dense.derived import loosened, refuse_without_tolerance
 from ..dense.schedules import resolve_method
-from ..task import Options, algebra_for
+from ..options import Options
+from ..task import algebra_for
 from ..ways import ways_of
 from .levels import on_gpu
 

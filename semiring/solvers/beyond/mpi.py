@@ -49,7 +49,7 @@ from ..dense import fields
 from ..dense.derived import weights_as_given
 from ..dense.schedules import stable_closure
 from ..forms import refuse_overflow
-from ..task import Options
+from ..options import Options
 from .brought import Setup, of_first, prepared, setup_of, with_tolerance
 from .levels import LongPlan, elements_of
 

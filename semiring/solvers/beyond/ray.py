@@ -31,7 +31,8 @@ from ..cycles import star_undefined
 from ..dense import fields
 from ..dense.derived import refuse_without_tolerance, within_tolerance
 from ..dense.schedules import SCHEDULES, resolve_method, stable_closure
-from ..task import Options, algebra_for
+from ..options import Options
+from ..task import algebra_for
 from ..ways import ways_of
 from .files import METHODS
 

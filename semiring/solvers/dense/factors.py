@@ -34,9 +34,10 @@ from semiring.operands.read import operand, refuse_edges
 
 from ..cycles import look_for_cycles, may_diverge, of_stack, settle
 from ..forms import Apply, refuse_overflow, right_hand_side, solution, with_room
+from ..options import DEFAULTS, Options
 from ..paths.factored import Factored, part_by_name, settled, units
 from ..plan import Plan
-from ..task import DEFAULTS, Options, Task, compute, first_offer
+from ..task import Task, compute, first_offer
 from . import fields, rings, schedules
 from .products import product_shape
 

@@ -24,7 +24,8 @@ from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 
 from ..cycles import Index, star_undefined
-from ..task import DEFAULTS, Task, compute
+from ..options import DEFAULTS
+from ..task import Task, compute
 
 CHECKED_ORDER = 64  # up to which all of 1 ⊕ A X is compared with X; of larger matrices some columns
 CHECKED_COLUMNS = 4  # of larger matrices

@@ -40,8 +40,9 @@ from ..costs import SparsePlan
 from ..cycles import of_stack
 from ..dense.schedules import SEARCH
 from ..forms import Encoded
+from ..options import Options
 from ..plan import Plan
-from ..task import UNCHECKED_BYTES, Options, Task, compute, first_offer
+from ..task import UNCHECKED_BYTES, Task, compute, first_offer
 from . import stages
 from .search import Positions, Search, form_of, on_the_host, place_of, positions, rows_in_parts, way_of
 from .trees import best_trees, cut_off, form_for_trees, has_hubs, trees_within

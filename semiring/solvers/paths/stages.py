@@ -32,8 +32,9 @@ from semiring.operands.devices import to_host
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
 
+from ..options import Options
 from ..plan import Plan
-from ..task import Options, Task, compute, first_offer, options
+from ..task import Task, compute, first_offer, options
 from .search import Positions, positions
 from .trees import best_trees
 from .walks import beyond, element_of

@@ -29,7 +29,7 @@ from semiring.operands.sparse import Sparse
 
 from ..costs import least_by_numpy
 from ..forms import with_room
-from ..task import GivenOrder
+from ..options import GivenOrder
 
 ANALYSES = 4  # structures whose analyses are kept
 SIDE = 17  # of a grid on which both ways to find an order call all loops that there are for them
