@@ -1,11 +1,14 @@
-"""How a convolution is computed: by merged slopes, vectors of the processor, blocks or one element after the other."""
+"""How a convolution is computed.
+
+On the CPU by merged slopes, vectors of the processor, blocks or one element after the other; on a GPU by its kernel.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product as every
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,6 +63,8 @@ def way(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Way:
                    0.0, 0)
     each = windows._replace(stack=()).terms
     size, terms = low.storage.itemsize, windows.terms
+    if low.on_gpu:
+        return _on_gpu(low, windows, a, b)
     if len(windows.left) == 1 and each >= SLOPES_FROM and convex.applies(low):
         found = _by_slopes(low, windows, a, b)
         if found is not None:
@@ -78,6 +83,16 @@ def way(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Way:
                        lambda: _blocks(made, windows, a, b), terms,
                        answer * size + (a.nbytes + b.nbytes if not low.is_identity else 0) + (1 << 24))
     return _single(low.interpreted, windows, a, b, "little work, or short sequences")
+
+
+def _on_gpu(low: Any, windows: Windows, a: Any, b: Any) -> Way:
+    """By the kernel of the GPU."""
+    from semiring.kernels.cuda.dense.convolution import convolution
+
+    kernels, coded = convolution(low), 0 if low.is_identity else (a.size + b.size) * low.storage.itemsize
+    return Way("neighbours in registers", "every thread of the GPU sums neighbours of c", low,
+               lambda: kernels(windows, low.encode(a, not low.is_identity), low.encode(b, not low.is_identity)),
+               windows.terms, coded + kernels.memory(windows))
 
 
 def _single(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray, reason: str) -> Way:

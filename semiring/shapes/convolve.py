@@ -16,6 +16,8 @@ from semiring.graphs.texts import clip_repr
 from semiring.kernels.cpu.dense.convolution import Windows
 from semiring.operands.align import same_dtype
 from semiring.operands.dense import Dense
+from semiring.operands.devices import is_on_gpu
+from semiring.operands.place import place
 from semiring.operands.read import operand
 from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
@@ -44,14 +46,24 @@ class Order(NamedTuple):
     windows: Windows
     ndim: int
 
-    def moved(self, x: np.ndarray) -> np.ndarray:
+    def moved(self, x: Any) -> Any:
         """An operand whose last axes are those of the convolution."""
         x = x.reshape((1,) * (self.ndim - x.ndim) + x.shape)
-        return np.moveaxis(x, self.axes, range(-len(self.axes), 0))
+        return x.transpose(self._order)
 
-    def restored(self, x: np.ndarray) -> np.ndarray:
+    def restored(self, x: Any) -> Any:
         """An answer whose axes are where the caller's are."""
-        return np.ascontiguousarray(np.moveaxis(x, range(-len(self.axes), 0), self.axes))
+        turned = x.transpose(np.argsort(self._order).tolist())
+        if not is_on_gpu(x):
+            return np.ascontiguousarray(turned)
+        from semiring.kernels.cuda.compile.launch import in_c_order
+
+        return in_c_order(turned)
+
+    @property
+    def _order(self) -> list[int]:
+        """The axes of an operand, those of the convolution last."""
+        return [i for i in range(self.ndim) if i not in self.axes] + list(self.axes)
 
 
 @planned
@@ -64,8 +76,9 @@ def convolve(a: Any, b: Any, S: Semiring | str | None = None, *, mode: str = "fu
     Parameters
     ----------
     a, b : array_like, shape (…, m) and (…, n)
-        NumPy arrays of any strides, nested lists, or anything with DLPack in the host's memory, of one dtype, with
-        equally many axes. With `axes` the other axes are those of a stack, which broadcast as in `numpy.matmul`.
+        NumPy or CuPy arrays of any strides, nested lists, or anything with DLPack, of one dtype, with equally many
+        axes. With `axes` the other axes are those of a stack, which broadcast as in `numpy.matmul`. If one of them is
+        on a GPU, the convolution is computed there.
     S : Semiring or str, optional
         Default: the algebra of a prepared operand.
     mode : {"full", "same", "valid"}
@@ -77,13 +90,13 @@ def convolve(a: Any, b: Any, S: Semiring | str | None = None, *, mode: str = "fu
     Returns
     -------
     ndarray, shape (…, m + n − 1) if `mode` is "full"
-        Of a's dtype and byte order, or of a's kind if that is another array type.
+        Of a's dtype and byte order, or of a's kind if that is another array type; a CuPy array if a or b is one.
 
     Raises
     ------
     SemiringError
         If an operand is empty along an axis of the convolution, axes or dtypes do not fit, an entry is not an element,
-        an operand is a graph, sparse, packed or on a GPU, or integers leave their dtype.
+        an operand is a graph, sparse or packed, or integers leave their dtype.
 
     Notes
     -----
@@ -91,7 +104,8 @@ def convolve(a: Any, b: Any, S: Semiring | str | None = None, *, mode: str = "fu
     rounded as in `matmul`, for as many terms: at most m n ⊗ and ⊕ for sequences of m and n elements. A Fourier
     transform would be faster over `plus_times`. It is not used, because its error is relative to the largest entry.
 
-    If ⊕ is min and ⊗ is +, two convex sequences (concave for max) are convolved in m + n steps, by merging their
+    On a GPU all terms are computed, by threads that each keep some neighbours of c in registers. On the CPU fewer may
+    do: if ⊕ is min and ⊗ is +, two convex sequences (concave for max) are convolved in m + n steps, by merging their
     slopes: J.-Y. Le Boudec, P. Thiran, Network calculus (2001), theorem 3.1.6. They may begin and end with zeros, which
     are infinite. Where they are convex only up to rounding, the few terms that may be the least ones are compared. The
     answer is that of the definition, to the bit.
@@ -126,10 +140,10 @@ class Convolution:
 
     def plan(self) -> Plan:
         """Return the plan that `answer` runs."""
-        a, b = self._given
-        _, low = a.form(3, beside=(b,), packed=False)
+        a, b = place(self._given, None)
+        facts, low = a.form(3, beside=(b,), packed=False)
         windows = self._order.windows
-        found = way(low, windows, *(self._order.moved(x.array) for x in self._given))
+        found = way(low.for_product(facts), windows, *(self._order.moved(x.array) for x in (a, b)))  # type: ignore[attr-defined]
         return Plan(
             operation="convolve", algebra=self.S, shape=self._shape, method=found.method, lowering=found.lowering,
             work=found.work, memory=found.memory, runner=partial(self._run, found.run), place=found.place,
@@ -147,7 +161,8 @@ class Convolution:
 
     def _run(self, run: Any, plan: Plan) -> Any:
         low, a = plan.lowering, self._given[0]
-        result = low.decode(np.ascontiguousarray(run()))
+        result = run()
+        result = low.decode(result if low.on_gpu else np.ascontiguousarray(result))
         if not low.drops_nan:
             refuse_overflow(low, result)
         return a.wrap(self._order.restored(result))
@@ -159,11 +174,9 @@ def _array(x: Any, S: Semiring, what: str) -> Dense:
     Raises
     ------
     SemiringError
-        If it is not an array in the host's memory.
+        If it is not an array.
     """
     given = operand(x, S, what)
-    if given.kind == "device":
-        raise SemiringError(f"{what} is on a GPU, and convolve computes on the CPU: pass {what}.get()")
     if not isinstance(given, Dense) or given.of_graph or given.labels is not None:
         raise SemiringError(f"{what} is of type {type(x).__name__}, and convolve takes arrays: pass the elements as a "
                             "NumPy array, such as .to_numpy()")

@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.shapes import convolve
 from semiring.shapes.convolve import part
 
 inf = np.inf
@@ -281,14 +280,3 @@ def test_the_work_is_counted(m: int, n: int, mode: str) -> None:
     first, count = part(m, n, mode)
     pairs = sum(first <= i + j < first + count for i in range(m) for j in range(n))
     assert sr.plan("convolve", np.ones(m), np.ones(n), sr.max_min, mode=mode).work == pairs
-
-
-def test_arrays_on_a_gpu_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stands for one has nothing but its kind: no element of it is touched."""
-
-    class OnDevice:
-        kind = "device"
-
-    monkeypatch.setattr(convolve, "operand", lambda x, S, what: OnDevice())
-    with pytest.raises(sr.SemiringError, match=r"a is on a GPU, and convolve computes on the CPU: pass a\.get\(\)"):
-        sr.convolve(np.ones(2), np.ones(2), sr.min_plus)

@@ -307,6 +307,27 @@ def rows_of(block: Any) -> Any:
     return cupy.ascontiguousarray(block)
 
 
+def in_words(array: Any) -> Any:
+    """A view of an array as numbers: CuPy has no kernels for records, whose elements get an axis of words, the last."""
+    if array.dtype.names is None:
+        return array
+    import cupy
+
+    size = next(n for n in (8, 4, 2, 1) if array.itemsize % n == 0)
+    shape = *array.shape, array.itemsize // size
+    return cupy.ndarray(shape, f"u{size}", array.data, (*array.strides, size))
+
+
+def in_c_order(array: Any) -> Any:
+    """The array itself if it lies in C order, else a copy that does."""
+    if array.flags.c_contiguous:
+        return array
+    import cupy
+
+    copy = cupy.ascontiguousarray(in_words(array))
+    return copy if array.dtype.names is None else cupy.ndarray(array.shape, array.dtype, copy.data)
+
+
 def empty_like_rows(block: Any) -> Any:
     """A matrix of the same shape and dtype in C order, holding anything."""
     import cupy

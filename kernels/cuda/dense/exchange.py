@@ -117,6 +117,7 @@ class Exchange:
 
     def look_at(self, A: Any, into: Report, last: bool = False) -> None:
         """Only look at an array of the data's dtype."""
+        A = A if A.ndim else A.reshape(1)
         if A.ndim == 2 and A.strides[0] == A.itemsize:
             A = A.T  # in the order in which it lies
         if A.size % LINE == 0 and A.size > FEW_ELEMENTS and A.flags.c_contiguous:
