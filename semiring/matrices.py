@@ -386,8 +386,9 @@ def matmul(
         Which entries are wanted; the others are zero, and are not computed unless that is faster. A mask is
         structural: an entry of a sparse matrix or graph counts if it is stored, whatever its value, and one of a
         `Matrix` if it is not the zero of its algebra. A dense array must be Boolean. A mask with names is put into the
-        order of A's and B's names. One matrix may serve as the mask of a stack, unless the answer would be sparse.
-        Products with a mask are computed on the CPU.
+        order of A's and B's names. One matrix may serve as the mask of a stack, unless the answer would be sparse. If A
+        or B is on a GPU, the mask may be there too, as a CuPy array or sparse matrix; with `argmax` all of them are on
+        the host.
     complement : bool
         Whether the entries that the mask does not mark are wanted instead.
 
@@ -395,10 +396,10 @@ def matmul(
     -------
     ndarray, csr_array, Matrix or Graph, shape (…, m, n)
         The type depends on what A, B and the mask are, never on their size. If both A and B are sparse, or if the mask
-        is sparse and not complemented, the answer is a SciPy `csr_array`, which stores no zero. Otherwise it is an
-        array of A's dtype and byte order, or of A's kind if that is another array type. If the rows and columns of both
-        are the same vertices, the answer keeps them: it is a `Graph` if it is sparse, and otherwise a `Matrix`. If A or
-        B is packed, the answer is packed.
+        is sparse and not complemented, the answer is a SciPy `csr_array`, which stores no zero; on a GPU it is CuPy's
+        ``csr_matrix``. Otherwise it is an array of A's dtype and byte order, or of A's kind if that is another array
+        type. If the rows and columns of both are the same vertices, the answer keeps them: it is a `Graph` if it is
+        sparse, and otherwise a `Matrix`. If A or B is packed, the answer is packed.
     argmax : ndarray of int32, or csr_array, shape (…, m, n)
         If wanted; the least of several k, −1 where c_ij is zero. If the answer is sparse, it has the answer's entries.
 

@@ -195,8 +195,8 @@ def _ends(rows: Operand, columns: Operand) -> tuple[Sequence[Any] | None, Sequen
     return rows.names or columns.names, columns.names or rows.names
 
 
-def read_mask(mask: Mask) -> Wanted:
-    """Read a mask of any kind.
+def read_mask(mask: Mask, on_gpu: bool = False) -> Wanted:
+    """Read a mask of any kind; one of packed bits may be on a GPU, if the product is computed there.
 
     Raises
     ------
@@ -213,12 +213,10 @@ def read_mask(mask: Mask) -> Wanted:
     given, complement = mask.given, mask.complement
     names = None
     refuse_table(given, "mask")
-    if is_on_gpu(given) or type(given).__module__.startswith("cupyx."):
-        raise SemiringError("mask is in a GPU's memory, and masked products are computed on the CPU: pass mask.get()")
+    elsewhere = is_on_gpu(given) or type(given).__module__.startswith("cupyx.")
+    if elsewhere or (isinstance(given, PackedMatrix) and given.device != "cpu" and not on_gpu):
+        raise SemiringError("mask is in a GPU's memory, and the product is not computed there: pass mask.get()")
     if isinstance(given, PackedMatrix):
-        if given.device != "cpu":
-            raise SemiringError("mask is in a GPU's memory, and masked products are computed on the CPU: pass "
-                                "mask.get()")
         return Wanted(given, given.shape, complement)
     if isinstance(given, Operand):
         return _prepared(given, complement)
@@ -246,7 +244,7 @@ def read_mask(mask: Mask) -> Wanted:
 def _prepared(given: Operand, complement: bool) -> Wanted:
     """The mask of a prepared matrix: its stored entries, or those of an array that are not zero."""
     if given.on_gpu:
-        raise SemiringError("mask is in a GPU's memory, and masked products are computed on the CPU: prepare it there")
+        raise SemiringError("mask is in a GPU's memory, and the product is not computed there: prepare it on the host")
     if given.kind == "sparse":
         rows = given.rows  # type: ignore[attr-defined]
         return Wanted((rows.offsets, rows.columns), given.shape, complement, given.names, given.names)

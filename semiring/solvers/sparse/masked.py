@@ -39,7 +39,7 @@ from semiring.kernels.numpy.structure import rows_of
 from semiring.machine.threads import cpu_place
 from semiring.operands.align import same_dtype, same_vertices
 from semiring.operands.convert import as_dense, as_packed
-from semiring.operands.devices import is_on_gpu, require_gpu
+from semiring.operands.devices import is_on_gpu
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 from semiring.operands.wanted import Pattern, Wanted, read_mask, told
@@ -48,6 +48,7 @@ from ..dense.products import Product, can_hold, finish_product, product_shape
 from ..forms import affordable_sums, plain_form, refuse_overflow
 from ..plan import Plan
 from ..task import Task, compute, first_offer
+from .masked_on_gpu import offer as offer_on_gpu
 from .products import facts_of, rows_in
 
 DOTS, ROWS, SELECT = "dot products", "rows under the mask", "product, then select"
@@ -75,11 +76,12 @@ class Given(NamedTuple):
 def offer(task: Task) -> Plan:
     """A product under a mask."""
     assert task.options.mask is not None
-    if any(given.on_gpu for given in task.given) or task.options.device == "gpu":
-        refuse_gpu(task)
-    wanted = read_mask(task.options.mask)
+    there = any(given.on_gpu for given in task.given) or task.options.device == "gpu"
     if task.kind == "packed":
-        return _packed(task, wanted)
+        return _packed(task, read_mask(task.options.mask, there))
+    if there:
+        return offer_on_gpu(task)
+    wanted = read_mask(task.options.mask)
     given = read_given(task, wanted)
     facts, dtype = facts_of(task.operands, task.options.check), given.A.dtype
     low = plain_form(task.S, dtype, facts, 3)
@@ -103,13 +105,6 @@ def _plan(
         place=cpu_place(None if low.compiled else 1), work=terms, memory=memory, runner=run,
         seconds=seconds if len(seconds) > 1 else {}, reasons={"method": told(given.wanted)},
     )
-
-
-def refuse_gpu(task: Task) -> None:
-    if not any(given.on_gpu for given in task.given):
-        require_gpu(task.S, "gpu", task.operands[0].dtype)
-    raise SemiringError("a product with a mask is computed on the CPU: leave out device='gpu', and pass a CuPy array "
-                        "as A.get()")
 
 
 def read_given(task: Task, wanted: Wanted) -> Given:

@@ -20,6 +20,7 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.masked import Pattern
 from semiring.kernels.numpy.structure import rows_of
 from semiring.machine.threads import cpu_place
+from semiring.operands.devices import require_gpu
 from semiring.operands.wanted import read_mask, told
 
 from ..dense.products import finish_product, returned
@@ -27,7 +28,7 @@ from ..dense.winners import NONE, Best, kept_winners, refuse_argmax, sparse_spar
 from ..forms import plain_form, refuse_overflow
 from ..plan import Plan
 from ..task import Task, compute
-from .masked import SELECT, Given, marked, read_given, refuse_gpu, stored, without_mask, wrapped
+from .masked import SELECT, Given, marked, read_given, stored, without_mask, wrapped
 from .products import facts_of
 
 TERMS = "terms of wanted entries"
@@ -39,7 +40,7 @@ def offer(task: Task) -> Plan:
     assert task.options.mask is not None
     refuse_argmax(task)
     if any(given.on_gpu for given in task.given) or task.options.device == "gpu":
-        refuse_gpu(task)
+        _refuse_gpu(task)
     wanted = read_mask(task.options.mask)
     given = read_given(task, wanted)
     low = plain_form(task.S, given.A.dtype, facts_of(task.operands, task.options.check), 3).interpreted
@@ -51,6 +52,13 @@ def offer(task: Task) -> Plan:
         place=cpu_place(1), work=float(given.wanted.count if few else size) * given.shape.depth,
         memory=size * (given.A.dtype.itemsize + NONE.itemsize), runner=run, reasons={"method": told(given.wanted)},
     )
+
+
+def _refuse_gpu(task: Task) -> None:
+    if not any(given.on_gpu for given in task.given):
+        require_gpu(task.S, "gpu", task.operands[0].dtype)
+    raise SemiringError("a product with a mask and argmax=True is computed on the CPU: leave out device='gpu', and "
+                        "pass a CuPy array as A.get()")
 
 
 def _by_entries(task: Task, given: Given, plan: Plan) -> tuple[Any, Any]:

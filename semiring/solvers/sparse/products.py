@@ -202,7 +202,7 @@ def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:
 
     dtype = same_dtype(*task.operands)
     shape = _shape(task.operands, dtype, task.arguments[0], False)
-    rows = _device_rows(A)
+    rows = device_rows(A)
     dense = [as_dense(on_device(given)) for given in task.operands[1:]]
     facts = examine(S, dtype, [(A.what, rows.values), *((given.what, given.array) for given in dense)])
     low = lowering_for(S, dtype, facts)
@@ -221,7 +221,7 @@ def _run_on_gpu(task: Task, low: Any, rows: Any, dense: list[Dense], shape: Any,
     return _finish(task, low, times_dense(low, rows, B.reshape(shape.operands[1]), start).reshape(shape.final))
 
 
-def _device_rows(A: Operand) -> Any:
+def device_rows(A: Operand) -> Any:
     """Compressed rows on the device; CuPy's may have several entries at a place, since ⊗ distributes over ⊕."""
     import cupy
 
