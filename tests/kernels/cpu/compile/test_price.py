@@ -22,8 +22,10 @@ from semiring.kernels.cpu.bits import choose as packed
 from semiring.kernels.cpu.compile import price
 from semiring.kernels.cpu.compile.cache import RENTS, cache_directory, kept_rents
 from semiring.kernels.cpu.compile.price import COMPILE, IMPORT, Code, always, has_numba, when
+from semiring.kernels.cpu.dense import step_gradients
 from semiring.kernels.cpu.sparse import structure
 from semiring.kernels.facts import Facts
+from semiring.sequence_gradients import forward_gradients
 
 loaded = pytest.mark.parametrize("loaded", [False, True], ids=["Numba is not loaded", "Numba is loaded"])
 
@@ -332,8 +334,13 @@ def test_what_is_looked_for_on_disk_is_what_compiling_leaves_there() -> None:
         structure.state_of(*rows, 2)
         structure.transposed(*rows, 2)
         structure.product_structure(rows, rows, 2)
+        for S in (sr.log, sr.max_plus):
+            x, A = np.zeros(2), np.zeros((2, 2))
+            y = sr.forward(x, A, S, steps=1)
+            forward_gradients(S, y, y, x, A, steps=1)
     codes = {purpose: code_of(bottleneck if purpose == "spanning tree" else low, purpose) for purpose in PURPOSES}
     codes |= {"bits": packed.CODE, "rows of": structure.CODE}
+    codes |= {"derivatives": step_gradients.LINEAR, "those of winners": step_gradients.FOLLOW}
     for purpose, code in codes.items():
         names = list(code._names())
         assert names, purpose
