@@ -25,7 +25,7 @@ class Reductions(Elementwise):
         ----------
         x : array_like, sparse matrix, graph or Matrix, any shape
             Elements; tuples are records. Python objects are in lists, or alone. What a sparse matrix or
-            a graph does not store is zero.
+            a graph does not store is zero. The sum of an array on a GPU is computed there, and stays there.
         axis : int or tuple of int, optional
             The axes that go; negative ones count from the end. Default: all.
         keepdims : bool
@@ -33,7 +33,7 @@ class Reductions(Elementwise):
         initial : element, optional
             An element that is added too.
         out : ndarray, of the shape and dtype of the answer, optional
-            Takes the answer, and is returned.
+            Takes the answer, and is returned. It is on a GPU if x is.
 
         Returns
         -------
@@ -44,7 +44,7 @@ class Reductions(Elementwise):
         ------
         SemiringError
             If something is not an element (with its place), an axis is out of bounds or given twice, the algebra cannot
-            live in the dtype, a sum of integers leaves it, or x is on a GPU.
+            live in the dtype, a sum of integers leaves it, or x is sparse and on a GPU.
 
         Notes
         -----
@@ -121,11 +121,12 @@ class Reductions(Elementwise):
         Parameters
         ----------
         x : array_like or Matrix, any shape
-            Elements; tuples are records. Python objects are in lists.
+            Elements; tuples are records. Python objects are in lists. The prefixes of an array on a GPU are computed
+            there, and stay there.
         axis : int, optional
             Default: all elements in one sequence, the last axis running fastest.
         out : ndarray, of the shape and dtype of the answer, optional
-            Takes the answer, and is returned.
+            Takes the answer, and is returned. It is on a GPU if x is.
 
         Returns
         -------

@@ -10,12 +10,15 @@ from typing import Any
 from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import cpu_place
+from semiring.operands.device import Device
 from semiring.operands.sparse import Sparse
 from semiring.solvers.forms import plain_form
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import own_algebra
 
+from . import device
 from .folding import fold_of
 from .planned import Computation
 from .sums import NEEDS, VERBS, accumulated, read_accumulated, read_reduced, reduced
@@ -48,6 +51,9 @@ def _reduced(op: str, x: Any, S: Semiring | str | None, axis: Any, keepdims: Any
         given, axes, shape = read_reduced(x, over, op, axis, keepdims)
         if isinstance(given, Sparse):
             return _plan(over, VERBS[op][0], given, shape, "runs of stored entries", given.nnz, out, run)
+        if isinstance(given, Device):
+            return _plan(over, VERBS[op][0], given, shape, "one pass over the GPU's memory", given.array.size, out, run,
+                         device.form(over, op, given.dtype))
         method = fold_of(over, op, given.dtype).method(given.array, axes)
         return _plan(over, VERBS[op][0], given, shape, method, given.array.size, out, run)
 
@@ -60,6 +66,9 @@ def _accumulated(op: str, x: Any, S: Semiring | str | None, axis: Any, out: Any)
 
     def plan() -> Plan:
         given, number, shape = read_accumulated(x, over, op, axis)
+        if isinstance(given, Device):
+            return _plan(over, VERBS[op][1], given, shape, "chunks, and what stands before them", given.array.size,
+                         out, run, device.form(over, op, given.dtype))
         method = fold_of(over, op, given.dtype).running_method(given.array.reshape(shape), number)
         return _plan(over, VERBS[op][1], given, shape, method, given.array.size, out, run)
 
@@ -68,12 +77,13 @@ def _accumulated(op: str, x: Any, S: Semiring | str | None, axis: Any, out: Any)
 
 
 def _plan(
-    S: Semiring, verb: str, given: Any, shape: tuple[int, ...], method: str, work: int, out: Any, run: Callable[[], Any]
+    S: Semiring, verb: str, given: Any, shape: tuple[int, ...], method: str, work: int, out: Any,
+    run: Callable[[], Any], low: Lowering | None = None,
 ) -> Plan:
     return Plan(
-        operation=verb, algebra=S, shape=shape, method=method, lowering=plain_form(S, given.dtype, Facts(), 3),
+        operation=verb, algebra=S, shape=shape, method=method, lowering=low or plain_form(S, given.dtype, Facts(), 3),
         work=float(work), memory=0 if out is not None else product(shape) * given.dtype.itemsize,
-        runner=lambda plan: run(), place=cpu_place(),
+        runner=lambda plan: run(), place=cpu_place() if low is None else "",
         needs=NEEDS if verb in PREFIXES else ("", ""), nnz=given.nnz if isinstance(given, Sparse) else None,
     )
 

@@ -3,6 +3,7 @@
     x   read as an operand        arrays, lists, matrices with names, sparse matrices, packed bits
       → axes                      those that go; the others stay in their order
       → folded                    pieces that stay in the cache, whose elements are examined on the way
+        or on a GPU               where the array is (device.py)
       → answer                    in the dtype of x, with `initial` before it, in `out`
 """
 
@@ -28,8 +29,9 @@ from semiring.graphs.texts import clip_repr
 from semiring.kernels.numpy.folds import NotElements, folded_runs
 from semiring.machine.memory import require
 from semiring.operands.convert import as_dense
-from semiring.operands.dense import read_array
+from semiring.operands.dense import Dense, read_array
 from semiring.operands.device import Device
+from semiring.operands.devices import is_on_gpu
 from semiring.operands.examine import examine
 from semiring.operands.held import of_held
 from semiring.operands.operand import Operand
@@ -39,6 +41,7 @@ from semiring.solvers.dense.products import can_hold
 from semiring.solvers.forms import written
 from semiring.solvers.task import UNCHECKED_BYTES
 
+from . import device
 from .folding import Fold, fold_of
 from .short import LARGEST, short
 
@@ -64,26 +67,31 @@ def reduced(S: Semiring, op: str, x: Any, axis: Any, keepdims: Any, initial: Any
             raise SemiringError(f"x has no element along axis {empty}, and {S.name} has no one, which a product "
                                 "without factors would be; declare it with one=, or pass initial=")
         result = full(np.empty(wide, given.dtype), neutral)
+        result = device.upload(result) if given.on_gpu else result
+    elif isinstance(given, Device):
+        result = _on_device(given, fold, axes, before)
     else:
         result = _of_entries(given, fold, axes) if isinstance(given, Sparse) else _computed(given, fold.along, axes)
         result = result.reshape(wide)
         if before is not None:
             result = np.asarray(fold.operate(full(result, before), result))
     result = result.reshape(shape)
-    _refuse_nan(fold, result)
+    if not given.on_gpu:
+        _refuse_nan(fold, result)
     return _answer(given, x, result, out)
 
 
 def accumulated(S: Semiring, op: str, x: Any, axis: Any, out: Any) -> Any:
     """The ⊕ or ⊗ of all elements up to each: see `Semiring.cumsum` and `Semiring.cumprod`."""
     given, number, shape = read_accumulated(x, S, op, axis)
-    array = given.array.reshape(shape)
+    array, fold = given.array.reshape(shape), fold_of(S, op, given.dtype)
     _check_out(out, shape, given)
+    if isinstance(given, Device):
+        result = device.prefixes(given, op, number, array, lambda copy: _prefixes(copy, fold, number, shape))
+        return _answer(given, x, result, out)
     if out is None and array.nbytes > UNCHECKED_BYTES:
         require(array.nbytes, *NEEDS)
-    fold = fold_of(S, op, given.dtype)
-    result = _computed(given, fold.prefixes, number, array)
-    _refuse_nan(fold, result)
+    result = _prefixes(given, fold, number, shape)
     if out is None and isinstance(x, Matrix) and result.shape == given.shape:
         return x._with(Array(given.in_callers_dtype(result), x.semiring), x.row_names, x.column_names)
     if out is None and given.of_graph and result.shape == given.shape:
@@ -169,9 +177,11 @@ def _read(x: Any, S: Semiring, verb: str) -> Any:
             of_graph=True)
     else:
         given = operand(x, S, "x")
-    if given.on_gpu or isinstance(given, (Device, DeviceSparse)):
-        raise SemiringError(f"{S.name}.{verb} computes in the host's memory, and x is on a GPU: pass x.get()")
-    if isinstance(given, Sparse):
+    if isinstance(given, DeviceSparse) or (given.on_gpu and not isinstance(given, Device)):
+        kind = "sparse" if isinstance(given, DeviceSparse) else "of packed bits"
+        raise SemiringError(f"{S.name}.{verb} computes with arrays on a GPU, and x is {kind} there: pass a CuPy array, "
+                            "or a matrix in the host's memory")
+    if isinstance(given, (Sparse, Device)):
         return given
     given = as_dense(given)
     if given.dtype == object:  # operations on what is not an element would raise errors of their own
@@ -210,8 +220,12 @@ def _check_out(out: Any, shape: tuple[int, ...], given: Operand) -> None:
     SemiringError
         Likewise.
     """
-    if out is not None and not (isinstance(out, np.ndarray) and can_hold(out, shape, given.S, given.dtype)):
-        raise SemiringError(f"out must be a writable, unmasked {dtype_text(given.dtype)} array of shape {shape}")
+    if out is None:
+        return
+    there = given.on_gpu
+    if is_on_gpu(out) != there or not can_hold(out, shape, given.S, given.dtype):
+        where = ", on the GPU as x is" if there else ""
+        raise SemiringError(f"out must be a writable, unmasked {dtype_text(given.dtype)} array of shape {shape}{where}")
 
 
 def _computed(given: Any, fold: Callable[..., np.ndarray], axes: Any, array: np.ndarray | None = None) -> np.ndarray:
@@ -226,6 +240,32 @@ def _computed(given: Any, fold: Callable[..., np.ndarray], axes: Any, array: np.
         if given.dtype != object:
             raise
         raise SemiringError(f"{given.S.name}: the operation is not defined for all these objects together: {e}") from e
+
+
+def _prefixes(given: Any, fold: Fold, number: int, shape: tuple[int, ...]) -> np.ndarray:
+    """All prefixes along an axis of the operand in this shape; refuse what has no value."""
+    result = _computed(given, fold.prefixes, number, given.array.reshape(shape))
+    _refuse_nan(fold, result)
+    return result
+
+
+def _on_device(given: Device, fold: Fold, axes: tuple[int, ...], before: Any) -> Any:
+    """Fold an array on a GPU, with an element before each result; refuse what the host refuses."""
+
+    def by_host(copy: Dense) -> np.ndarray:
+        array = copy.array if copy.shape else copy.array.reshape(1)
+        result = _computed(copy, fold.along, axes if copy.shape else (0,), array)
+        result = result.reshape([n for a, n in enumerate(copy.shape) if a not in axes])
+        _refuse_nan(fold, result)
+        return result
+
+    def pair_by_host(copy: Dense) -> np.ndarray:  # the second one is a result, which may be outside of the carrier
+        result = np.asarray(fold.operate(copy.array[0], copy.array[1]))
+        _refuse_nan(fold, result)
+        return result
+
+    result = device.along(given, fold.op, axes, by_host)
+    return result if before is None else device.before(before, given, fold.op, result, pair_by_host)
 
 
 def _of_entries(given: Sparse, fold: Fold, axes: tuple[int, ...]) -> np.ndarray:

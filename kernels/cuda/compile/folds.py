@@ -1,4 +1,4 @@
-"""CUDA source of folds along axes, and the numbers of their geometry; folds.cu has the kernels."""
+"""CUDA source of folds along axes, and the numbers of their geometry; folds.cu and prefixes.cu have the kernels."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ RUN = 16  # bytes that a thread loads at once
 HELD = 64  # bytes of elements that a thread holds, if these are small
 MOST_ITEMS = 16
 SHARED = 32 << 10  # bytes of shared memory in which a block joins what its threads have folded
+MOST_SHARED = 44 << 10  # … and in which it holds the elements of prefixes
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,18 @@ def fold_geometry(given: int, part: int, powers: bool) -> FoldGeometry | None:
     return FoldGeometry(vector, max(vector, 1 << items.bit_length() - 1), threads, 4 if value <= 8 else 1)
 
 
-def fold_source(low: CudaLowering, op: str, geometry: FoldGeometry, looks: bool, ordered: bool) -> str:
-    """The source of folds.
+def prefix_geometry(folded: FoldGeometry, value: int, part: int) -> FoldGeometry:
+    """The geometry of prefixes beside that of folds: a block holds what it reads, and a part for each thread."""
+    threads = folded.THREADS
+    while threads * ((folded.ITEMS + 1) * value + part) > MOST_SHARED:
+        threads //= 2
+    return replace(folded, THREADS=threads)
+
+
+def fold_source(
+    low: CudaLowering, op: str, geometry: FoldGeometry, looks: bool, ordered: bool, file: str = "folds"
+) -> str:
+    """The source of folds, or of prefixes.
 
     Parameters
     ----------
@@ -66,6 +77,7 @@ def fold_source(low: CudaLowering, op: str, geometry: FoldGeometry, looks: bool,
         Whether elements and answers are data, which are looked at on the way; else they are in storage.
     ordered : bool
         Whether operands keep their order.
+    file : {"folds", "prefixes"}
     """
     form = low.log_sum if op == "add" else None
     outputs = (low.add if op == "add" else low.scale).outputs
@@ -84,8 +96,8 @@ def fold_source(low: CudaLowering, op: str, geometry: FoldGeometry, looks: bool,
     numbers = geometry.constants() + "#define FLAGS_ONLY\n"
     for constant, is_so in (("LOOKS", looks), ("ORDERED", ordered)):
         numbers += f"constexpr bool {constant} = {'true' if is_so else 'false'};\n"
-    numbers += file_text("dense/found.cuh") + file_text("dense/runs.cuh")
-    return Program(low.components, "".join(lines)).source(numbers, "dense/folds.cu")
+    numbers += "".join(file_text(f"dense/{name}.cuh") for name in ("found", "runs", "folds"))
+    return Program(low.components, "".join(lines)).source(numbers, f"dense/{file}.cu")
 
 
 def _doubts(low: CudaLowering, op: str, looks: bool) -> tuple[str, str]:

@@ -31,6 +31,7 @@ LEAST_TILES = 4  # loads of a thread, at least, in a part of a line
 LEAST_ROWS = 4  # rows of a thread in a part
 LINE = 32  # threads of a line, or side by side, if there are so many terms, or columns
 FULL = 1024  # threads of a multiprocessor, at least, that keep its memory busy
+MOST_TAKEN = 48  # sums that a thread adds up one after the other, if ∘ rounds
 CACHED = 128  # bytes of a line of the cache
 GROUPS = 3  # groups of axes, besides the one that is folded, that a launch takes
 
@@ -68,6 +69,7 @@ class Folds:
             raise ValueError("an element has more bytes than threads of a block could join")
         self.geometry: FoldGeometry = geometry
         self.ordered = not _commutes(low, op)
+        self.rounds = any(c.kind == "f" for c in low.components) and not (op == "add" and low.algebra.selective)
 
     def along(self, x: Any, axes: Sequence[int], found: Report | None = None) -> Any:
         """Fold along some axes, ascending, none of them empty, nor is another one.
@@ -111,7 +113,7 @@ class Folds:
         while going and strides[going[-1]] == step * length:
             length *= shape[going[-1]]
             order.remove(going.pop())
-        groups = _joined([Group(shape[a], strides[a]) for a in order])
+        groups = joined([Group(shape[a], strides[a]) for a in order])
         if len(groups) > GROUPS:
             return False
         parts = self._first(x.data.ptr, Group(length, step), groups, not going, out, report)
@@ -136,16 +138,16 @@ class Folds:
             lanes, chunk = self._lines(terms.length, lines, g.VECTOR if whole else 1)
             blocks, parts = -(-lines // (g.THREADS // lanes)), -(-terms.length // chunk)
             target, how, kept = self._target(parts, lines, last, out)
-            self._function("fold_lines")(
+            self.function("fold_lines")(
                 blocks * parts, 1, place, terms.stride, terms.length, chunk, lines, n_0, s_0, n_1, s_1, s_2, lanes,
                 target, how | RUNS * whole, report,
             )
         else:
             whole = whole and s_0 == size and not n_0 % g.VECTOR and not terms.stride % run
-            across, strips, chunk = self._rows(terms.length, n_0, n_1 * n_2, g.VECTOR if whole else 1)
+            across, strips, chunk = self._rows(terms.length, n_0, n_1 * n_2, g.VECTOR if whole else 1, True)
             parts = -(-terms.length // chunk)
             target, how, kept = self._target(parts, lines, last, out)
-            self._function("fold_rows")(
+            self.function("fold_rows")(
                 strips * n_1 * n_2 * parts, 1, place, terms.stride, terms.length, chunk, n_0, s_0, n_1, s_1, n_1 * n_2,
                 s_2, across, target, how | RUNS * whole, report,
             )
@@ -155,10 +157,10 @@ class Folds:
         self, kept: Any, terms: int, outer: int, columns: int, last: bool, out: Any, report: int
     ) -> Any:
         """Join parts, which lie in the order (outer, terms, columns)."""
-        across, strips, chunk = self._rows(terms, columns, outer, 1)
+        across, strips, chunk = self._rows(terms, columns, outer, 1, False)
         parts = -(-terms // chunk)
         target, how, more = self._target(parts, outer * columns, last, out)
-        self._function("join_rows")(
+        self.function("join_rows")(
             strips * outer * parts, 1, kept.ptr, terms, chunk, columns, outer, across, target, how, report
         )
         return self._join(more, parts, 1, outer * columns, last, out, report) if parts > 1 else more
@@ -172,31 +174,36 @@ class Folds:
 
     def _lines(self, terms: int, lines: int, unit: int) -> tuple[int, int]:
         """Threads of a line, and terms of a part of it."""
-        g, lanes = self.geometry, min(LINE, _power_of_two(-(-terms // unit)))
+        g, lanes = self.geometry, min(LINE, power_of_two(-(-terms // unit)))
         few = multiprocessors() * FULL
         while lanes < g.THREADS and (2 * lanes * g.ITEMS * LEAST_TILES <= terms
                                      or (lines * lanes < few and lanes * unit < terms)):
             lanes *= 2
         blocks = -(-lines // (g.THREADS // lanes))
         parts = max(min(multiprocessors() * WAVES // blocks, terms // (lanes * g.ITEMS * LEAST_TILES)), 1)
+        if self.rounds:
+            parts = max(parts, -(-terms // (lanes * g.ITEMS * MOST_TAKEN)))
         step = lanes * unit
         chunk = -(-terms // (parts * step)) * step
         if self.ordered and parts > 1:  # the terms of a thread are neighbours, and are to lie in one line of the cache
             chunk = min(chunk, lanes * max(g.ITEMS, CACHED // self.dtype.itemsize))
         return lanes, chunk
 
-    def _rows(self, terms: int, columns: int, outer: int, unit: int) -> tuple[int, int, int]:
+    def _rows(self, terms: int, columns: int, outer: int, unit: int, reads: bool) -> tuple[int, int, int]:
         """Threads side by side, strips of columns, and terms of a part."""
-        g, wide = self.geometry, min(self.geometry.THREADS, _power_of_two(columns // unit))
+        g, wide = self.geometry, min(self.geometry.THREADS, power_of_two(columns // unit))
         across = min(LINE, wide)
         while across < wide and g.THREADS // across * LEAST_ROWS > terms:
             across *= 2
         strips, down = -(-columns // (across * unit)), g.THREADS // across
         parts = max(min(multiprocessors() * WAVES // (strips * outer), terms // (down * LEAST_ROWS * LEAST_TILES)), 1)
+        if self.rounds:
+            parts = max(parts, -(-terms // (down * (g.ITEMS // unit if reads else 1) * MOST_TAKEN)))
         return across, strips, -(-terms // parts)
 
     @lru_cache(8)  # noqa: B019 (kernels live as long as the process)
-    def _function(self, name: str) -> Function:
+    def function(self, name: str) -> Function:
+        """A kernel of folds.cu."""
         return self._module.function(name, self.geometry.THREADS)
 
     @cached_property
@@ -219,7 +226,7 @@ def _commutes(low: CudaLowering, op: str) -> bool:
     return not S.product_only or (S.traced is not None and commutes(S.traced.add))
 
 
-def _joined(groups: Sequence[Group]) -> list[Group]:
+def joined(groups: Sequence[Group]) -> list[Group]:
     """The same axes, outermost first, with those as one that lie together."""
     found: list[Group] = []
     for length, stride in groups:
@@ -229,7 +236,7 @@ def _joined(groups: Sequence[Group]) -> list[Group]:
     return found
 
 
-def _power_of_two(least: int) -> int:
+def power_of_two(least: int) -> int:
     """The smallest that is not below a number."""
     return 1 << max(least - 1, 0).bit_length()
 

@@ -49,7 +49,7 @@ def texts() -> list[str]:
         text.product(g, whole_tiles=False), text.panels(), text.elements(), text.winners(g),
         words.product(product_geometries(words.size, words.weight)[0], whole_tiles=False), exchange_source(low),
         thin_source(low, thin_geometries(text.size, text.weight, False)[0], "STACK", looks=True),
-        fold_source(low, "add", folded, looks=True, ordered=False),
+        *(fold_source(low, "add", folded, looks=True, ordered=False, file=name) for name in ("folds", "prefixes")),
         chain_source(low, sequences, looks=True, reverse=False),
         word_filler(np.dtype("?")), rank_source(np.dtype("f4"), np.dtype("u2")), gradients.source(general, -1.0),
         *(geometry.source() for geometry in (*GEOMETRIES.values(), WORDS, CLOSE, entries.geometry(1, 4))),

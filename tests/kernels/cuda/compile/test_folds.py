@@ -10,9 +10,17 @@ from gpu import nvrtc
 
 import semiring as sr
 from semiring.kernels.cuda.choose import without_facts
-from semiring.kernels.cuda.compile.folds import HELD, SHARED, fold_geometry, fold_source
+from semiring.kernels.cuda.compile.folds import (
+    HELD,
+    MOST_SHARED,
+    SHARED,
+    fold_geometry,
+    fold_source,
+    prefix_geometry,
+)
 from semiring.kernels.cuda.compile.program import OPTIONS
 from semiring.kernels.cuda.dense.folds import Folds
+from semiring.kernels.cuda.dense.prefixes import Prefixes
 
 NAMES = [name for name, S in sr.catalogue.items() if S.traced]
 needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
@@ -28,8 +36,9 @@ def sources(S: sr.Semiring, dtype: np.dtype) -> list[str]:
     low, found = without_facts(S, dtype), []
     for op in ("add", "mul"):
         for looks in (True, False):
-            kernel = Folds(low, op, looks)
-            found.append(fold_source(low, op, kernel.geometry, looks, kernel.ordered))
+            kernel = Prefixes(low, op, looks)
+            for geometry, file in ((kernel.folds.geometry, "folds"), (kernel.geometry, "prefixes")):
+                found.append(fold_source(low, op, geometry, looks, kernel.folds.ordered, file))
     return found
 
 
@@ -39,6 +48,8 @@ def test_geometries(given: int, part: int, powers: bool) -> None:
     g = fold_geometry(given, part, powers)
     assert g is not None and g.ITEMS % g.VECTOR == 0 and g.VECTOR * given <= max(16, given)
     assert g.THREADS * g.VECTOR * part <= SHARED and g.ITEMS * given <= max(HELD, given) and g.THREADS >= 32
+    value = part // 2 if powers else part
+    assert prefix_geometry(g, value, part).THREADS * ((g.ITEMS + 1) * value + part) <= MOST_SHARED
 
 
 def test_an_element_that_is_too_large_has_no_geometry() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from gpu.compiled import Compiled, is_available
 from gpu.host import Host
+from gpu.sums import CASES, LAYOUTS, Report, numbers, on_host
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -21,39 +22,6 @@ from semiring.kernels.cuda.dense.folds import Folds
 from semiring.kernels.numpy.folds import folded
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
-
-TRIANGULAR = sr.Semiring(  # matrices [[p, q], [∞, r]] over min-plus, which do not commute
-    "triangular", zero=(np.inf, np.inf, np.inf), one=(0, np.inf, 0), fields={"p": "f8", "q": "f8", "r": "f8"},
-    add=lambda x, y: tuple(np.minimum(a, b) for a, b in zip(x, y, strict=True)),
-    mul=lambda x, y: (x[0] + y[0], np.minimum(x[0] + y[1], x[1] + y[2]), x[2] + y[2]),
-)
-SOFT_MIN = sr.Semiring(
-    "soft minimum", add=lambda a, b: -np.logaddexp(-a, -b), mul=np.add, zero=np.inf, product_only=True
-)
-CASES = {
-    "min-plus f4": (sr.min_plus, "f4", "add"), "plus-times f8": (sr.plus_times, "f8", "add"),
-    "log f4": (sr.log, "f4", "add"), "soft minimum f8": (SOFT_MIN, "f8", "add"), "boolean": (sr.boolean, "?", "add"),
-    "counting i4": (sr.counting, "i4", "add"), "counting u1": (sr.counting, "u1", "add"),
-    "product i8": (sr.min_plus, "i8", "mul"), "viterbi f4": (sr.viterbi, "f4", "mul"),
-    "triangular": (TRIANGULAR, [(c, "f8") for c in "pqr"], "mul"),
-    "triangular sums": (TRIANGULAR, [(c, "f8") for c in "pqr"], "add"),
-}
-
-
-class Report:
-    """What launches write about the data."""
-
-    def __init__(self, host: Host):
-        self.lines = host.array(np.zeros(4, "i8"))
-        self.host = self.lines.data.ptr
-
-    def clear(self) -> None:
-        self.lines[...] = 0
-
-    @property
-    def flags(self) -> int:
-        return int(self.lines.tolist()[2])
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -79,48 +47,12 @@ def kernels(name: str, looks: bool = True) -> tuple[sr.Semiring, Folds]:
     return S, Folds(without_facts(S, np.dtype(dtype)), op, looks)
 
 
-def numbers(S: sr.Semiring, dtype: Any, shape: tuple[int, ...], seed: int) -> np.ndarray:
-    """Elements whose sums and products are exact, but for logarithms; products of them do not vanish."""
-    rng, kind = np.random.default_rng(seed), np.dtype(dtype)
-    found = np.empty(shape, kind)
-    if kind.names:
-        for field in kind.names:
-            found[field] = rng.integers(0, 9, shape)
-    elif S in (sr.log, SOFT_MIN):
-        found[...] = rng.normal(size=shape, scale=9)
-    elif S is sr.viterbi:
-        found[...] = np.where(rng.random(shape) < 0.001, 0.5, 1)
-    elif kind.kind == "u":
-        found[...] = rng.random(shape) < 0.001
-    else:
-        found[...] = rng.integers(0, 9, shape)
-    return found
-
-
 def wanted(S: sr.Semiring, op: str, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     """The fold of neighbours in pairs."""
     A, found = S.over(x.dtype), x
     for axis in sorted(axes, reverse=True):
         found = folded(getattr(A, op), found, axis)
     return found.reshape([n for a, n in enumerate(x.shape) if a not in axes])
-
-
-def on_host(host: Host, x: np.ndarray, layout: str) -> Any:
-    """The array in memory in C order, with its axes the other way round, with gaps, or backwards."""
-    if layout == "reversed axes":
-        return host.array(np.array(x.transpose(), order="C")).transpose()
-    if layout == "gaps" and x.ndim:
-        wide = host.array(np.zeros([2 * n + 1 for n in x.shape], x.dtype))
-        part = wide[tuple(slice(1, None, 2) for _ in x.shape)]
-        part[...] = x
-        return part
-    if layout == "backwards" and x.ndim:
-        return host.array(np.ascontiguousarray(x[..., ::-1]))[..., ::-1]
-    if layout == "shifted" and x.ndim:
-        wide = host.array(np.zeros((*x.shape[:-1], x.shape[-1] + 1), x.dtype))
-        wide[..., 1:] = x
-        return wide[..., 1:]
-    return host.array(x)
 
 
 def compare(host: Host, name: str, shape: tuple[int, ...], axes: tuple[int, ...], layout: str, seed: int = 0) -> None:
@@ -136,7 +68,6 @@ def compare(host: Host, name: str, shape: tuple[int, ...], axes: tuple[int, ...]
         np.testing.assert_array_equal(got, want)
 
 
-LAYOUTS = ("C", "reversed axes", "gaps", "backwards", "shifted")
 
 
 @settings(max_examples=60, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
