@@ -125,9 +125,10 @@ def read_given(task: Task, wanted: Wanted) -> Given:
         advice = "pass A.toarray() with the algebra's zero filled in" if both else "pass mask.toarray() != 0"
         raise SemiringError(f"the product under the mask is sparse: accumulate and out need a dense "
                             f"{'operand' if both else 'mask'}; {advice}")
-    if as_rows and dtype.kind in "OV" and not same_vertices(A, B):
-        raise SemiringError(f"a sparse product over {task.S.name} would have {'records' if dtype.names else 'objects'} "
-                            "as elements, which no SciPy sparse matrix holds; pass "
+    if as_rows and (dtype.kind in "OV" or dtype == np.float16) and not same_vertices(A, B):
+        elements = "records" if dtype.names else "objects" if dtype.kind == "O" else "numbers of 16 bits"
+        raise SemiringError(f"a sparse product over {task.S.name} would have {elements} as elements, which no SciPy "
+                            "sparse matrix holds; pass "
                             f"{'one of the factors as a dense array' if both else 'mask as a Boolean array'}")
     if out is not None and (is_on_gpu(out) or not can_hold(out, shape.final, task.S, dtype)):
         raise SemiringError(f"out must be a writable, unmasked {dtype} array of shape {shape.final}")

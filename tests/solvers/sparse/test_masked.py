@@ -446,6 +446,9 @@ def test_options_that_exclude_each_other() -> None:
     ]:
         with pytest.raises(sr.SemiringError, match=text):
             sr.matmul(A, A, sr.min_plus, **options)
+    for options in ({}, {"argmax": True}):  # SciPy has no such matrices
+        with pytest.raises(sr.SemiringError, match=r"numbers of 16 bits as elements.*pass mask as a Boolean array"):
+            sr.matmul(A.astype("f2"), A.astype("f2"), sr.min_plus, mask=sp.csr_array(M), **options)
     a = sp.csr_array(A)
     with pytest.raises(sr.SemiringError, match="accumulate and out need a dense operand"):
         sr.matmul(a, a, sr.min_plus, mask=M, accumulate=A)
