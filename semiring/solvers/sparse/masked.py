@@ -38,6 +38,7 @@ from semiring.kernels.numpy.masked import ArrayMaskedKernel
 from semiring.kernels.numpy.structure import rows_of
 from semiring.machine.threads import cpu_place
 from semiring.operands.align import same_dtype, same_vertices
+from semiring.operands.between import Answer
 from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.devices import is_on_gpu
 from semiring.operands.operand import Operand
@@ -284,7 +285,9 @@ def wrapped(task: Task, given: Given, rows: Rows) -> Any:
     else:
         rows = rows.where(stored)
     if not isinstance(A, Sparse):
+        named = A.answers if isinstance(A.answers, Answer) else None
         A = Sparse(rows, A.S, A.what, A.names, A.of_graph).of_library(A.library)
+        A.by_rows = None if named is None else lambda rows, names: named(rows)
     return A.wrap_rows(rows, same_vertices(given.A, B))
 
 
@@ -359,22 +362,23 @@ def _packed(task: Task, wanted: Wanted) -> Plan:
     A, B, *C = (as_packed(given) for given in task.operands)
     shape = product_shape(A.shape, B.shape, C[0].shape if C else None).full
     wanted = wanted.of_product(task.given[0], task.given[1], (shape[0], shape[1]))
-    inner = Task.within("matmul", A, task.options.without("mask"), (None,), beside=[B])
+    inner = Task.within("matmul", A.changed(answers=None), task.options.without("mask"), (None,), beside=[B])
     found = first_offer(inner)
     (out,) = task.arguments
     if out is not None and (type(out) is not type(A.matrix) or out.shape != shape):
         raise SemiringError(f"out must be a PackedMatrix of shape {shape}")
-    run = partial(_packed_selected, inner, wanted, C, out)
+    run = partial(_packed_selected, task, inner, wanted, C)
     return replace(found, runner=run, method=f"{found.method}, then select", reasons={"method": told(wanted)})
 
 
-def _packed_selected(inner: Task, wanted: Wanted, C: list[Any], out: Any, plan: Plan) -> Any:
+def _packed_selected(task: Task, inner: Task, wanted: Wanted, C: list[Any], plan: Plan) -> Any:
     result = compute(inner)
+    (out,) = task.arguments
     result &= wanted.packed()
     if C:
         result |= C[0].matrix
     if out is None:
-        return result
+        return task.given[0].wrap(result) if task.given[0].kind == "packed" else result
     check_writable(out)
     out.words[:, : out.used_words] = result.words[:, : out.used_words]
     return out

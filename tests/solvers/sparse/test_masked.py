@@ -345,6 +345,30 @@ def test_rows_and_columns_with_names_of_their_own() -> None:
         sr.matmul(A, B, mask=sr.Matrix(np.ones((3, 2), bool), sr.boolean, ["x", "y", "w"], columns=["s", "t"]))
 
 
+@pytest.mark.parametrize("holders", list(product(("dense", "sparse", "packed"), repeat=3)))
+@pytest.mark.parametrize("square", [True, False])
+def test_names_stay_whatever_holds_the_matrices(holders: tuple[str, str, str], square: bool) -> None:
+    random = np.random.default_rng(8)
+    rows, inner, columns = (list("abcd"),) * 3 if square else (["x", "y", "z"], ["p", "q"], ["s", "t", "u", "v"])
+
+    def drawn(rows: list[str], columns: list[str], holder: str) -> Any:
+        held = random.random((len(rows), len(columns))) < 0.5
+        return sr.Matrix(held, sr.boolean, rows, columns=columns).hold(holder)
+
+    A, B, M = (drawn(*ends, h) for ends, h in zip(((rows, inner), (inner, columns), (rows, columns)), holders,
+                                                  strict=True))
+    turned = M.T.hold(holders[2]).T if square else sr.Matrix(
+        np.asarray(M.hold("dense").array)[::-1], sr.boolean, rows[::-1], columns=columns).hold(holders[2])
+    whole, marked = A @ B, M.hold("dense")
+    for complement in (False, True):
+        found = sr.matmul(A, B, mask=turned, complement=complement)
+        assert isinstance(found, (sr.Matrix, sr.Graph))
+        found = sr.adjacency(found, sr.boolean) if isinstance(found, sr.Graph) else found
+        assert (found.row_names, found.column_names) == (rows, columns)
+        for x, y in product(rows, columns):
+            assert bool(found[x, y]) == (bool(whole[x, y]) and bool(marked[x, y]) != complement)
+
+
 def test_an_undirected_mask_marks_both_ways() -> None:
     A = np.ones((3, 3))
     mask = sr.as_graph([(0, 1)], 3, directed=False)
