@@ -50,7 +50,7 @@ def inside(S: Semiring, dtype: np.dtype, facts: Facts, terms: float) -> Lowering
     [True, False]
     """
     low = _ordinary(S, dtype)
-    if low is None or facts.low_limit or facts.high_limit:
+    if low is None or facts.high_limit or (facts.low_limit and dtype.kind == "i"):
         return None
     largest = int(facts.largest)
     return low if largest + int(terms) * largest**2 < int(np.iinfo(dtype).max) - 1 else None

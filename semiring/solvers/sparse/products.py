@@ -29,7 +29,7 @@ from semiring.operands.operand import Operand
 from semiring.operands.sparse import DeviceSparse, Sparse
 
 from ..dense.products import Product, can_hold, product_shape
-from ..forms import plain_form, product_of, refuse_overflow, written
+from ..forms import affordable_sums, plain_form, product_of, refuse_overflow, written
 from ..plan import Plan
 from ..task import Task
 
@@ -62,8 +62,9 @@ def offer(task: Task) -> Plan:
         plan = _looking(task, A, as_dense(B), C, shape)
         if plan is not None:
             return plan
-    low = plain_form(S, dtype, facts_of([A, B, *C], o.check), 3)
-    low = affordable(low, *_steps(A, B, shape), "rows")
+    facts = facts_of([A, B, *C], o.check)
+    low, steps = plain_form(S, dtype, facts, 3), _steps(A, B, shape)
+    low = affordable_sums(low, facts, *steps, "rows") if isinstance(A, Sparse) else affordable(low, *steps, "rows")
     size = 0 if both else shape.full[0] * shape.full[1] * dtype.itemsize
     nnz = sum(X.nnz for X in (A, B) if isinstance(X, Sparse))
     run = partial(_sparse, task, low, A, B) if both else partial(_dense, task, low, A, B, C[0] if C else None, shape)

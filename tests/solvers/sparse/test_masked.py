@@ -138,7 +138,8 @@ def test_ordinary_sums_of_integers_run_only_where_they_fit(
             exact = np.array(held[0], object) @ np.array(held[1], object)
             endless = (top == A).astype(int) @ (B != 0) > 0
             exact = np.where(endless, top, exact)
-            if (M & ~endless & (exact >= top - 1)).any():
+            first = top - 1 if dtype[1] == "8" else top  # refused: without wider storage one more number stands for it
+            if (M & ~endless & (exact >= first)).any():
                 with pytest.raises(sr.SemiringError, match="cannot hold"):
                     sr.matmul(a, b, sr.counting, mask=mask)
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -346,3 +347,30 @@ def test_a_product_with_a_vector_is_that_with_columns(
         return
     assert not isinstance(found, str), found
     assert np.array_equal(found, expected[:, 0], equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i8"])
+@pytest.mark.parametrize("compiling", ["never", "always"])
+def test_ordinary_sums_of_integers_run_only_where_they_fit(
+    dtype: str, compiling: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEMIRING_COMPILE", compiling)
+    top, seen = int(np.iinfo(dtype).max), set()
+    for step, accumulated in product(range(-2, 4), (0, 1)):
+        most = int((top / 3) ** 0.5) + step  # 3 terms
+        A, B = np.full((4, 3), most, dtype), np.full((3, 2), most, dtype)
+        C = np.full((4, 2), accumulated * most, dtype)
+        exact = 3 * most**2
+        for right in (B, sp.csr_array(B)):
+            options = {"accumulate": C} if accumulated and right is B else {}
+            total = exact + (most if options else 0)
+            name = sr.plan("matmul", sp.csr_array(A), right, sr.counting, **options).lowering.name
+            seen.add(name)
+            assert name != "ordinary sums" or total < top - 1
+            if total < (top - 1 if dtype == "i8" else top):
+                found = sr.matmul(sp.csr_array(A), right, sr.counting, **options)
+                assert (found == total).sum() == 8 and found.dtype == dtype
+            else:
+                with pytest.raises(sr.SemiringError, match="cannot hold"):
+                    sr.matmul(sp.csr_array(A), right, sr.counting, **options)
+    assert "ordinary sums" in seen and len(seen) == 2
