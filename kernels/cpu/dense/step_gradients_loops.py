@@ -291,7 +291,8 @@ def linear(
     known, target, fresh, doubted = np.int64(0), np.int64(0), True, False
     after, before = emits and not backwards, emits and backwards
     for first in range(0, count, group):
-        given, rows, end = fetch(np.int64, jobs + first * JOB, 2), np.int64(0), min(first + group, count)
+        given, end = fetch(np.int64, jobs + first * JOB, 2), min(first + group, count)
+        rows: Any = np.int64(0)
         for s in range(first, end):
             rows = max(rows, fetch(np.int64, jobs + s * JOB, 8))
         of_given = fetch(np.int64, jobs + first * JOB, 4)
@@ -421,11 +422,11 @@ def follow(
                 y = fetch(Number, carry, j)
                 if y == 0.0:
                     continue
-                i = np.int64(fetch(index, won, j))
-                u, a = number(element, row + i * item), number(element, matrix + i * a_row + j * a_column)
+                source = np.int64(fetch(index, won, j))
+                u, a = number(element, row + source * item), number(element, matrix + source * a_row + j * a_column)
                 if backwards:
                     if emits:
-                        u = product(form, number(element, e + i * e_column), u)
+                        u = product(form, number(element, e + source * e_column), u)
                     by_a, by_u = shares(form, a, u)
                 else:
                     by_u, by_a = shares(form, u, a)
@@ -434,8 +435,8 @@ def follow(
                         write(element, of_e + j * item, y * by_e)
                         y *= by_s
                 if y != 0.0:
-                    put(Number, room, i, fetch(Number, room, i) + y * by_u)
-                    place = of_matrix + i * d_row + j * d_column
+                    put(Number, room, source, fetch(Number, room, source) + y * by_u)
+                    place = of_matrix + source * d_row + j * d_column
                     if a_step:
                         write(element, place, number(element, place) + y * by_a)
                     else:
