@@ -217,14 +217,15 @@ class Fold:
         """
         if x.size >= RUNNING_FROM and (kernel := self.running) is not None:
             if repays(kernel.lowering, x.size * SCANNED, RUNNING_OF[self.op]):
-                return self._compiled_prefixes(kernel, x, axis)
+                return self.compiled_prefixes(x, axis)
             with renting(kernel.lowering, RUNNING_OF[self.op]):
                 return self._prefixes_by_numpy(x, axis)
         return self._prefixes_by_numpy(x, axis)
 
-    def _compiled_prefixes(
-        self, kernel: PrefixKernel | PowerPrefixKernel, x: np.ndarray, axis: int
-    ) -> np.ndarray:
+    def compiled_prefixes(self, x: np.ndarray, axis: int) -> np.ndarray:
+        """`prefixes` by the compiled kernel."""
+        kernel = self.running
+        assert kernel is not None
         low = kernel.lowering
         if not low.is_identity and not self._are_elements(x):
             raise NotElements
@@ -240,9 +241,7 @@ class Fold:
     def _prefixes_by_numpy(self, x: np.ndarray, axis: int) -> np.ndarray:
         if self.whole is not None and x.size:
             with suppress(Beyond):
-                return np.ascontiguousarray(self.fitted(
-                    self._in_64_bits(self.whole.accumulate, x, x.shape[axis], True, axis=axis)
-                ))
+                return self.running_whole_numbers(x, axis)
         if not self._are_elements(x):
             raise NotElements
         given = np.moveaxis(x, axis, 0)
@@ -322,6 +321,12 @@ class Fold:
         assert self.whole is not None
         terms = prod(x.shape[axis] for axis in axes)
         return self._in_64_bits(self.whole.reduce, x, terms, look, axis=tuple(axes), keepdims=True)
+
+    def running_whole_numbers(self, x: np.ndarray, axis: int) -> np.ndarray:
+        """Prefixes of ordinary sums or products of integers, in their dtype; raises what `of_whole_numbers` does."""
+        assert self.whole is not None
+        found = self._in_64_bits(self.whole.accumulate, x, x.shape[axis], True, axis=axis)
+        return np.ascontiguousarray(self.fitted(found))
 
     def _in_64_bits(
         self, compute: Callable[..., np.ndarray], x: np.ndarray, terms: int, look: bool, **how: Any

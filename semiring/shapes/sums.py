@@ -43,7 +43,7 @@ from semiring.solvers.task import UNCHECKED_BYTES
 
 from . import device
 from .folding import Fold, fold_of
-from .short import LARGEST, short
+from .short import LARGEST, short, short_prefixes
 
 VERBS = {"add": ("sum", "cumsum"), "mul": ("prod", "cumprod")}
 NEEDS = "all prefixes", "use a narrower dtype, or `sum` or `prod`, which give the last ones"  # as `Plan.shortage`
@@ -83,6 +83,10 @@ def reduced(S: Semiring, op: str, x: Any, axis: Any, keepdims: Any, initial: Any
 
 def accumulated(S: Semiring, op: str, x: Any, axis: Any, out: Any) -> Any:
     """The ⊕ or ⊗ of all elements up to each: see `Semiring.cumsum` and `Semiring.cumprod`."""
+    if type(x) is np.ndarray and out is None and 0 < x.size <= LARGEST and x.nbytes <= UNCHECKED_BYTES:
+        found = short_prefixes(S, op, x, axis)
+        if found is not None:
+            return found
     given, number, shape = read_accumulated(x, S, op, axis)
     array, fold = given.array.reshape(shape), fold_of(S, op, given.dtype)
     _check_out(out, shape, given)

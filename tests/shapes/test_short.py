@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.shapes.folding import fold_of
-from semiring.shapes.short import Compiled, Integers, Selected, Sums, short, way_of
+from semiring.shapes.short import Compiled, Integers, Selected, Sums, short, short_prefixes, way_of
 
 inf = np.inf
 MACHINE = [(name, dtype) for name, dtype in CASES if np.dtype(dtype).kind in "biuf"]
@@ -29,14 +30,14 @@ def test_the_same_as_by_the_general_way(case: tuple[str, Any], op: str, data: st
     rows = data.draw(strategies.rows(S, dtype, a, b * c, safe=data.draw(st.booleans())))
     x = data.draw(strategies.views(oracle.to_numpy(S, rows, dtype, (a, b * c))))
     x = data.draw(st.sampled_from([x, x.reshape(a, b, c), x.reshape(-1)]))
-    axis = data.draw(st.sampled_from([None, *range(-x.ndim, x.ndim)]))
+    axis = data.draw(st.sampled_from([None, *range(-x.ndim, x.ndim), *permutations(range(-1, x.ndim - 1), 2)]))
     keepdims = data.draw(st.booleans())
     if x.dtype != dtype:
         return
     found = short(ours(S), op, x, axis, keepdims)
     if found is None:
         return
-    axes = tuple(range(x.ndim)) if axis is None else (axis % x.ndim,)
+    axes = tuple(sorted(a % x.ndim for a in (range(x.ndim) if axis is None else np.atleast_1d(axis).tolist())))
     wanted = fold_of(ours(S), op, x.dtype).along(x, axes)
     wanted = wanted if keepdims else wanted.reshape([n for i, n in enumerate(x.shape) if i not in axes])[()]
     assert type(found) is type(wanted) and found.dtype == wanted.dtype and found.shape == wanted.shape
@@ -44,6 +45,28 @@ def test_the_same_as_by_the_general_way(case: tuple[str, Any], op: str, data: st
         eps = np.finfo(x.dtype).eps
         size = float(min(np.abs(x[np.isfinite(x)].astype("f8") / 64).sum(), np.finfo("f8").max / 64)) * 64
         assert np.allclose(found, wanted, rtol=32 * eps, atol=32 * eps * size)
+    else:
+        assert np.array_equal(found, wanted)
+
+
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(MACHINE), st.sampled_from(["add", "mul"]), st.data())
+def test_prefixes_are_those_of_the_general_way(case: tuple[str, Any], op: str, data: st.DataObject) -> None:
+    name, dtype = case
+    S = oracle.for_dtype(oracle.ALGEBRAS[name], dtype)
+    a, b, c = (data.draw(st.integers(1, 4)) for _ in range(3))
+    rows = data.draw(strategies.rows(S, dtype, a, b * c, safe=data.draw(st.booleans())))
+    x = data.draw(strategies.views(oracle.to_numpy(S, rows, dtype, (a, b * c))))
+    x = data.draw(st.sampled_from([x, x.reshape(a, b, c), x.reshape(-1)]))
+    axis = data.draw(st.sampled_from([None, *range(-x.ndim, x.ndim)]))
+    found = short_prefixes(ours(S), op, x, axis) if x.dtype == dtype else None
+    if found is None:
+        return
+    y = x if axis is not None else x.reshape(-1)
+    wanted = fold_of(ours(S), op, x.dtype).prefixes(y, (axis or 0) % y.ndim)
+    assert found.dtype == wanted.dtype and found.shape == wanted.shape and found.flags.c_contiguous
+    if x.dtype.kind == "f":
+        assert np.allclose(found, wanted, rtol=32 * np.finfo(x.dtype).eps, atol=0)
     else:
         assert np.array_equal(found, wanted)
 
@@ -62,7 +85,8 @@ def test_which_way_is_taken() -> None:
 
 def test_what_is_not_usual_goes_the_general_way() -> None:
     x = np.ones((4, 5))
-    assert short(sr.min_plus, "add", x, (0, 1), False) is None and short(sr.min_plus, "add", x, True, False) is None
+    assert short(sr.min_plus, "add", x, (0, -2), False) is None and short(sr.min_plus, "add", x, True, False) is None
+    assert short(sr.min_plus, "add", x, (0, True), False) is None and short(sr.min_plus, "add", x, (), False) is None
     assert short(sr.min_plus, "add", x, 2, False) is None and short(sr.min_plus, "add", x, -3, False) is None
     x[2, 3] = np.nan
     for S in (sr.min_plus, sr.plus_times):
@@ -98,7 +122,11 @@ def test_compiled(S: sr.Semiring, machine_code: None) -> None:
     rng, ufunc = np.random.default_rng(1), np.maximum if S is sr.viterbi else np.logaddexp
     for shape in [(1,), (7,), (300,), (9000,), (3, 40), (100, 100), (2, 3, 50), (130, 4), (5, 900)]:
         x = rng.random(shape, "f4")
-        for axis in (None, *range(-x.ndim, x.ndim)):
+        for axis in (None, 0, -1):
+            wanted = ufunc.accumulate(x.astype("f8") if axis is not None else x.ravel().astype("f8"), axis=axis or 0)
+            assert short_prefixes(S, "add", x, axis) is not None
+            assert np.allclose(S.cumsum(x, axis), wanted, rtol=2e-6, atol=2e-6), (shape, axis)
+        for axis in (None, *range(-x.ndim, x.ndim), *permutations(range(x.ndim), 2)):
             for keepdims in (False, True):
                 wanted = ufunc.reduce(x.astype("f8"), axis=axis, keepdims=keepdims)
                 found = S.sum(x, axis, keepdims=keepdims)

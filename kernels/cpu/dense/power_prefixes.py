@@ -29,7 +29,7 @@ from .lanes import geometry, is_inside
 
 TEMPLATE = Path(__file__).with_name("power_prefixes_template.py")
 BLOCK = 128  # terms that are summed up in turn
-LONG = 1 << 12  # elements of a line from which it is cut into chunks, if there are few lines
+LONG = 1 << 9  # elements of a line from which it is cut into chunks, if there are few lines
 CHUNK = 1 << 15  # bytes of a chunk, and a line of the cache more: lanes read from different sets of the cache
 CACHE_LINE = 64
 TASK = 1 << 14  # elements from which a share of the work is worth a call
@@ -65,13 +65,16 @@ class PowerPrefixKernel:
         """The name and the text of the module."""
         return self.program.name, source(self.program, TEMPLATE)
 
-    def prefixes(self, x: np.ndarray, scanned: Callable[[np.ndarray], np.ndarray]) -> np.ndarray | None:
-        """All prefixes along the second of three axes; parameters and result as of `PrefixKernel.prefixes`."""
+    def prefixes(self, x: np.ndarray, _scanned: Callable[[np.ndarray], np.ndarray]) -> np.ndarray | None:
+        """All prefixes along the second of three axes; parameters and result as of `PrefixKernel.prefixes`.
+
+        Those of the sums of chunks are computed here, too.
+        """
         out, failed = np.empty_like(x), np.zeros(1, np.int64)
         outer, length, inner = x.shape
         if inner == 1 and outer < self.count and length >= LONG:
             for line, to in zip(x[..., 0], out[..., 0], strict=True):
-                self._by_chunks(line, to, failed, scanned)
+                self._by_chunks(line, to, failed)
         elif inner == 1:
             self._lines(x[..., 0], out[..., 0], failed)
         else:
@@ -103,19 +106,17 @@ class PowerPrefixKernel:
             0 if before is None else before.ctypes.data, 0 if sums is None else sums.ctypes.data, failed.ctypes.data,
         )
 
-    def _by_chunks(
-        self, x: np.ndarray, out: np.ndarray, failed: np.ndarray, scanned: Callable[[np.ndarray], np.ndarray]
-    ) -> None:
+    def _by_chunks(self, x: np.ndarray, out: np.ndarray, failed: np.ndarray) -> None:
         """One long line."""
         length = min(CHUNK // self._item, -(-len(x) // (2 * self.count))) + CACHE_LINE // self._item
         whole = len(x) - len(x) % length
         chunks, to = x[:whole].reshape(-1, length), out[:whole].reshape(-1, length)
-        sums = np.empty(len(chunks), x.dtype)
+        sums, before = np.empty(len(chunks), x.dtype), np.empty(len(chunks) + 1, x.dtype)
         self._lines(chunks, to, failed, sums=sums)
         if failed[0]:
             return
-        carries = np.ascontiguousarray(scanned(sums))
-        before = np.concatenate([np.full(1, np.asarray(self.lowering.zero[0]), x.dtype), carries])
+        before[0] = self.lowering.zero[0]
+        self._some(sums.reshape(1, -1), before[1:].reshape(1, -1), failed)
         self._lines(chunks, to, failed, before)
         if whole < len(x):
             self._some(x[whole:].reshape(1, -1), out[whole:].reshape(1, -1), failed, before[-1:])

@@ -26,7 +26,7 @@ def kernel_of(S: sr.Semiring, dtype: Any) -> power_prefixes.PowerPrefixKernel:
 
 def prefixes(S: sr.Semiring, x: np.ndarray) -> np.ndarray:
     fold = Fold(S, "add", x.dtype)
-    return fold._compiled_prefixes(kernel_of(S, x.dtype), x, 1)
+    return fold.compiled_prefixes(x, 1)
 
 
 @pytest.mark.parametrize(("S", "dtype", "ufunc", "sign"), [

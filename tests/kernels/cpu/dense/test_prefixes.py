@@ -26,7 +26,7 @@ def kernel_of(S: sr.Semiring, op: str, dtype: Any) -> tuple[Fold, prefixes.Prefi
 
 
 def compiled(fold: Fold, kernel: prefixes.PrefixKernel, x: np.ndarray, axis: int) -> np.ndarray:
-    return fold._compiled_prefixes(kernel, x, axis)
+    return fold.compiled_prefixes(x, axis)
 
 
 @pytest.mark.parametrize(("S", "op", "dtype"), [
