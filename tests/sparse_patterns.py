@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 from hypothesis import strategies as st
 
+from semiring.algorithms.sparse.analysis import Analysis, analyse
+
 Edges = list[tuple[int, int]]
+ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
+analyses = st.tuples(st.sampled_from(ORDERS), st.sampled_from([0, 2, 5, 32]), st.booleans())  # how to make one
 
 
 @st.composite
@@ -42,3 +48,10 @@ def touched(n: int, edges: Edges, order: np.ndarray) -> list[set[int]]:
             near[j] |= beyond - {j}
         later.append(beyond)
     return later
+
+
+def analysed(pattern: tuple[int, Edges], how: tuple[str, int, bool]) -> tuple[Analysis, list[set[int]]]:
+    """The analysis of a pattern, and what `touched` finds in its order."""
+    (n, edges), (method, leaf, merge) = pattern, how
+    found = analyse(*rows(n, edges), method=method, leaf=leaf, merge=merge)
+    return found, touched(n, edges, found.order)

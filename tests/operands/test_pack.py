@@ -13,7 +13,7 @@ from gpu.host import Host
 from gpu.played_bits import Bits
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reachable import makes, warshall
+from reachable import drawn, makes, refused, same, warshall
 
 import semiring as sr
 from semiring import SemiringError
@@ -31,24 +31,6 @@ SPARSE = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
 
 
 packed_closure = partial(sr.closure, packed=True)
-
-def drawn(rows: int, columns: int, seed: int) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    return rng.random((rows, columns)) < rng.choice([0.0, 0.01, 0.5, 1.0])
-
-
-def same(matrix: PackedMatrix, expected: np.ndarray) -> None:
-    """The entries are as expected, and no bit is set beyond the last column."""
-    bits = np.unpackbits(np.ascontiguousarray(matrix.words).view(np.uint8), axis=1, bitorder="little")
-    assert matrix.shape == expected.shape
-    assert np.array_equal(bits[:, : matrix.shape[1]], expected)
-    assert not bits[:, matrix.shape[1] :].any()
-
-
-def refused(message: str, call, *arguments, **more) -> None:
-    with pytest.raises(SemiringError, match=message):
-        call(*arguments, **more)
-
 
 # Made from
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sparse_patterns import patterns, rows
+from sparse_patterns import analyses, patterns, rows
 
 from semiring.algorithms.sparse.analysis import Analysis, analyse
 
-ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
 quick = settings(max_examples=80)
-analyses = st.tuples(st.sampled_from(ORDERS), st.sampled_from([0, 2, 5, 32]), st.booleans())
 
 
 def analysed(pattern: tuple, how: tuple) -> Analysis:

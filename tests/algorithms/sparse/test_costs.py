@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from math import log2
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sparse_patterns import patterns, rows, touched
+from sparse_patterns import ORDERS, analysed, analyses, patterns, rows
 
 from semiring.algorithms.sparse.analysis import Analysis, analyse
 from semiring.algorithms.sparse.costs import (
@@ -27,15 +26,7 @@ from semiring.algorithms.sparse.costs import (
 )
 from semiring.algorithms.sparse.ordering import Spread
 
-ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
 quick = settings(max_examples=80)
-analyses = st.tuples(st.sampled_from(ORDERS), st.sampled_from([0, 2, 5, 32]), st.booleans())
-
-
-def analysed(pattern: tuple, how: tuple) -> tuple[Analysis, list[set[int]]]:
-    (n, edges), (method, leaf, merge) = pattern, how
-    found = analyse(*rows(n, edges), method=method, leaf=leaf, merge=merge)
-    return found, touched(n, edges, found.order)
 
 
 @quick

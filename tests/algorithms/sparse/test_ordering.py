@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
-from sparse_patterns import patterns, rows, touched
+from sparse_patterns import ORDERS, patterns, rows, touched
 
 from semiring.algorithms.sparse import ordering, pattern, symbolic
-
-ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
 
 
 @pytest.mark.parametrize("method", ORDERS)

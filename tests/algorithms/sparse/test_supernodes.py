@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sparse_patterns import patterns, rows, touched
+from sparse_patterns import analysed, analyses, patterns, rows, touched
 
 from semiring.algorithms.sparse import pattern as patterned
 from semiring.algorithms.sparse import symbolic
-from semiring.algorithms.sparse.analysis import Analysis, analyse
+from semiring.algorithms.sparse.analysis import analyse
 from semiring.algorithms.sparse.costs import work_of
 from semiring.algorithms.sparse.supernodes import LARGEST, boundaries, supernodes
 
-ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
 quick = settings(max_examples=80)
-analyses = st.tuples(st.sampled_from(ORDERS), st.sampled_from([0, 2, 5, 32]), st.booleans())
-
-
-def analysed(pattern: tuple, how: tuple) -> tuple[Analysis, list[set[int]]]:
-    (n, edges), (method, leaf, merge) = pattern, how
-    found = analyse(*rows(n, edges), method=method, leaf=leaf, merge=merge)
-    return found, touched(n, edges, found.order)
 
 
 @quick

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from bridge import ours, stored, to_library
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra, johnson
+from sparse_patterns import ORDERS
 
 import semiring as sr
 from semiring.algorithms.sparse.analysis import analyse
@@ -31,7 +31,6 @@ from semiring.solvers.sparse.factors import SparseFactors
 from semiring.solvers.sparse.substitution import Substitution
 
 inf = np.inf
-ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
 quick = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 # One dtype for most algebras, several where they are stored in different ways.
 MORE = {"min_plus": 4, "max_plus": 2}

@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reachable import same
 
 from semiring.errors import SemiringError
 from semiring.kernels.blocks.bits import PackedRows, frozen
@@ -44,14 +45,6 @@ def random_matrix(rng: np.random.Generator, rows: int, columns: int, density: fl
     return rng.random((rows, columns)) < density
 
 
-def check(matrix: PackedMatrix, expected: np.ndarray) -> None:
-    """The entries are as expected, and no bit is set beyond the last column."""
-    bits = np.unpackbits(np.ascontiguousarray(matrix.words).view(np.uint8), axis=1, bitorder="little")
-    assert matrix.shape == expected.shape
-    assert np.array_equal(bits[:, : matrix.shape[1]], expected)
-    assert not bits[:, matrix.shape[1] :].any()
-
-
 @SETTINGS
 @given(sizes, sizes, seeds, st.sampled_from([bool, "i1", "u1", "i4", "u8", "f2", "f4", "f8", "c8"]))
 def test_pack_and_unpack(rows, columns, seed, dtype):
@@ -61,13 +54,13 @@ def test_pack_and_unpack(rows, columns, seed, dtype):
         array = array * np.asarray(3, array.dtype)
     array.flags.writeable = False
     matrix = PackedMatrix.from_dense(array)
-    check(matrix, array != 0)
+    same(matrix, array != 0)
     assert matrix.words.shape[1] % 8 == 0
     assert matrix.count() == np.count_nonzero(array)
     dense = matrix.to_dense(dtype)
     assert dense.dtype == array.dtype
     assert np.array_equal(dense, (array != 0).astype(dtype))
-    check(matrix.transpose(), array.T != 0)
+    same(matrix.transpose(), array.T != 0)
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.float64])
@@ -83,17 +76,17 @@ def test_pack_any_layout_on_any_number_of_threads(dtype, threads):
     )
     for view in views:
         matrix = PackedMatrix.from_dense(view, threads)
-        check(matrix, view != 0)
+        same(matrix, view != 0)
         assert np.array_equal(matrix.to_dense(threads=threads), view != 0)
     for out in (np.empty(base.shape, dtype), np.empty(base.shape, dtype, "F"), np.empty(base.shape, "i2")[::-1]):
         matrix = PackedMatrix.from_dense(base, threads)
         assert matrix.to_dense(out=out, threads=threads) is out
         assert np.array_equal(out, base)
-    check(matrix.transpose(threads), base.T != 0)
+    same(matrix.transpose(threads), base.T != 0)
 
 
 def test_negative_zero_is_false_and_nan_is_true():
-    check(PackedMatrix.from_dense([[-0.0, np.nan, 1e-300]]), np.array([[False, True, True]]))
+    same(PackedMatrix.from_dense([[-0.0, np.nan, 1e-300]]), np.array([[False, True, True]]))
 
 
 @SETTINGS
@@ -107,7 +100,7 @@ def test_edges_and_neighbours(rows: int, columns: int, seed: int, entries: int) 
     i, j = np.concatenate([i, i[again]]), np.concatenate([j, j[again]])
     matrix = from_edges(PackedRows, i.astype("u2"), j.tolist(), (rows, columns))
     assert type(matrix) is PackedRows
-    check(matrix, dense)
+    same(matrix, dense)
     found, expected_first = [], 0
     for first, offsets, part in neighbours(matrix, entries):
         assert first == expected_first and offsets[0] == 0 and offsets[-1] == len(part)
@@ -117,7 +110,7 @@ def test_edges_and_neighbours(rows: int, columns: int, seed: int, entries: int) 
     assert found == [np.flatnonzero(row).tolist() for row in dense]
     stored = to_sparse(matrix)
     assert stored.has_canonical_format and np.array_equal(stored.toarray(), dense)
-    check(from_sparse(PackedRows, stored), dense)
+    same(from_sparse(PackedRows, stored), dense)
 
 
 def test_a_view_is_read_by_its_rows() -> None:
@@ -128,7 +121,7 @@ def test_a_view_is_read_by_its_rows() -> None:
     assert np.array_equal(to_dense(part, np.empty((6, 128), "f4"), None), dense[2:8, 64:192])
     set_entries(part, [0, 5], [0, 127])
     dense[2, 64] = dense[7, 191] = True
-    check(matrix, dense)
+    same(matrix, dense)
 
 
 def test_chunks_are_of_the_same_entries(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +133,7 @@ def test_chunks_are_of_the_same_entries(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(conversions, "ENTRIES", 16)
     assert len(list(neighbours(matrix, 1000))) > 10
     assert (to_sparse(matrix) != whole).nnz == 0
-    check(from_edges(PackedRows, *np.nonzero(dense), dense.shape), dense)
+    same(from_edges(PackedRows, *np.nonzero(dense), dense.shape), dense)
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia"])
@@ -151,9 +144,9 @@ def test_what_is_stored_is_true(form: str) -> None:
     expected[1, 0] = True
     if form not in ("bsr", "dia"):
         expected[0, 2] = True
-    check(from_sparse(PackedRows, stored), expected)
+    same(from_sparse(PackedRows, stored), expected)
     bits = sp.csr_array((np.array([True, False]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
-    check(from_sparse(PackedRows, bits), np.array([[True, False]]))
+    same(from_sparse(PackedRows, bits), np.array([[True, False]]))
 
 
 @pytest.mark.parametrize(("call", "message"), [

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reachable import same
 from scratch import every_thread_keeps_scratch
 
 from semiring.errors import SemiringError
@@ -73,14 +74,6 @@ def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return left.astype(np.float32) @ right.astype(np.float32) > 0
 
 
-def check(matrix: PackedMatrix, expected: np.ndarray) -> None:
-    """The entries are as expected, and no bit is set beyond the last column."""
-    bits = np.unpackbits(np.ascontiguousarray(matrix.words).view(np.uint8), axis=1, bitorder="little")
-    assert matrix.shape == expected.shape
-    assert np.array_equal(bits[:, : matrix.shape[1]], expected)
-    assert not bits[:, matrix.shape[1] :].any()
-
-
 def test_the_two_oracles_agree():
     for matrix in digraphs(40).values():
         assert np.array_equal(warshall(matrix, False), doubled(matrix))
@@ -93,11 +86,11 @@ def test_product(m, k, n, seed, density):
     A, B, C = (random_matrix(rng, *shape, density) for shape in ((m, k), (k, n), (m, n)))
     left, right, result = (PackedMatrix.from_dense(array) for array in (A, B, C))
     engine.multiply(result, left, right, accumulate=True)
-    check(result, C | product(A, B))
+    same(result, C | product(A, B))
     engine.multiply(result, left, right)
-    check(result, product(A, B))
-    check(left, A)
-    check(right, B)
+    same(result, product(A, B))
+    same(left, A)
+    same(right, B)
 
 
 @pytest.mark.parametrize("density", [0.0, 1e-4, 0.5, 1.0])
@@ -110,7 +103,7 @@ def test_product_of_more_pivots_than_sixteen_bits_count(density):
     B[k - 1, 5] = True
     result = PackedMatrix.zeros(m, n)
     engine.multiply(result, PackedMatrix.from_dense(A), PackedMatrix.from_dense(B))
-    check(result, product(A, B))
+    same(result, product(A, B))
     assert result[3, 5]
 
 
@@ -122,7 +115,7 @@ def test_product_around_every_edge(n):
             A, B = random_matrix(rng, m, k, density), random_matrix(rng, k, n, density)
             result = PackedMatrix.from_dense(np.ones((m, n), bool))
             engine.multiply(result, PackedMatrix.from_dense(A), PackedMatrix.from_dense(B))
-            check(result, product(A, B))
+            same(result, product(A, B))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -133,7 +126,7 @@ def test_large_product_on_threads(shape, threads):
     A, B, C = (random_matrix(rng, *part, 2 / np.sqrt(k)) for part in ((m, k), (k, n), (m, n)))
     result = PackedMatrix.from_dense(C)
     engine.multiply(result, PackedMatrix.from_dense(A), PackedMatrix.from_dense(B), threads, accumulate=True)
-    check(result, C | product(A, B))
+    same(result, C | product(A, B))
 
 
 def test_product_of_views_touches_nothing_else():
@@ -142,7 +135,7 @@ def test_product_of_views_touches_nothing_else():
     matrix = PackedMatrix.from_dense(dense)
     engine.multiply(matrix[5:600, 128:], matrix[100:695, 64:128], matrix[300:364, 128:].copy(), accumulate=True)
     dense[5:600, 128:] |= product(dense[100:695, 64:128], dense[300:364, 128:])
-    check(matrix, dense)
+    same(matrix, dense)
 
 
 @pytest.mark.parametrize("n", EDGES)
@@ -154,7 +147,7 @@ def test_all_closures_agree_with_warshall(n):
                 matrix = PackedMatrix.from_dense(graph)
                 closure(matrix, reflexive, 2)
                 try:
-                    check(matrix, expected)
+                    same(matrix, expected)
                 except AssertionError as error:
                     error.add_note(f"{closure.__name__}, {name}, reflexive={reflexive}")
                     raise
@@ -172,7 +165,7 @@ def test_closures_of_random_digraphs(n, seed, degree, acyclic, reflexive):
     for closure in CLOSURES:
         matrix = PackedMatrix.from_dense(graph)
         closure(matrix, reflexive)
-        check(matrix, warshall(graph, reflexive))
+        same(matrix, warshall(graph, reflexive))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -185,7 +178,7 @@ def test_large_closures_on_threads(threads):
             closure(matrix, True, threads)
             assert matrix == expected, name
         if name in ("above the threshold", "layers"):
-            check(expected, warshall(graph, True))
+            same(expected, warshall(graph, True))
 
 
 def test_propagation_that_takes_too_long_is_left_to_four_russians():
@@ -199,7 +192,7 @@ def test_propagation_that_takes_too_long_is_left_to_four_russians():
     address, stride = matrix.words.ctypes.data, matrix.words.shape[1]
     assert not engine.propagate(address, stride, n, 1000, row)
     engine.four_russians_closure(matrix)
-    check(matrix, warshall(layers, True))
+    same(matrix, warshall(layers, True))
 
 
 @pytest.mark.own_scratch
@@ -225,7 +218,7 @@ def test_closure_of_a_view_touches_nothing_else():
             matrix, expected = PackedMatrix.from_dense(dense), dense.copy()
             closure(matrix[part, part], False)
             expected[part, part] = warshall(dense[part, part], False)
-            check(matrix, expected)
+            same(matrix, expected)
 
 
 def test_kernel_runs_a_blocked_schedule():
@@ -245,13 +238,13 @@ def test_kernel_runs_a_blocked_schedule():
             for j in others:
                 kernel.multiply_add(A[slice(*i), slice(*j)], A[slice(*i), slice(*k)], A[slice(*k), slice(*j)])
             kernel.right(A[slice(*i), slice(*k)], D)
-    check(A, warshall(graph, True))
+    same(A, warshall(graph, True))
 
     D = PackedMatrix.from_dense(graph)
     assert kernel.close_plus(D) == -1
-    check(D, warshall(graph, False))
+    same(D, warshall(graph, False))
     kernel.multiply(A, D, D)
-    check(A, product(D.to_dense(), D.to_dense()))
+    same(A, product(D.to_dense(), D.to_dense()))
 
 
 def test_left_and_right_take_any_square_matrix():
@@ -261,8 +254,8 @@ def test_left_and_right_take_any_square_matrix():
     packed_D, packed_R, packed_C = (PackedMatrix.from_dense(array) for array in (D, R, C))
     kernel.left(packed_D, packed_R)
     kernel.right(packed_C, packed_D)
-    check(packed_R, product(D, R))
-    check(packed_C, product(C, D))
+    same(packed_R, product(D, R))
+    same(packed_C, product(C, D))
 
 
 def test_what_cannot_be_computed_is_refused():
@@ -276,7 +269,7 @@ def test_what_cannot_be_computed_is_refused():
     for change in (*CLOSURES, lambda C: engine.multiply(C, PackedMatrix.identity(4), PackedMatrix.identity(4))):
         with pytest.raises(SemiringError, match="read-only"):
             change(frozen)
-    check(frozen, np.eye(4, dtype=bool))
+    same(frozen, np.eye(4, dtype=bool))
 
 
 def closed(graph, reflexive=True, threads=None):
@@ -309,7 +302,7 @@ def test_many_callers_at_once():
     with ThreadPoolExecutor(4) as callers:
         list(callers.map(lambda copy: engine.four_russians_closure(copy, True, 3), copies))
     for copy in copies:
-        check(copy, expected[0])
+        same(copy, expected[0])
 
 
 @SETTINGS
@@ -327,9 +320,9 @@ def test_the_operations_of_the_interface(n, m, seed):
     kernel.assign(other, matrix)
     assert kernel.equal(other, matrix) and not np.shares_memory(other.words, matrix.words)
     kernel.set_diagonal(other, values)
-    check(other, np.where(np.eye(n, dtype=bool), values[:, None], square))
+    same(other, np.where(np.eye(n, dtype=bool), values[:, None], square))
     kernel.add_one(matrix)
-    check(matrix, square | np.eye(n, dtype=bool))
+    same(matrix, square | np.eye(n, dtype=bool))
 
 
 def test_a_kernel_runs_where_it_says(monkeypatch):
@@ -345,4 +338,4 @@ def test_assigning_a_block_touches_nothing_else():
     engine.BooleanKernel().assign(matrix[1:3, 64:128], ones)
     expected = np.zeros((5, 300), bool)
     expected[1:3, 64:128] = True
-    check(matrix, expected)
+    same(matrix, expected)
