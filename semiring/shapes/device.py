@@ -60,7 +60,7 @@ def along(given: Device, op: str, axes: Sequence[int], by_host: Callable[[Dense]
         if _may_leave(given, op):
             return upload(by_host(on_host(given)))
         found = report()
-        answer = folds(low, op, True).along(given.array, axes, found)  # type: ignore[arg-type]
+        answer = folds(low, op, True).along(given.array, axes, found)
         return upload(by_host(on_host(given))) if found.read().flags else answer
 
 
@@ -76,7 +76,7 @@ def prefixes(given: Device, op: str, axis: int, array: Any, by_host: Callable[[D
         if _may_leave(given, op):
             return upload(by_host(on_host(given)))
         found = report()
-        answer = kernels(low, op, True).along(array, axis, found)  # type: ignore[arg-type]
+        answer = kernels(low, op, True).along(array, axis, found)
         return upload(by_host(on_host(given))) if found.read().flags else answer
 
 

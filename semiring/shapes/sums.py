@@ -31,7 +31,7 @@ from semiring.machine.memory import require
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense, read_array
 from semiring.operands.device import Device
-from semiring.operands.devices import is_on_gpu
+from semiring.operands.devices import is_on_gpu, upload
 from semiring.operands.examine import examine
 from semiring.operands.held import of_held
 from semiring.operands.operand import Operand
@@ -67,7 +67,7 @@ def reduced(S: Semiring, op: str, x: Any, axis: Any, keepdims: Any, initial: Any
             raise SemiringError(f"x has no element along axis {empty}, and {S.name} has no one, which a product "
                                 "without factors would be; declare it with one=, or pass initial=")
         result = full(np.empty(wide, given.dtype), neutral)
-        result = device.upload(result) if given.on_gpu else result
+        result = upload(result) if given.on_gpu else result
     elif isinstance(given, Device):
         result = _on_device(given, fold, axes, before)
     else:

@@ -30,6 +30,7 @@ WAVES = 32  # blocks for each multiprocessor that share what is folded
 LEAST_TILES = 4  # loads of a thread, at least, in a part of a line
 LEAST_ROWS = 4  # rows of a thread in a part
 LINE = 32  # threads of a line, or side by side, if there are so many terms, or columns
+ALIGNED = 16  # bytes of a run of elements
 FULL = 1024  # threads of a multiprocessor, at least, that keep its memory busy
 MOST_TAKEN = 48  # sums that a thread adds up one after the other, if ∘ rounds
 CACHED = 128  # bytes of a line of the cache
@@ -41,6 +42,26 @@ class Group(NamedTuple):
 
     length: int
     stride: int
+
+
+class Launch(NamedTuple):
+    """A launch, but for addresses: where it reads stands before its numbers, and where it writes after them."""
+
+    name: str
+    blocks: int
+    numbers: tuple[int, ...]
+    how: int
+    room: int  # bytes of the parts that it leaves; 0 if it writes the answer
+
+
+class Plan(NamedTuple):
+    """How arrays of a shape and strides are folded."""
+
+    launches: list[Launch]
+    kept: tuple[int, ...]  # the shape of the answer in the order of memory, without axes of one element
+    places: tuple[int, ...]  # of its axes, in their own order
+    shape: tuple[int, ...]
+    is_final: bool  # whether both are the same
 
 
 class Folds:
@@ -92,20 +113,40 @@ class Folds:
 
         if found:
             found.clear()
-        order = [a for a in range(x.ndim) if x.shape[a] > 1]
-        order.sort(key=lambda a: -abs(x.strides[a]))
+        place = x.data.ptr
+        plan = self._plan(x.shape, x.strides, tuple(axes), place % ALIGNED, multiprocessors())
+        if plan is None:
+            return self.along(cupy.ascontiguousarray(x), axes, found)
+        out, report, kept = cupy.empty(plan.kept, self.dtype), found.host if found else 0, None
+        for name, blocks, numbers, how, room in plan.launches:
+            made = memory(room) if room else None  # what the launch before left is in use until this one is given
+            target = made.ptr if made is not None else out.data.ptr
+            self.function(name)(blocks, 1, place if kept is None else kept.ptr, *numbers, target, how, report)
+            kept = made
+        return out if plan.is_final else out.transpose(plan.places).reshape(plan.shape)
+
+    @lru_cache(256)  # noqa: B019 (kernels live as long as the process)
+    def _plan(
+        self, shape: tuple[int, ...], strides: tuple[int, ...], axes: tuple[int, ...], place: int, processors: int
+    ) -> Plan | None:
+        """The launches of a fold of an array; None if one would not take so many axes, in this order of memory."""
+        order = [a for a in range(len(shape)) if shape[a] > 1]
+        order.sort(key=lambda a: -abs(strides[a]))
         going = [a for a in (sorted(order) if self.ordered else order) if a in axes]
         kept = [a for a in order if a not in axes]
-        out = cupy.empty([x.shape[a] for a in kept], self.dtype)
-        if not self._fold(x, order, going, out, found.host if found else 0):
-            return self.along(cupy.ascontiguousarray(x), axes, found)
-        places = [kept.index(a) for a in range(x.ndim) if a in kept]
-        return out.transpose(places).reshape([n for a, n in enumerate(x.shape) if a not in axes])
+        launches = self._launches(shape, strides, order, going, place, processors)
+        if launches is None:
+            return None
+        places = tuple(kept.index(a) for a in range(len(shape)) if a in kept)
+        first, final = tuple(shape[a] for a in kept), tuple(n for a, n in enumerate(shape) if a not in axes)
+        return Plan(launches, first, places, final, places == tuple(range(len(kept))) and first == final)
 
-    def _fold(self, x: Any, order: list[int], going: list[int], out: Any, report: int) -> bool:
-        """out ← the fold along the axes `going`, the last one first; False if a launch does not take so many axes."""
-        shape, strides = dict(enumerate(x.shape)), dict(enumerate(x.strides))
-        length, step, order = 1, x.itemsize, list(order)
+    def _launches(
+        self, shape: tuple[int, ...], strides: tuple[int, ...], order: list[int], going: list[int], place: int,
+        processors: int,
+    ) -> list[Launch] | None:
+        """Fold along the axes `going`, the last one first; other axes in the order of memory."""
+        length, step = 1, self.dtype.itemsize
         if going:
             last = going.pop()
             length, step = shape[last], strides[last]
@@ -115,8 +156,8 @@ class Folds:
             order.remove(going.pop())
         groups = joined([Group(shape[a], strides[a]) for a in order])
         if len(groups) > GROUPS:
-            return False
-        parts = self._first(x.data.ptr, Group(length, step), groups, not going, out, report)
+            return None
+        launches = self._first(place, Group(length, step), groups, not going, processors)
         while going:  # parts lie one after the other
             at = order.index(going.pop())
             length = shape[order.pop(at)]
@@ -125,62 +166,54 @@ class Folds:
                 at -= 1
                 length *= shape[order.pop(at)]
             outer, columns = prod(shape[a] for a in order[:at]), prod(shape[a] for a in order[at:])
-            parts = self._join(parts, length, outer, columns, not going, out, report)
-        return True
+            launches += self._join(length, outer, columns, not going, processors)
+        return launches
 
-    def _first(self, place: int, terms: Group, groups: list[Group], last: bool, out: Any, report: int) -> Any:
+    def _first(self, place: int, terms: Group, groups: list[Group], last: bool, processors: int) -> list[Launch]:
         """Fold along the first axis, into the answer or into parts."""
         (n_0, s_0), (n_1, s_1), (n_2, s_2) = (groups[::-1] + [Group(1, 0)] * GROUPS)[:GROUPS]
         g, size, run = self.geometry, self.dtype.itemsize, self.geometry.VECTOR * self.dtype.itemsize
         lines, whole = n_0 * n_1 * n_2, not (place | s_1 | s_2) % run and g.VECTOR > 1
+        numbers: tuple[int, ...]
         if not groups or abs(terms.stride) < abs(s_0):
             whole = whole and terms.stride == size and not s_0 % run
-            lanes, chunk = self._lines(terms.length, lines, g.VECTOR if whole else 1)
-            blocks, parts = -(-lines // (g.THREADS // lanes)), -(-terms.length // chunk)
-            target, how, kept = self._target(parts, lines, last, out)
-            self.function("fold_lines")(
-                blocks * parts, 1, place, terms.stride, terms.length, chunk, lines, n_0, s_0, n_1, s_1, s_2, lanes,
-                target, how | RUNS * whole, report,
-            )
+            lanes, chunk = self._lines(terms.length, lines, g.VECTOR if whole else 1, processors)
+            name, blocks = "fold_lines", -(-lines // (g.THREADS // lanes))
+            numbers = (terms.stride, terms.length, chunk, lines, n_0, s_0, n_1, s_1, s_2, lanes)
         else:
             whole = whole and s_0 == size and not n_0 % g.VECTOR and not terms.stride % run
-            across, strips, chunk = self._rows(terms.length, n_0, n_1 * n_2, g.VECTOR if whole else 1, True)
-            parts = -(-terms.length // chunk)
-            target, how, kept = self._target(parts, lines, last, out)
-            self.function("fold_rows")(
-                strips * n_1 * n_2 * parts, 1, place, terms.stride, terms.length, chunk, n_0, s_0, n_1, s_1, n_1 * n_2,
-                s_2, across, target, how | RUNS * whole, report,
-            )
-        return self._join(kept, parts, 1, lines, last, out, report) if parts > 1 else kept
+            across, strips, chunk = self._rows(
+                terms.length, n_0, n_1 * n_2, g.VECTOR if whole else 1, processors, True)
+            name, blocks = "fold_rows", strips * n_1 * n_2
+            numbers = (terms.stride, terms.length, chunk, n_0, s_0, n_1, s_1, n_1 * n_2, s_2, across)
+        return self._with_parts(name, blocks, numbers, RUNS * whole, -(-terms.length // chunk), lines, last, processors)
 
-    def _join(
-        self, kept: Any, terms: int, outer: int, columns: int, last: bool, out: Any, report: int
-    ) -> Any:
+    def _join(self, terms: int, outer: int, columns: int, last: bool, processors: int) -> list[Launch]:
         """Join parts, which lie in the order (outer, terms, columns)."""
-        across, strips, chunk = self._rows(terms, columns, outer, 1, False)
+        across, strips, chunk = self._rows(terms, columns, outer, 1, processors, False)
+        numbers = (terms, chunk, columns, outer, across)
         parts = -(-terms // chunk)
-        target, how, more = self._target(parts, outer * columns, last, out)
-        self.function("join_rows")(
-            strips * outer * parts, 1, kept.ptr, terms, chunk, columns, outer, across, target, how, report
-        )
-        return self._join(more, parts, 1, outer * columns, last, out, report) if parts > 1 else more
+        return self._with_parts("join_rows", strips * outer, numbers, 0, parts, outer * columns, last, processors)
 
-    def _target(self, parts: int, count: int, last: bool, out: Any) -> tuple[int, int, Any]:
-        """The address to which a launch writes, PARTS if these are parts, and the memory that holds them."""
+    def _with_parts(
+        self, name: str, blocks: int, numbers: tuple[int, ...], how: int, parts: int, count: int, last: bool,
+        processors: int,
+    ) -> list[Launch]:
+        """A launch that leaves the answer, or parts, and launches that join these."""
         if last and parts == 1:
-            return out.data.ptr, 0, None
-        kept = memory(parts * count * self.part)
-        return kept.ptr, PARTS, kept
+            return [Launch(name, blocks, numbers, how, 0)]
+        launch = Launch(name, blocks * parts, numbers, how | PARTS, parts * count * self.part)
+        return [launch, *(self._join(parts, 1, count, last, processors) if parts > 1 else [])]
 
-    def _lines(self, terms: int, lines: int, unit: int) -> tuple[int, int]:
+    def _lines(self, terms: int, lines: int, unit: int, processors: int) -> tuple[int, int]:
         """Threads of a line, and terms of a part of it."""
         g, lanes = self.geometry, min(LINE, power_of_two(-(-terms // unit)))
-        few = multiprocessors() * FULL
+        few = processors * FULL
         while lanes < g.THREADS and (2 * lanes * g.ITEMS * LEAST_TILES <= terms
                                      or (lines * lanes < few and lanes * unit < terms)):
             lanes *= 2
         blocks = -(-lines // (g.THREADS // lanes))
-        parts = max(min(multiprocessors() * WAVES // blocks, terms // (lanes * g.ITEMS * LEAST_TILES)), 1)
+        parts = max(min(processors * WAVES // blocks, terms // (lanes * g.ITEMS * LEAST_TILES)), 1)
         if self.rounds:
             parts = max(parts, -(-terms // (lanes * g.ITEMS * MOST_TAKEN)))
         step = lanes * unit
@@ -189,14 +222,16 @@ class Folds:
             chunk = min(chunk, lanes * max(g.ITEMS, CACHED // self.dtype.itemsize))
         return lanes, chunk
 
-    def _rows(self, terms: int, columns: int, outer: int, unit: int, reads: bool) -> tuple[int, int, int]:
+    def _rows(
+        self, terms: int, columns: int, outer: int, unit: int, processors: int, reads: bool
+    ) -> tuple[int, int, int]:
         """Threads side by side, strips of columns, and terms of a part."""
         g, wide = self.geometry, min(self.geometry.THREADS, power_of_two(columns // unit))
         across = min(LINE, wide)
         while across < wide and g.THREADS // across * LEAST_ROWS > terms:
             across *= 2
         strips, down = -(-columns // (across * unit)), g.THREADS // across
-        parts = max(min(multiprocessors() * WAVES // (strips * outer), terms // (down * LEAST_ROWS * LEAST_TILES)), 1)
+        parts = max(min(processors * WAVES // (strips * outer), terms // (down * LEAST_ROWS * LEAST_TILES)), 1)
         if self.rounds:
             parts = max(parts, -(-terms // (down * (g.ITEMS // unit if reads else 1) * MOST_TAKEN)))
         return across, strips, -(-terms // parts)
