@@ -141,9 +141,7 @@ def _wanted(mask: Mask, A: Operand, B: Operand, shape: Product) -> Wanted:
 
 
 def _unwrapped(given: Any) -> Any:
-    """What a prepared matrix or one of packed bits on the GPU marks, as CuPy's array or sparse matrix."""
-    if isinstance(given, DeviceSparse):
-        return given.matrix
+    """What a prepared array or packed bits on the GPU mark, as CuPy's array."""
     if isinstance(given, Device) and given.dtype.names is None:
         return given.array != given.S.zero_in(given.dtype)
     if isinstance(given, PackedMatrix) and given.device != "cpu":
@@ -196,12 +194,17 @@ def _dots(task: Task, A: Any, B: Any, wanted: Wanted, shape: Product) -> Plan:
 
 
 def _run_dots(task: Task, A: Any, B: Any, places: tuple[Any, Any, Any], shape: Product, plan: Plan) -> Any:
+    low: Any = plan.lowering
+    return _as_rows(task, low, _dot_products(low, A, B, shape, places[1:]), places, shape)
+
+
+def _dot_products(low: Any, A: Any, B: Any, shape: Product, places: tuple[Any, Any]) -> Any:
+    """The wanted entries of a product of arrays."""
     from semiring.kernels.cuda.sparse.masked import dots
 
-    low: Any = plan.lowering
     a, b = (low.encode(X.array, True) if not low.is_identity else X.array for X in (A, B))
     a, b = (x.reshape(s) for x, s in zip((a, b), shape.operands, strict=True))
-    return _as_rows(task, low, low.decode(dots(low, a, b, places[1:])), places, shape)
+    return low.decode(dots(low, a, b, places))
 
 
 def _pairs(task: Task, A: Any, B: Any, wanted: Wanted, shape: Product) -> Plan:
@@ -292,16 +295,44 @@ def _selected(task: Task, operands: list[Any], inner: Task, wanted: Wanted, shap
 
     from semiring.kernels.cuda.compile.launch import in_words
 
-    result = cupy.ascontiguousarray(compute(inner)) if not operands[0].dtype.names else compute(inner)
-    result = result.reshape(shape.full)
+    dtype = operands[0].dtype
+    try:
+        result = compute(inner)
+    except SemiringError:  # an entry may have left its dtype that is not wanted
+        if len(operands) > 2 or len(shape.full) > 2 or any(X.kind == "sparse" for X in operands):
+            raise
+        return _alone(task, operands[0], operands[1], wanted, shape)
+    result = (result if dtype.names else cupy.ascontiguousarray(result)).reshape(shape.full)
     if wanted.pattern is not None:
         _, rows, columns = wanted.pattern
         return _as_rows(task, plan.lowering, result[rows, columns], wanted.pattern, shape)
-    if len(operands) > 2:
-        start = operands[2].array.reshape(shape.full)
-    else:
-        dtype = operands[0].dtype
-        start = upload(full(np.empty((1,) * len(shape.full), dtype), task.S.zero_in(dtype)))
+    start = operands[2].array.reshape(shape.full) if len(operands) > 2 else _zero(task, dtype, shape)
     truths, words = wanted.truths.reshape(shape.full), in_words(result)
-    words[...] = cupy.where(truths if result.dtype.names is None else truths[..., None], words, in_words(start))
+    words[...] = cupy.where(truths[..., None] if dtype.names else truths, words, in_words(start))
+    return finish_product(task, result)
+
+
+def _zero(task: Task, dtype: np.dtype, shape: Product) -> Any:
+    """The algebra's zero, with as many axes as the product."""
+    return upload(full(np.empty((1,) * len(shape.full), dtype), task.S.zero_in(dtype)))
+
+
+def _alone(task: Task, A: Any, B: Any, wanted: Wanted, shape: Product) -> Any:
+    """The wanted entries of a product of matrices by dot products, and zero elsewhere."""
+    import cupy
+
+    from semiring.kernels.cuda.compile.launch import in_words
+
+    facts, form = A.form(3, beside=(B,), check=task.options.check, packed=False)
+    low: Any = form.for_product(facts)
+    if wanted.pattern is not None:
+        return _as_rows(task, low, _dot_products(low, A, B, shape, wanted.pattern[1:]), wanted.pattern, shape)
+    rows, columns = (x.astype(np.int32) for x in cupy.nonzero(wanted.truths.reshape(shape.full)))
+    values = _dot_products(low, A, B, shape, (rows, columns))
+    if task.options.check:
+        refuse_overflow(low, values, lambda e: (int(rows[e]), int(columns[e])))
+    result = cupy.empty(shape.full, A.dtype)
+    words = in_words(result)
+    words[...] = in_words(_zero(task, A.dtype, shape))
+    words[rows, columns] = in_words(values)
     return finish_product(task, result)
