@@ -6,7 +6,7 @@
       → operands        read, of one dtype, vertices in one order              reading.py
       → one product of two matrices, one of them sparse or packed: `matmul`
       → Steps           sums of single axes, then pairs, in the cheapest order contraction.py, algorithms/contraction.py
-      → run             each pair as a stack of products                       running.py
+      → run             each pair as a stack of products                       running.py, on_gpu.py
       → assignment      with argmax: the walk back                             running.py
 """
 
@@ -26,6 +26,7 @@ from semiring.errors import LawError, SemiringError
 from semiring.kernels.numpy.folds import NotElements
 from semiring.machine.memory import require
 from semiring.matrices import matmul
+from semiring.operands.devices import is_on_gpu
 from semiring.operands.operand import Operand
 from semiring.solvers.dense.products import can_hold
 from semiring.solvers.forms import written
@@ -34,6 +35,7 @@ from semiring.solvers.task import UNCHECKED_BYTES, Task, options
 
 from .contraction import Optimize, Steps, read_optimize
 from .notation import Axis, Terms, fit, parse, read_lists, refuse_count
+from .on_gpu import run_on_gpu
 from .planned import SHAPES
 from .planning import plan_of
 from .reading import STORED, Operands, algebra_of
@@ -55,7 +57,7 @@ def with_short_way(build: Callable[P, R]) -> Callable[P, R]:
     def computed(expression: Any, *operands: Any, **chosen: Any) -> Any:
         if len(operands) == 2 and chosen.keys() <= {"S", "out", "check"}:
             A, B = operands
-            if type(A) is ndarray and type(B) is ndarray and type(expression) is str:
+            if type(A) is type(B) and (type(A) is ndarray or is_on_gpu(A)) and type(expression) is str:
                 turn = _direct(expression, A.shape, B.shape)
                 if turn is not None:
                     return _product(A, B, turn, expression, **chosen)
@@ -83,12 +85,13 @@ def einsum(
         axes without a name, which broadcast as in NumPy. Without ``->`` the answer has those axes, and then the axes
         that occur once, sorted.
     *operands : array_like, any shapes
-        One for each term: NumPy arrays of any strides, vectors and numbers too, or what `matmul` takes. All have one
-        dtype; Python numbers adapt to it. If two operands have names along one axis, as each `Matrix` may, the second
-        is put into the order of the first. Sparse and packed matrices stay so if the einsum is a product of two
-        matrices, which `matmul` then computes; otherwise they are made dense. Instead of an expression, a list of axes
-        can follow each operand: ``einsum(A, [0, 1], B, [1, 2], [0, 2], S=S)``; the last one is for the answer. An axis
-        is then any integer, string or tuple.
+        One for each term: NumPy or CuPy arrays of any strides, vectors and numbers too, or what `matmul` takes. All
+        have one dtype; Python numbers adapt to it. If one is on a GPU, the einsum is computed there. If two operands
+        have names along one axis, as each `Matrix` may, the second is put into the order of the first. Sparse and
+        packed matrices stay so if the einsum is a product of two matrices, which `matmul` then computes; otherwise they
+        are made dense. Instead of an expression, a list of axes can follow each operand:
+        ``einsum(A, [0, 1], B, [1, 2], [0, 2], S=S)``; the last one is for the answer. An axis is then any integer,
+        string or tuple.
     S : Semiring or str, optional
         Default: the algebra of a `Matrix` or of a prepared operand.
     argmax : bool
@@ -98,7 +101,7 @@ def einsum(
         `numpy.einsum_path` and opt_einsum's ``contract_path`` give it.
     out : ndarray, optional
         Where to write the answer: writable, of the answer's shape and dtype, in any byte order. It is returned. It may
-        be an operand.
+        be an operand. It is a CuPy array only if an operand is on the GPU.
     check : bool
         Whether to check the entries; without it the answer is undefined where one is not an element.
 
@@ -106,8 +109,9 @@ def einsum(
     -------
     ndarray or Matrix, shape (…), or scalar
         With the axes of the answer in their order, of the dtype and kind of the first operand. If that is a `Matrix`,
-        the answer is one if it has two axes, both of which are rows or columns of a `Matrix`. A product of two
-        matrices, of which one is sparse or packed, is what `matmul` returns.
+        the answer is one if it has two axes, both of which are rows or columns of a `Matrix`. Otherwise it is a CuPy
+        array if any operand is on a GPU. A product of two matrices, of which one is sparse or packed, is what `matmul`
+        returns.
     argmax : dict of ndarray of int32
         If wanted: for each axis that is summed, its place in the winning term, by the axes of the answer; −1 where the
         answer is zero. If several terms are equal, one of them. A `csr_array` in a product of two sparse matrices.
@@ -118,7 +122,7 @@ def einsum(
         If `argmax` is wanted and ⊕ does not select.
     SemiringError
         If the expression cannot be read, shapes or dtypes do not fit, an entry is not an element, no algebra is given,
-        an array is on a GPU, or memory is short.
+        or memory is short.
     GraphError
         If one axis has different names of vertices in two operands.
 
@@ -178,7 +182,7 @@ def _turns(
 
 
 def _product(
-    A: np.ndarray, B: np.ndarray, turn: tuple[Turn, Turn], expression: str, S: Any = None, **others: Any
+    A: Any, B: Any, turn: tuple[Turn, Turn], expression: str, S: Any = None, **others: Any
 ) -> Any:
     """The answer by one product; an error names the operands as they were passed, if it is about one of them."""
     first, second = turn
@@ -231,8 +235,10 @@ class EinsumTask:
         self.given.align(self.steps.fitted)
         self.product = self._of_stored()
         if self.product is None:
-            self.given.refuse_gpu()
             self._check_out()
+            if self.argmax and self.given.on_gpu and self.given.dtype.names:
+                raise SemiringError(f"argmax=True over the records of {self.S.name} is computed on the CPU: copy "
+                                    "operands to the host, with .get() for CuPy")
 
     def _of_stored(self) -> Task | None:
         """The product of two matrices of which one is sparse or packed; None for any other einsum."""
@@ -247,7 +253,8 @@ class EinsumTask:
 
     def _check_out(self) -> None:
         shape = tuple(self.steps.sizes[a] for a in self.steps.fitted.output)
-        holds = isinstance(self.out, np.ndarray) and can_hold(self.out, shape, self.S, self.given.dtype)
+        reachable = self.given.on_gpu or not is_on_gpu(self.out)
+        holds = reachable and can_hold(self.out, shape, self.S, self.given.dtype)
         if self.out is not None and not holds:
             raise SemiringError(f"out must be a writable, unmasked {dtype_text(self.given.dtype)} array of shape "
                                 f"{shape}")
@@ -256,7 +263,8 @@ class EinsumTask:
         """What would be computed, in which order; nothing is allocated."""
         if self.product is not None:
             return self.product.plan()
-        return plan_of(self.S, self.given.dtype, self.terms.text, self.steps, self.argmax, lambda _: self.answer())
+        return plan_of(self.S, self.given.dtype, self.terms.text, self.steps, self.argmax, lambda _: self.answer(),
+                       self.given.on_gpu)
 
     def answer(self) -> Any:
         """The answer."""
@@ -264,11 +272,12 @@ class EinsumTask:
             return self._multiplied(self.product)
         steps, S, check = self.steps, self.S, self.options.check
         if (needed := steps.most * self.given.dtype.itemsize) > UNCHECKED_BYTES:
-            require(needed, *self.plan().shortage)
+            require(needed, *self.plan().shortage, on_gpu=self.given.on_gpu)
         if check and (not steps.examines or self.given.dtype == object):
             self.given.examine()
         try:
-            result, won = run(steps, S, self.given.as_arrays(), self.argmax, check)
+            compute = run_on_gpu if self.given.on_gpu else run
+            result, won = compute(steps, S, self.given.as_arrays(), self.argmax, check)
         except (SemiringError, NotElements) as e:
             self.given.examine()  # which says what is wrong, and where, if it is an operand
             if isinstance(e, NotElements):
@@ -281,7 +290,8 @@ class EinsumTask:
         answer = self.given.wrapped(result, steps.fitted.output)
         if not self.argmax:
             return answer
-        nothing = np.asarray(equal(result, full(result, S.over(result.dtype).zero)), bool)
+        zero = S.over(result.dtype).zero
+        nothing = result == zero if is_on_gpu(result) else np.asarray(equal(result, full(result, zero)), bool)
         return answer, {axis: which[()] for axis, which in assignment(steps, won, nothing).items()}
 
     def _multiplied(self, product: Task) -> Any:

@@ -78,14 +78,20 @@ def _described(step: Any, own: Callable[[Sequence[Axis]], str], steps: Steps) ->
 
 
 def plan_of(
-    S: Semiring, dtype: np.dtype, text: str, steps: Steps, argmax: bool, runner: Callable[[Any], Any]
+    S: Semiring, dtype: np.dtype, text: str, steps: Steps, argmax: bool, runner: Callable[[Any], Any], on_gpu: bool
 ) -> EinsumPlan:
     """The plan of the steps."""
+    place, low = "CPU", None
+    if on_gpu:
+        from semiring.kernels.cuda.choose import without_facts
+        from semiring.kernels.cuda.compile.launch import device_name
+
+        place, low = device_name(), without_facts(S, dtype)
     output = tuple(steps.sizes[a] for a in steps.fitted.output)
-    how = "terms in turn" if argmax else "products of pairs"
+    how = "terms in turn" if argmax and not on_gpu else "products of pairs"
     return EinsumPlan(
-        operation="einsum", algebra=S, shape=output, method=how, lowering=plain_form(S, dtype, Facts(), 3),
-        work=steps.work, memory=steps.most * dtype.itemsize, runner=runner, place="CPU", expression=text, steps=steps,
+        operation="einsum", algebra=S, shape=output, method=how, lowering=low or plain_form(S, dtype, Facts(), 3),
+        work=steps.work, memory=steps.most * dtype.itemsize, runner=runner, place=place, expression=text, steps=steps,
         needs=(f"an array of axes {spelling(steps)(steps.largest)} between the operands and the answer",
                "print sr.plan('einsum', …) for the steps; sum fewer axes at once, or use a narrower dtype"),
     )

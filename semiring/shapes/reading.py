@@ -1,4 +1,4 @@
-"""The operands of an einsum: arrays of one dtype, in the host's memory, with vertices in one order."""
+"""The operands of an einsum: arrays of one dtype, in one memory, with vertices in one order."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from semiring.machine.memory import require
 from semiring.operands.align import same_dtype
 from semiring.operands.convert import as_dense, of_floats
 from semiring.operands.dense import Dense, carried_by, dtype_of_answers
+from semiring.operands.devices import is_on_gpu, module_of, to_host, upload
 from semiring.operands.examine import examine
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand
@@ -142,20 +143,13 @@ class Operands:
                 if order is not None:
                     self.orders.append((k, place, order))
 
-    def refuse_gpu(self) -> None:
-        """Refuse operands on a GPU.
+    @property
+    def on_gpu(self) -> bool:
+        """Whether an operand is on a GPU, so that the einsum is computed there."""
+        return any(X.on_gpu for X in self.operands)
 
-        Raises
-        ------
-        SemiringError
-        """
-        for X in self.operands:
-            if X.on_gpu:
-                raise SemiringError(f"{X.what} is on a GPU, where einsum does not compute yet: copy it to the host, "
-                                    "with .get() for CuPy or .cpu() for PyTorch, or use matmul")
-
-    def as_arrays(self) -> list[np.ndarray]:
-        """The elements as arrays, with vertices in one order.
+    def as_arrays(self) -> list[Any]:
+        """The elements as arrays, with vertices in one order; on the GPU if one of them is there.
 
         Raises
         ------
@@ -164,8 +158,8 @@ class Operands:
         """
         arrays = [_as_array(X) for X in self.operands]
         for k, place, order in self.orders:
-            arrays[k] = arrays[k].take(order, place)
-        return arrays
+            arrays[k] = arrays[k].take(module_of(arrays[k]).asarray(order), place)
+        return [A if is_on_gpu(A) else upload(A) for A in arrays] if self.on_gpu else arrays
 
     def _place(self, k: int, place: int) -> str:
         """An axis of an operand in messages."""
@@ -173,8 +167,8 @@ class Operands:
         own = self.vertices[k] and not X.of_graph
         return f"the {('rows', 'columns')[place]} of {X.what}" if own else str(X.what)
 
-    def wrapped(self, result: np.ndarray, output: tuple[Axis, ...]) -> Any:
-        """The answer in the type of the first operand."""
+    def wrapped(self, result: Any, output: tuple[Axis, ...]) -> Any:
+        """The answer in the type of the first operand; a `Matrix` is in the host's memory."""
         first = self.operands[self.first]
         if not result.shape:
             return first.in_callers_dtype(result)[()]
@@ -184,13 +178,13 @@ class Operands:
         if len(output) != 2 or not all(axis in self.names for axis in output):
             return answer
         rows, columns = (self.names[axis] for axis in output)
+        answer = first.in_callers_dtype(to_host(answer))
         return Matrix(answer, self.S.declared, library=first.library)._renamed(as_names(rows), as_names(columns))
 
 
-def _as_array(X: Operand) -> np.ndarray:
-    """The elements of an operand of any kind."""
+def _as_array(X: Operand) -> Any:
+    """The elements of an operand of any kind, where they are."""
     if X.kind in STORED and (needed := prod(X.shape) * X.dtype.itemsize) > UNCHECKED_BYTES:
         require(needed, f"{X.what} is {X.kind}, and only a product of two matrices leaves it so: this einsum makes it "
                 "dense, which", "take a part of it, or multiply matrices with matmul")
-    array: np.ndarray = as_dense(X).array
-    return array
+    return as_dense(X).array

@@ -9,7 +9,7 @@ factors, and so on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple, NoReturn
 
@@ -19,6 +19,7 @@ from semiring.algebra.elements import equal, full, is_nan
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.matrices import matmul
+from semiring.operands.devices import module_of
 
 from .contraction import Product, Steps, Sum
 from .folding import fold_of
@@ -138,9 +139,9 @@ def _multiplied(
 
 
 def laid(
-    A: np.ndarray, axes: tuple[Axis, ...], groups: tuple[tuple[Axis, ...], ...], sizes: Mapping[Axis, int],
-    grouped: bool = True,
-) -> np.ndarray:
+    A: Any, axes: tuple[Axis, ...], groups: tuple[tuple[Axis, ...], ...], sizes: Mapping[Axis, int],
+    grouped: bool = True, reshape: Callable[[Any, tuple[int, ...]], Any] = np.reshape,
+) -> Any:
     """An array with its axes in the order of some groups.
 
     Axes that it lacks repeat it if the array is to be summed over them, and have one element otherwise. The last two
@@ -151,15 +152,15 @@ def laid(
     if len(axes) < len(wanted):
         A = A[tuple(slice(None) if a in axes else None for a in wanted)]
         if grouped:
-            A = np.broadcast_to(A, [sizes[a] for a in wanted])
+            A = module_of(A).broadcast_to(A, [sizes[a] for a in wanted])
     if not grouped:
         return A
     batch = len(groups[0])
     two = [prod(sizes[a] for a in group) for group in groups[1:]]
-    return A.reshape(*A.shape[:batch], *two)
+    return reshape(A, (*A.shape[:batch], *two))
 
 
-def assignment(steps: Steps, won: Sequence[Won], nothing: np.ndarray) -> dict[Axis, np.ndarray]:
+def assignment(steps: Steps, won: Sequence[Won], nothing: Any) -> dict[Axis, Any]:
     """For each axis that was summed, the place of the term that is the answer, by the axes of the answer.
 
     Parameters
@@ -168,18 +169,19 @@ def assignment(steps: Steps, won: Sequence[Won], nothing: np.ndarray) -> dict[Ax
     won : sequence of Won
         As `run` gives it.
     nothing : ndarray of bool
-        Where the answer is zero, so that no term won.
+        Where the answer is zero, so that no term won; of NumPy or CuPy, as the winners are.
     """
+    xp = module_of(nothing)
     output, shape = steps.fitted.output, nothing.shape
     summed = [a for a in steps.sizes if a not in output]
     if 0 in steps.sizes.values():
-        return {a: np.full(shape, NONE) for a in summed}
-    places: dict[Axis, np.ndarray] = {
-        a: np.arange(shape[k]).reshape([-1 if i == k else 1 for i in range(len(shape))]) for k, a in enumerate(output)
+        return {a: xp.full(shape, NONE) for a in summed}
+    places: dict[Axis, Any] = {
+        a: xp.arange(shape[k]).reshape([-1 if i == k else 1 for i in range(len(shape))]) for k, a in enumerate(output)
     }
     for step in reversed(won):
         found = step.which[tuple(places[a] for a in step.axes)] if step.axes else step.which
-        flat = np.maximum(found, 0)
+        flat = xp.maximum(found, 0)
         for axis in reversed(step.summed):
-            flat, places[axis] = np.divmod(flat, steps.sizes[axis])
-    return {a: np.where(nothing, NONE, places[a]).astype(NONE.dtype) for a in summed}
+            flat, places[axis] = xp.divmod(flat, steps.sizes[axis])
+    return {a: xp.where(nothing, NONE, places[a]).astype(NONE.dtype) for a in summed}
