@@ -171,7 +171,7 @@ class Task:
                 A = restored(A, operands[0], options.left)
             if what == "B" and verb == "matmul" and A is given[0] and isinstance(operands[0], Sparse):
                 _ = operands[0].rows  # inspected once for both
-                operand = operands[0].changed(what=what)
+                operand: Operand = operands[0].changed(what=what)
             else:
                 operand = reader(A, S, what)
             if operand.names is not None and operand.of_graph:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import full
+from semiring.algebra.elements import full
 from semiring.errors import SemiringError
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse.structure import product_structure, transpose
