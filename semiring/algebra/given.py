@@ -69,15 +69,15 @@ def in_dtype(S: Semiring, array: np.ndarray, dtype: np.dtype, what: str) -> np.n
     exact = dtype.kind in "iub" and have.kind == "f"
     if exact or have.kind == "O" or (have.kind == "c" and dtype.kind != "c"):
         try:
-            made = [cast_constant(_whole(v, dtype), dtype) for v in array.ravel().tolist()]
+            numbers = [cast_constant(_whole(v, dtype), dtype) for v in array.ravel().tolist()]
         except OverflowError as e:
             raise SemiringError(f"{S.name}: {what} does not fit the dtype {dtype} of the operation: {_cut(str(e))}; "
                                 "convert x to a wider dtype") from None
-        return np.array(made, dtype).reshape(array.shape)
+        return np.array(numbers, dtype).reshape(array.shape)
     if dtype.kind in "iub" and have.kind in "iu":
         return _of_integers(S, array, dtype, what)
     with np.errstate(over="ignore"):
-        made = array.astype(dtype)
+        made: np.ndarray = array.astype(dtype)
     if made.dtype.kind in "fc" and (lost := np.isfinite(array) & ~np.isfinite(made)).any():
         _refuse(S, array, lost, dtype, what)
     return made
@@ -126,7 +126,7 @@ def _of_lists(S: Semiring, x: Any, what: str) -> np.ndarray:
     except (ValueError, TypeError, OverflowError) as e:
         if isinstance(e, SemiringError):
             raise
-        needed = f"tuples of {', '.join(S.fields)}" if records else "numbers, in lists of equal length"
+        needed = f"tuples of {', '.join(S.fields or ())}" if records else "numbers, in lists of equal length"
         raise SemiringError(f"{S.name}: {what} is {_short(x)}, and must be {needed}: {e}") from None
 
 
@@ -172,7 +172,7 @@ def _refuse_strangers(S: Semiring, array: np.ndarray, what: str) -> None:
 
 def _refuse_large(S: Semiring, array: np.ndarray, what: str) -> None:
     """Refuse an integer for which an operation by floats has no room."""
-    numbers = {at: abs(array[at]) for at in np.ndindex(array.shape) if isinstance(array[at], int)}
+    numbers: dict[Any, Any] = {at: abs(array[at]) for at in np.ndindex(array.shape) if isinstance(array[at], int)}
     at = max(numbers, key=lambda at: numbers[at])
     if numbers[at].bit_length() < FLOAT_BITS:
         return

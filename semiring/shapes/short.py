@@ -156,9 +156,9 @@ class Sums:
 
     def __call__(self, x: np.ndarray, axis: Axes, keepdims: bool) -> Any:
         last = x.ndim - 1
-        if type(axis) is tuple and axis == tuple(range(axis[0], x.ndim)) and x.flags.c_contiguous:
-            found = self(x.reshape(*x.shape[: axis[0]], -1), -1, keepdims)
-            return found.reshape(*x.shape[: axis[0]], *(1,) * len(axis)) if keepdims and found is not None else found
+        if isinstance(axis, tuple) and axis == tuple(range(axis[0], x.ndim)) and x.flags.c_contiguous:
+            total = self(x.reshape(*x.shape[: axis[0]], -1), -1, keepdims)
+            return total.reshape(*x.shape[: axis[0]], *(1,) * len(axis)) if keepdims and total is not None else total
         adjacent = x.ndim == 1 or (x.flags.c_contiguous and (axis is None or axis in (-1, last)))
         if not adjacent and self._terms(x, axis) > TERMS:  # NumPy adds one by one here
             return None
@@ -170,7 +170,7 @@ class Sums:
 
     @staticmethod
     def _terms(x: np.ndarray, axis: Axes) -> int:
-        return x.size if axis is None else prod(x.shape[a] for a in axis) if type(axis) is tuple else x.shape[axis]
+        return x.size if axis is None else prod(x.shape[a] for a in (axis if isinstance(axis, tuple) else (axis,)))
 
 
 class Integers:
@@ -189,7 +189,7 @@ class Integers:
         try:
             if self._compiled is not None and (found := self._compiled(x, axis, keepdims, True)) is not None:
                 return self._fold.fitted(found)
-            axes = tuple(range(x.ndim)) if axis is None else axis if type(axis) is tuple else (axis % x.ndim,)
+            axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis % x.ndim,)
             found = self._fold.fitted(self._fold.of_whole_numbers(x, axes))
         except (Beyond, NotElements):
             return None
@@ -230,8 +230,8 @@ class Compiled:
         if axis is None:
             found, shape = self._kernel.small(x, 1, x.size, 1), (1,) * x.ndim if keepdims else ()
         else:
-            first, last = (axis[0], axis[-1]) if type(axis) is tuple else (axis % x.ndim,) * 2
-            if type(axis) is tuple and last - first >= len(axis):
+            first, last = (axis[0], axis[-1]) if isinstance(axis, tuple) else (axis % x.ndim,) * 2
+            if isinstance(axis, tuple) and last - first >= len(axis):
                 return None
             before, within, after = x.shape[:first], x.shape[first : last + 1], x.shape[last + 1 :]
             found = self._kernel.small(x, prod(before), prod(within), prod(after))
