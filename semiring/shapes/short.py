@@ -25,7 +25,7 @@ from semiring.kernels.numpy.folds import TERMS, NotElements
 from .folding import PURPOSES_OF, RUNNING_OF, Beyond, Fold, fold_of
 
 LARGEST = 1 << 17  # elements: more are worth two threads
-FEW = 1 << 14  # elements of the same for compiled code, which starts threads faster than NumPy's functions are called
+FEW = 1 << 14  # elements up to which one thread of compiled code is as fast as two
 ASKED = 64  # calls after which it is asked again whether compiling repays
 LOST = 4e-5  # seconds that a call loses by the general way
 KEPT = 1024  # algebras, operations and dtypes that are known at once
