@@ -29,7 +29,7 @@ from semiring.solvers.task import own_algebra
 
 from .layout import Layout, layout
 from .planned import planned
-from .sequence import Asked, answered, read_array
+from .sequence import Asked, answered, read_array, same_memory
 from .walks import Steps
 
 PURPOSE = "chains"
@@ -93,6 +93,9 @@ def forward(
     element relative to the largest one of the row before. Reading a row as a whole adds ε of it. Powers that underflow
     are noticed, and such elements are summed by their terms.
 
+    Arrays on a GPU are computed there, all sequences side by side and the steps of each one after the other. The rows
+    have at most 64 elements in single precision and 32 in double; others are refused.
+
     Examples
     --------
     Two hidden states, healthy and ill, and the probability of three observations:
@@ -117,10 +120,14 @@ def forward(
         raise LawError(f"argmax needs a selective ⊕ (one whose result is always one of its operands); in {S.name} "
                        f"{S._law_report.flags['selective']}")
     names = ("x", "stack", "emissions")
-    operands = [read_array(A, S, what, "forward", False) for A, what in zip(given, names, strict=False)]
+    operands = [read_array(A, S, what, "forward") for A, what in zip(given, names, strict=False)]
     same_dtype(*operands)
     shapes = [A.shape for A in operands]
     found = layout(shapes[0], shapes[1], shapes[2] if emissions is not None else None, lengths, steps)
+    if same_memory(*operands):
+        from . import forward_on_gpu
+
+        return Asked(partial(forward_on_gpu.offer, operands, found, bool(reverse), bool(argmax)))
     return Asked(partial(_offer, operands, found, bool(reverse), bool(argmax)))
 
 

@@ -29,17 +29,15 @@ class Asked:
         return self.offer()
 
 
-def read_array(A: Any, S: Any, what: str, verb: str, on_gpu: bool = True) -> Dense:
+def read_array(A: Any, S: Any, what: str, verb: str) -> Dense:
     """Read an array, on the host or on a GPU.
 
     Raises
     ------
     SemiringError
-        For a sparse or packed matrix, a graph, and an array on a GPU unless `on_gpu`.
+        For a sparse or packed matrix, and a graph.
     """
     found = operand(A, S, what)
-    if found.on_gpu and not on_gpu:
-        raise SemiringError(f"{verb} computes on the CPU, and {what} is on a GPU: pass {what}.get()")
     if not isinstance(found, Dense):
         raise SemiringError(f"{verb} takes arrays, and {what} is a {type(A).__name__}: pass an array of elements")
     return found

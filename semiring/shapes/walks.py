@@ -9,6 +9,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.cpu.compile.plain import takes
+from semiring.operands.devices import module_of
 
 from .layout import Layout
 
@@ -62,6 +63,7 @@ class Steps:
         Notes
         -----
         A. J. Viterbi, Error bounds for convolutional codes and an asymptotically optimum decoding algorithm (1967).
+        If the rows are on a GPU, the CPU follows the states, and they are returned on the GPU.
 
         Examples
         --------
@@ -73,15 +75,23 @@ class Steps:
         """
         at, lengths = self._layout.rows_at, self._layout.lengths
         n, rows = self.back.shape[-1], int(np.prod(self.back.shape[:-1]))
+        back = self.back if isinstance(self.back, np.ndarray) else self.back.get()
         found = np.full(rows, -1, np.int64)
         there = np.flatnonzero(lengths > 0)
         if len(there) and n:
             ends = at[there] + (0 if self._reverse else lengths[there] - 1)
-            best, nothing = self._best(self._elements.reshape(rows, n)[ends])
+            best, nothing = self._best(self._rows(ends, rows, n))
             found[ends[~nothing]] = best[~nothing]
             live = there[~nothing]
-            trace(found, self.back.reshape(-1), at[live], lengths[live], n, 1 if self._reverse else -1)
-        return found.reshape(self.back.shape[:-1])
+            trace(found, back.reshape(-1), at[live], lengths[live], n, 1 if self._reverse else -1)
+        states: np.ndarray = module_of(self.back).asarray(found.reshape(back.shape[:-1]))
+        return states
+
+    def _rows(self, places: np.ndarray, rows: int, n: int) -> np.ndarray:
+        """Some rows, in the host's memory."""
+        elements = self._elements.reshape(rows, n)
+        found = elements[module_of(elements).asarray(places)]
+        return found if isinstance(found, np.ndarray) else found.get()
 
     def _best(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The least of the best states of each row, and which rows are zero."""

@@ -41,6 +41,8 @@ def draw(
         out[...] = rng.integers(0, 2, shape)
     elif S.name == "mod-7":
         out[...] = rng.integers(0, 7, shape)
+    elif S.name == "min-times":  # of numbers from 1 on
+        out[...] = np.abs(numbers(dtype)) + dtype.type(1)
     else:
         out[...] = numbers(dtype)
     out[rng.random(shape) < 0.3] = A.zero

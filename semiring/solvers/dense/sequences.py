@@ -6,6 +6,8 @@ dropped; then the elements are examined first, which says what is wrong, and ano
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from math import prod
 from typing import Any
@@ -27,6 +29,8 @@ from semiring.operands.devices import module_of
 from ..forms import refuse_overflow
 from ..plan import Plan
 from .stepwise import one_by_one
+
+HOSTS = "pass arrays of the host, with .get() for CuPy"
 
 
 def offer_scan(A: Dense, X: Dense | None, axis: int, reverse: bool, shape: tuple[int, ...]) -> Plan:
@@ -58,8 +62,7 @@ def refuse_elements(S: Semiring, dtype: np.dtype) -> None:
     """
     if S.traced is None or dtype.kind in "Oc":
         kind = "complex numbers" if dtype.kind == "c" else "Python objects"
-        raise SemiringError(f"{S.name}: sequences of {kind} are computed on the CPU: pass arrays of the host, with "
-                            ".get() for CuPy")
+        raise SemiringError(f"{S.name}: sequences of {kind} are computed on the CPU: {HOSTS}")
 
 
 @lru_cache(1024)
@@ -73,6 +76,17 @@ def form_of_any(S: Semiring, dtype: np.dtype, length: int) -> CudaLowering | Non
     return low if low.kind == "cuda" else None
 
 
+@contextmanager
+def without_the_option() -> Iterator[None]:
+    """Within this context errors that advise device='cpu' say what to do in a verb without that option."""
+    try:
+        yield
+    except SemiringError as error:
+        if "use device='cpu'" not in str(error):
+            raise
+        raise SemiringError(str(error).replace("use device='cpu'", HOSTS)) from None
+
+
 def _length(steps: int) -> int:
     """Factors, at most, of an element: more than those of one product, whose form may round each."""
     return PRODUCT + 1 if steps < PRODUCT else 1 << (steps + 1).bit_length()
@@ -80,13 +94,8 @@ def _length(steps: int) -> int:
 
 def _examined(A: Dense, X: Dense | None, steps: int) -> Any:
     """The form for operands whose elements are examined first; refuses what is not an element."""
-    try:
+    with without_the_option():
         return A.form(max(steps + 2, PRODUCT + 1), beside=() if X is None else (X,), packed=False)[1]
-    except SemiringError as error:
-        if "use device='cpu'" not in str(error):
-            raise
-        advice = "pass arrays of the host, with .get() for CuPy"  # this verb has no such option
-        raise SemiringError(str(error).replace("use device='cpu'", advice)) from None
 
 
 def _run_scan(

@@ -1,4 +1,4 @@
-"""Sources of products of sequences: their numbers, what a part of them says, and that a compiler accepts them."""
+"""Sources of products of sequences, and of chains of rows: their numbers, and that a compiler accepts them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import semiring as sr
 from semiring.kernels.cuda.choose import choose, general_on_device
 from semiring.kernels.cuda.compile.chains import SHARED, STATIC_SHARED, chain_geometry, chain_source
 from semiring.kernels.cuda.compile.program import OPTIONS, program
+from semiring.kernels.cuda.compile.steps import step_geometry, step_source
 from semiring.kernels.facts import DeviceFacts
 
 NAMES = [name for name, S in sr.catalogue.items() if S.traced]
@@ -69,6 +70,8 @@ def test_every_kernel_compiles(name: str) -> None:
             n = (5, 16, 8, 3)[(i + j) % 4]
             if g := chain_geometry(text.size, text.weight, n, n, alone=not looks):
                 texts[chain_source(low, g, looks, reverse)] = None
+        if step := step_geometry(text.size, text.weight, (5, 16, 8, 3)[i % 4]):
+            texts[step_source(low, step)] = None
     assert texts
     with ThreadPoolExecutor(2) as pool:
         options = (*OPTIONS, "--gpu-architecture=compute_80", "--device-debug")

@@ -26,6 +26,7 @@ from semiring.kernels.cuda.compile.program import (
     rank_source,
     word_filler,
 )
+from semiring.kernels.cuda.compile.steps import step_geometry, step_source
 from semiring.kernels.cuda.compile.thin import thin_geometries, thin_source
 from semiring.kernels.cuda.dense import gradients
 from semiring.kernels.cuda.history import blocks, edges, matrix
@@ -44,13 +45,14 @@ def texts() -> list[str]:
     words, folded = boolean_words(), fold_geometry(text.size, text.size, False)
     assert folded
     sequences = chain_geometry(text.size, text.weight, 5, 5, alone=False)
-    assert sequences
+    chained = step_geometry(text.size, text.weight, 5)
+    assert sequences and chained
     return [
         text.product(g, whole_tiles=False), text.panels(), text.elements(), text.winners(g),
         words.product(product_geometries(words.size, words.weight)[0], whole_tiles=False), exchange_source(low),
         thin_source(low, thin_geometries(text.size, text.weight, False)[0], "STACK", looks=True),
         *(fold_source(low, "add", folded, looks=True, ordered=False, file=name) for name in ("folds", "prefixes")),
-        chain_source(low, sequences, looks=True, reverse=False),
+        chain_source(low, sequences, looks=True, reverse=False), step_source(low, chained),
         word_filler(np.dtype("?")), rank_source(np.dtype("f4"), np.dtype("u2")), gradients.source(general, -1.0),
         *(geometry.source() for geometry in (*GEOMETRIES.values(), WORDS, CLOSE, entries.geometry(1, 4))),
         blocks.source(general, blocks.KATZ_KIDER), edges.source(general), matrix.source(general),

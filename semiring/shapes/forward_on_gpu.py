@@ -1,0 +1,110 @@
+"""Chains of rows in the memory of a GPU, for `forward`: each sequence by a few threads, all sequences side by side.
+
+The launch also looks at every element that it reads. If one is unusual, or a row has no value, the answer is dropped;
+then the elements are examined first, which says what is wrong, and another form computes.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.elements import full
+from semiring.algebra.overflow import refuse
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+from semiring.kernels.cuda.compile.steps import COLUMN
+from semiring.kernels.cuda.dense.exchange import LEAVES, report
+from semiring.kernels.cuda.dense.steps import geometry_of, walk
+from semiring.kernels.cuda.lowering import CudaLowering
+from semiring.operands.dense import Dense
+from semiring.operands.devices import module_of, upload
+from semiring.solvers.dense.sequences import HOSTS, form_of_any, refuse_elements, without_the_option
+from semiring.solvers.forms import refuse_overflow
+from semiring.solvers.plan import Plan
+
+from .layout import Layout
+from .sequence import answered
+from .walks import Steps
+
+LEAST_LENGTH = 7  # factors: more than those of one product, whose form may round each
+
+
+def offer(operands: list[Dense], found: Layout, reverse: bool, argmax: bool) -> Plan:
+    """The plan of `forward` for arrays on a GPU.
+
+    Raises
+    ------
+    SemiringError
+        For elements that only the CPU computes with, and rows that are too long for a thread's registers.
+    """
+    S, dtype, n = operands[0].S, operands[0].dtype, found.shape[-1]
+    refuse_elements(S, dtype)
+    inner = S if not reverse or S.commutative else S.opposite
+    most = int(found.lengths.max(initial=0))
+    length = max(1 << (2 * most).bit_length(), LEAST_LENGTH)
+    quick = form_of_any(inner, dtype, length) if prod(found.shape) else None
+    low: Any = quick or _examined(operands, inner, most)
+    if n and geometry_of(low, n) is None:
+        raise SemiringError(f"forward on a GPU holds a column of the matrix in registers, at most {COLUMN} bytes of "
+                            f"light operations, and these are {n} elements of {dtype}: {HOSTS}")
+    rows = prod(found.shape)
+    return Plan(
+        operation="forward", algebra=S, shape=found.shape, lowering=low, method="rows of sequences side by side",
+        work=float(np.maximum(found.lengths - 1, 0).sum()) * n * n,
+        memory=rows * dtype.itemsize + (rows if argmax else 0),
+        reasons={"method": "each thread holds a column of the matrix"},
+        needs=("the rows of all steps", "use a narrower dtype, or fewer sequences at a time"),
+        runner=partial(_run, operands, found, inner, reverse, argmax, quick is not None),
+    )
+
+
+def _examined(operands: list[Dense], inner: Semiring, most: int) -> Any:
+    """The form for operands whose elements are examined first; refuses what is not an element."""
+    first, *others = operands
+    length = max(2 * most + 1, LEAST_LENGTH)
+    with without_the_option():
+        facts, low = first.form(length, beside=others, packed=False)
+        return low if inner is first.S else first.changed(S=inner).lowering(facts, length, packed=False)
+
+
+def _run(
+    operands: list[Dense], found: Layout, inner: Semiring, reverse: bool, argmax: bool, looks: bool, plan: Plan
+) -> Any:
+    first, low = operands[0], plan.lowering
+    assert isinstance(low, CudaLowering)
+    out, back, flags = _walked(low, operands, found, reverse, argmax, looks)
+    if flags and looks:
+        low = _examined(operands, inner, int(found.lengths.max(initial=0)))
+        out, back, flags = _walked(low, operands, found, reverse, argmax, False)
+    result = out.reshape(found.shape)
+    if flags & LEAVES:
+        refuse(first.S, first.dtype, None)
+    if flags:
+        refuse_overflow(low, result)
+    values = answered(first, result)
+    return values if back is None else Steps(values, back.reshape(found.shape), first.S, found, reverse, result)
+
+
+def _walked(
+    low: CudaLowering, operands: list[Dense], found: Layout, reverse: bool, argmax: bool, looks: bool
+) -> tuple[Any, Any, int]:
+    """All rows, the terms that won, and flags of what was found."""
+    arrays = [A.array for A in operands]
+    xp, n, count = module_of(arrays[0]), found.shape[-1], prod(found.shape[:-1])
+    given = found.sequences(arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None)
+    if found.partial:
+        out = upload(full(np.empty((count, n), low.dtype), operands[0].S.zero_in(low.dtype)))
+    else:
+        out = xp.empty((count, n), low.dtype)
+    back = xp.zeros((count, n), np.uint8) if argmax else None
+    if not out.size:
+        return out, back, 0
+    seen = report()
+    table = walk(low, given, out, back, reverse, seen, looks)
+    flags = seen.read().flags
+    del table
+    return out, back, flags

@@ -1,0 +1,140 @@
+"""`forward` of arrays on the GPU: against `forward` on the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gpu.elements import algebra, draw
+
+import semiring as sr
+
+inf = np.inf
+NAMES = [name for name, S in sr.catalogue.items() if S.traced]
+
+
+def on_gpu(x: Any, A: Any, S: Any, emissions: Any = None, **options: Any) -> Any:
+    import cupy
+
+    e = None if emissions is None else cupy.asarray(emissions)
+    found = sr.forward(cupy.asarray(x), cupy.asarray(A), S, emissions=e, **options)
+    return found
+
+
+def compare(S: Any, x: Any, A: Any, e: Any = None, **options: Any) -> None:
+    import cupy
+
+    wanted, found = sr.forward(x, A, S, emissions=e, **options), on_gpu(x, A, S, e, **options)
+    assert isinstance(found, cupy.ndarray) and found.shape == wanted.shape and found.dtype == wanted.dtype
+    if wanted.dtype.names or wanted.dtype.kind in "iub" or (S.selective and wanted.dtype.itemsize > 2):
+        np.testing.assert_array_equal(found.get(), wanted)
+    else:
+        eps, steps = np.finfo(wanted.dtype).eps, wanted.shape[-2] if wanted.ndim > 1 else 1
+        tolerance = (16 if wanted.dtype.itemsize > 2 else 2) * eps * (steps + 1) * wanted.shape[-1]
+        np.testing.assert_allclose(found.get().astype("f8"), wanted.astype("f8"), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "users"])
+def test_every_algebra(name: str) -> None:
+    S, rng = algebra(name), np.random.default_rng(0)
+    kinds = {"boolean": "b", "counting": "iu"}.get(name, "biuf")
+    for dtype in [S.default_dtype] if S.fields else [d for d in S.dtypes if d.kind in kinds]:
+        for n in (3, 16):
+            x, A, e = (draw(S, np.dtype(dtype), s, rng) for s in ((2, n), (4, n, n), (2, 5, n)))
+            for reverse in (False, True):
+                try:
+                    sr.forward(x, A, S, emissions=e, reverse=reverse)
+                except sr.SemiringError:  # a number leaves the dtype
+                    with pytest.raises(sr.SemiringError):
+                        on_gpu(x, A, S, e, reverse=reverse)
+                    continue
+                try:
+                    compare(S, x, A, e, reverse=reverse)
+                except sr.SemiringError as error:
+                    assert S.has_multiples or n * np.dtype(dtype).itemsize > 256
+                    assert "pass arrays of the host" in str(error)
+
+
+def whole_numbers(shape: tuple[int, ...], dtype: str, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    A = rng.integers(0, 50, shape).astype(dtype)
+    A[rng.random(shape) < 0.2] = np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
+    return A
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 8, 13, 16, 31, 32, 33, 64])
+@pytest.mark.parametrize("dtype", ["f4", "i4"])
+def test_shapes_lengths_and_winners(n: int, dtype: str) -> None:
+    x, e = whole_numbers((7, n), dtype), whole_numbers((7, 90, n), dtype, 1)
+    one, many = whole_numbers((n, n), dtype, 2), whole_numbers((7, 89, n, n), dtype, 3)
+    lengths = [90, 0, 1, 2, 17, 33, 89]
+    for A in (one, many, many[0]):
+        for options in ({}, {"lengths": lengths}, {"reverse": True}, {"reverse": True, "lengths": lengths}):
+            compare(sr.min_plus, x, A, e, **options)
+            wanted = sr.forward(x, A, sr.min_plus, emissions=e, argmax=True, **options)
+            found = on_gpu(x, A, sr.min_plus, e, argmax=True, **options)
+            assert np.array_equal(found.values.get(), wanted.values)
+            assert np.array_equal(found.states().get(), wanted.states())
+    compare(sr.min_plus, x[0], one, steps=20)
+    compare(sr.min_plus, x[0], one, steps=0)
+    flat, joined = e.reshape(-1, n)[: sum(lengths)], [k for k in lengths if k]
+    compare(sr.min_plus, x[0], one, flat, lengths=lengths)
+    compare(sr.min_plus, x[: len(joined)], many.reshape(-1, n, n)[: sum(joined) - len(joined)], flat, lengths=joined)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("scale", [6, 400])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_log_sums(dtype: str, scale: float, reverse: bool) -> None:
+    rng = np.random.default_rng(1)
+    x, A, e = ((-rng.random(s) * scale).astype(dtype) for s in ((9, 12), (12, 12), (9, 200, 12)))
+    A[3, 4], A[:, 7], e[2, 50] = -inf, -inf, -inf
+    wanted = sr.forward(x.astype("f8"), A.astype("f8"), sr.log, emissions=e.astype("f8"), reverse=reverse)
+    found = on_gpu(x, A, sr.log, e, reverse=reverse).get().astype("f8")
+    assert np.array_equal(found == -inf, wanted == -inf)
+    there = wanted > -inf
+    error = np.abs(found[there] - wanted[there]) / (1 + np.abs(wanted[there]))
+    assert error.max() < 200 * 32 * np.finfo(dtype).eps
+
+
+def test_views_and_elements_that_do_not_commute() -> None:
+    import cupy
+
+    triangular = sr.Semiring(
+        "triangular", zero=(inf, inf, inf), one=(0, inf, 0), fields={"p": "f8", "q": "f8", "r": "f8"},
+        add=lambda x, y: tuple(np.minimum(a, b) for a, b in zip(x, y, strict=True)),
+        mul=lambda x, y: (x[0] + y[0], np.minimum(x[0] + y[1], x[1] + y[2]), x[2] + y[2]),
+    )
+    x, A, e = (np.zeros(s, triangular.default_dtype) for s in ((5,), (9, 5, 5), (10, 5)))
+    for X in (x, A, e):
+        for i, f in enumerate("pqr"):
+            X[f] = whole_numbers(X.shape, "f8", i)
+    for reverse in (False, True):
+        compare(triangular, x, A, e, reverse=reverse)
+    x, A, e = whole_numbers((6,), "f4"), whole_numbers((6, 6), "f4", 1), whole_numbers((20, 6), "f4", 2)
+    wanted = sr.forward(x, A, sr.min_plus, emissions=e)
+    wide = cupy.zeros((40, 9), "f4")
+    wide[::2, 3:] = cupy.asarray(e)
+    found = sr.forward(cupy.asarray(x[::-1].copy())[::-1], cupy.asarray(A.T.copy()).T, sr.min_plus,
+                       emissions=wide[::2, 3:])
+    assert np.array_equal(found.get(), wanted)
+    assert sr.forward(cupy.zeros((0, 5)), cupy.zeros((5, 5)), sr.min_plus, emissions=cupy.zeros((0, 6, 5))).shape == (
+        0, 6, 5)
+
+
+def test_what_is_refused() -> None:
+    import cupy
+
+    x, A, e = cupy.zeros(4), cupy.zeros((4, 4)), cupy.zeros((6, 4))
+    for what, bad in (("x", x), ("stack", A), ("emissions", e)):
+        arrays = {"x": x.copy(), "stack": A.copy(), "emissions": e.copy()}
+        arrays[what][(-1,) * bad.ndim] = np.nan
+        with pytest.raises(sr.SemiringError, match=rf"{what}\[.*is NaN"):
+            sr.forward(arrays["x"], arrays["stack"], sr.min_plus, emissions=arrays["emissions"])
+    with pytest.raises(sr.SemiringError, match="x is on a GPU and stack in the host's memory"):
+        sr.forward(x, A.get(), sr.min_plus, steps=3)
+    with pytest.raises(sr.SemiringError, match="pass arrays of the host"):
+        sr.forward(cupy.zeros(65), cupy.zeros((65, 65)), sr.min_plus, steps=3)
+    with pytest.raises(sr.SemiringError, match="int8"):
+        sr.forward(cupy.full(2, 50, "i1"), cupy.full((2, 2), 50, "i1"), sr.min_plus, steps=3)
