@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 RULES = replace(CUDA, fused={})  # a product and a sum are rounded one after the other, as on the CPU
 RUN = 16  # bytes that a thread loads at once
-HELD = 64  # bytes of elements that a thread holds, if these are small
-MOST_ITEMS = 16
+HELD = 64  # bytes of small elements that a thread holds, twice as many if these are loaded in runs and just folded
+MOST_ITEMS = 16  # … and how many
 SHARED = 32 << 10  # bytes of shared memory in which a block joins what its threads have folded
 MOST_SHARED = 44 << 10  # … and in which it holds the elements of prefixes
 
@@ -42,11 +42,11 @@ def fold_geometry(given: int, part: int, powers: bool) -> FoldGeometry | None:
     Examples
     --------
     >>> fold_geometry(4, 4, False)
-    FoldGeometry(VECTOR=4, ITEMS=16, THREADS=256, RESIDENT=4)
+    FoldGeometry(VECTOR=4, ITEMS=32, THREADS=256, RESIDENT=4)
     """
     vector = RUN // given if given in (1, 2, 4, 8) else 1
     value = part // 2 if powers else part
-    items = min(max(HELD // max(given, value), 1), MOST_ITEMS)
+    items = min(max(HELD // max(given, value), 1), MOST_ITEMS) * (1 if powers or vector == 1 else 2)
     threads = 256
     while threads * vector * part > SHARED and threads > 32:
         threads //= 2
@@ -57,10 +57,11 @@ def fold_geometry(given: int, part: int, powers: bool) -> FoldGeometry | None:
 
 def prefix_geometry(folded: FoldGeometry, value: int, part: int) -> FoldGeometry:
     """The geometry of prefixes beside that of folds: a block holds what it reads, and a part for each thread."""
+    items = min(max(HELD // max(value, RUN // folded.VECTOR), folded.VECTOR), MOST_ITEMS, folded.ITEMS)
     threads = folded.THREADS
-    while threads * ((folded.ITEMS + 1) * value + part) > MOST_SHARED:
+    while threads * ((items + 1) * value + part) > MOST_SHARED:
         threads //= 2
-    return replace(folded, THREADS=threads)
+    return replace(folded, THREADS=threads, ITEMS=items)
 
 
 def fold_source(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from semiring.kernels.cuda.lowering import CudaLowering
 
 RUNS, PARTS = 1, 2  # as in folds.cu
-WAVES = 32  # blocks for each multiprocessor that share what is folded
+WAVES = 8  # blocks for each multiprocessor that share what is folded
 LEAST_TILES = 4  # loads of a thread, at least, in a part of a line
 LEAST_ROWS = 4  # rows of a thread in a part
 LINE = 32  # threads of a line, or side by side, if there are so many terms, or columns

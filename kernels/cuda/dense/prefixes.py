@@ -82,7 +82,7 @@ class Prefixes:
         size, run = x.itemsize, g.VECTOR * x.itemsize
         whole = terms.stride == size and g.VECTOR > 1 and not (place | s_0 | s_1 | s_2 | out.data.ptr) % run
         whole = whole and (lines == 1 or not terms.length % g.VECTOR)
-        lanes = min(LINE, power_of_two(-(-terms.length // g.ITEMS)))
+        lanes = min(LINE, g.THREADS, power_of_two(-(-terms.length // g.ITEMS)))
         while lanes < g.THREADS and lines * lanes < multiprocessors() * FULL and lanes * g.ITEMS < terms.length:
             lanes *= 2
         while self.folds.rounds and lanes < g.THREADS and MOST_TILES * lanes * g.ITEMS < terms.length:

@@ -47,7 +47,7 @@ def sources(S: sr.Semiring, dtype: np.dtype) -> list[str]:
 def test_geometries(given: int, part: int, powers: bool) -> None:
     g = fold_geometry(given, part, powers)
     assert g is not None and g.ITEMS % g.VECTOR == 0 and g.VECTOR * given <= max(16, given)
-    assert g.THREADS * g.VECTOR * part <= SHARED and g.ITEMS * given <= max(HELD, given) and g.THREADS >= 32
+    assert g.THREADS * g.VECTOR * part <= SHARED and g.ITEMS * given <= max(2 * HELD, given) and g.THREADS >= 32
     value = part // 2 if powers else part
     assert prefix_geometry(g, value, part).THREADS * ((g.ITEMS + 1) * value + part) <= MOST_SHARED
 
