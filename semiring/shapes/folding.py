@@ -37,7 +37,7 @@ from semiring.kernels.numpy.folds import NotElements, folded, folded_powers, in_
 EXACT = ("minimum", "maximum", "logical_or", "logical_and", "bitwise_or", "bitwise_and", "bitwise_xor")
 LEAST = 1 << 14  # elements from which compiled code is worth its call
 ADJACENT = 1 << 10  # adjacent elements from which NumPy's reduction is as fast as memory
-AT_ONCE = 1 << 20  # elements that a function of NumPy takes at once if it needs no other pass
+AT_ONCE = 1 << 22  # elements that a function of NumPy takes at once if it needs no other pass
 PURPOSES_OF = {"add": "sums", "mul": "prods"}
 RUNNING_OF = {"add": "prefix sums", "mul": "prefix products"}
 RUNNING_FROM = 1 << 10  # elements from which compiled prefixes are worth their call
