@@ -33,7 +33,10 @@ def form(S: Semiring, op: str, dtype: np.dtype) -> Lowering:
     from semiring.kernels.cuda.choose import without_facts
     from semiring.kernels.cuda.dense.folds import fits
 
-    low = without_facts(S, dtype)
+    try:
+        low = without_facts(S, dtype)
+    except SemiringError as e:  # sums have no option for the device
+        raise SemiringError(str(e).replace("use device='cpu'", "pass x.get()")) from None
     if not fits(low, op):
         raise SemiringError(f"{S.name}: an element has {dtype.itemsize} bytes, more than a GPU folds: pass x.get()")
     return low

@@ -116,6 +116,12 @@ def test_out_is_where_the_array_is(host: Host) -> None:
             sr.min_plus.sum(host.array(x), 0, out=wrong)
 
 
+def test_elements_for_which_there_is_no_form_are_refused(host: Host) -> None:
+    for verb in VERBS:
+        with pytest.raises(sr.SemiringError, match=r"complex numbers are computed on the CPU only; pass x.get\(\)"):
+            getattr(sr.plus_times, verb)(host.array(np.ones(3, "c16")))
+
+
 def test_a_plan_names_the_gpu(host: Host) -> None:
     found = reductions.sum(host.array(np.ones((3, 4))), sr.min_plus, 0).plan()
     assert found.lowering.on_gpu and found.method == "one pass over the GPU's memory" and found.shape == (4,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,13 @@ def test_what_is_not_an_element_is_seen_wherever_it_is(
         kernel.along(host.array(x), axis, found)  # type: ignore[arg-type]
         if not (flag == LEAVES and at // shape[-1] == shape[0] - 1):
             assert found.flags & flag
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((3000,), 0), ((40, 90), 1), ((40, 90), 0)])
+def test_blocks_of_few_threads(
+    monkeypatch: pytest.MonkeyPatch, host: Host, shape: tuple[int, ...], axis: int
+) -> None:
+    """As large elements have them."""
+    usual = prefixes.prefix_geometry
+    monkeypatch.setattr(prefixes, "prefix_geometry", lambda *sizes: replace(usual(*sizes), THREADS=16))
+    compare(host, "triangular", shape, axis, "C")
