@@ -58,7 +58,7 @@ def along(given: Device, op: str, axes: Sequence[int], by_host: Callable[[Dense]
 
     if not given.array.size:
         return _empty(given.array, axes)
-    low = form(given.S, op, given.dtype)
+    low: Any = form(given.S, op, given.dtype)
     with given.array.device:
         if _may_leave(given, op):
             return upload(by_host(on_host(given)))
@@ -74,7 +74,7 @@ def prefixes(given: Device, op: str, axis: int, array: Any, by_host: Callable[[D
 
     if not array.size:
         return _empty(array, ())
-    low = form(given.S, op, given.dtype)
+    low: Any = form(given.S, op, given.dtype)
     with array.device:
         if _may_leave(given, op):
             return upload(by_host(on_host(given)))

@@ -138,7 +138,7 @@ def _scanned(
 
 
 def sequences(array: Any, axis: int) -> Any:
-    """A stack as an array (sequences, steps, n, n), elements of a row side by side; a copy if it is no view."""
+    """A stack as an array (sequences, steps, n, n), elements of a row side by side; a copy if it is not a view."""
     xp = module_of(array)
     moved = xp.moveaxis(array, axis, -3)
     if moved.strides[-1] != moved.itemsize:
@@ -196,7 +196,7 @@ def product_of(A: Dense, check: bool) -> Any:
         result, flags = _multiplied(quick, A, True)
         if not flags and not _has_nan(quick, result):
             return result
-    low = _examined(A, None, steps) if check else A.form(steps + 2, check=False, packed=False)[1]
+    low: Any = _examined(A, None, steps) if check else A.form(steps + 2, check=False, packed=False)[1]
     if chains(low, True, False).fits(n, n):
         result, _ = _multiplied(low, A, False)
     else:
