@@ -16,6 +16,7 @@ from semiring.kernels.cuda.bits.product import GEOMETRIES
 from semiring.kernels.cuda.bits.words import CLOSE, WORDS
 from semiring.kernels.cuda.choose import choose, general_on_device
 from semiring.kernels.cuda.compile.chains import chain_geometry, chain_source
+from semiring.kernels.cuda.compile.convolution import convolution_source
 from semiring.kernels.cuda.compile.folds import fold_geometry, fold_source
 from semiring.kernels.cuda.compile.program import (
     OPTIONS,
@@ -28,9 +29,9 @@ from semiring.kernels.cuda.compile.program import (
 )
 from semiring.kernels.cuda.compile.steps import step_geometry, step_source
 from semiring.kernels.cuda.compile.thin import thin_geometries, thin_source
-from semiring.kernels.cuda.dense import gradients
+from semiring.kernels.cuda.dense import gradients, outer
 from semiring.kernels.cuda.history import blocks, edges, matrix
-from semiring.kernels.cuda.sparse import fronts, product, search, trees
+from semiring.kernels.cuda.sparse import fronts, masked, product, search, trees
 from semiring.kernels.facts import DeviceFacts
 
 FOLDER = Path(nvrtc.__file__).resolve().parents[2] / "kernels" / "cuda"
@@ -53,6 +54,7 @@ def texts() -> list[str]:
         thin_source(low, thin_geometries(text.size, text.weight, False)[0], "STACK", looks=True),
         *(fold_source(low, "add", folded, looks=True, ordered=False, file=name) for name in ("folds", "prefixes")),
         chain_source(low, sequences, looks=True, reverse=False), step_source(low, chained),
+        outer.source(low), convolution_source(low, exchanged=False), masked.source(low),
         word_filler(np.dtype("?")), rank_source(np.dtype("f4"), np.dtype("u2")), gradients.source(general, -1.0),
         *(geometry.source() for geometry in (*GEOMETRIES.values(), WORDS, CLOSE, entries.geometry(1, 4))),
         blocks.source(general, blocks.KATZ_KIDER), edges.source(general), matrix.source(general),
