@@ -54,7 +54,10 @@ def walk(
     """
     import cupy
 
-    x, A, e, n = given.x, given.A, given.e, given.x.shape[-1]
+    x: Any = given.x
+    A: Any = given.A
+    e: Any = given.e
+    n = x.shape[-1]
     g = geometry_of(low, n)
     assert g
     last = np.maximum(given.lengths - 1, 0) if backwards else np.zeros_like(given.lengths)
