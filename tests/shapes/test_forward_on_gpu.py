@@ -1,0 +1,33 @@
+"""Chains of rows on a GPU: what is refused before anything runs; tests/gpu/test_chains_of_rows.py has the answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.operands.dense import Dense
+from semiring.shapes.forward_on_gpu import offer
+from semiring.shapes.layout import layout
+
+
+def offered(S: sr.Semiring, dtype: str, n: int, argmax: bool = False) -> sr.Plan:
+    given = [Dense(np.zeros(shape, dtype), S, what) for shape, what in (((n,), "x"), ((n, n), "stack"))]
+    return offer(given, layout((n,), (n, n), None, None, 7), False, argmax)
+
+
+def test_a_plan_says_what_will_be_done() -> None:
+    plan = offered(sr.log, "f4", 16, argmax=True)
+    assert plan.shape == (8, 16) and plan.work == 7 * 16 * 16 and plan.memory == 8 * 16 * (4 + 1)
+    assert plan.method == "rows of sequences side by side"
+
+
+def test_rows_that_registers_do_not_hold() -> None:
+    assert offered(sr.min_plus, "f8", 32).shape == (8, 32)
+    with pytest.raises(sr.SemiringError, match="at most 256 bytes of light operations, and these are 33 elements of "):
+        offered(sr.min_plus, "f8", 33)
+
+
+def test_elements_that_only_the_host_has() -> None:
+    with pytest.raises(sr.SemiringError, match="complex numbers"):
+        offered(sr.plus_times, "c16", 3)
