@@ -2,9 +2,11 @@
 
     X ← X + D,  D ≈ (1 − A)⁻¹ R,  R = B + A X − X       until |R| ≤ ρ (|A| |X| + |X| + |B|) in every entry
 
-D is found by BiCGSTAB, for all columns of B at a time. Columns for which that gets stuck go on by the power series
+D is found by BiCGSTAB, one column of B at a time. Columns for which that gets stuck go on by the power series
 D = R + A R + A² R + …, if A is a contraction, so that it converges; or else by GMRES. Each round begins with the
-residual of what was found so far, so that entries are right which are small beside others.
+residual of what was found so far, so that entries are right which are small beside others. BiCGSTAB sees entries only
+relative to the largest. The series also reaches those that walks of many edges make tiny: until then all of their
+residual is left, though each term makes the largest residual smaller.
 
 The diagonal is divided out first, as C. G. J. Jacobi did: X = (1 − diag A)⁻¹ ((A − diag A) X + B).
 
@@ -14,6 +16,7 @@ W. Prager, Compatibility of approximate solution of linear equations (1964).
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -40,7 +43,8 @@ class Equations:
     ----------
     A : csr_array
     rtol : float, optional
-        ρ; rounding of the sums in R is added to it. Default: `CLOSE` machine epsilons.
+        ρ; rounding of the sums in R is added to it, and that of X and of products to multiples of the least subnormal
+        number. Default: `CLOSE` machine epsilons.
 
     Attributes
     ----------
@@ -59,9 +63,10 @@ class Equations:
         self.A, self.steps = A, 0
         self._eps = float(np.finfo(A.dtype).eps)
         self.rtol = CLOSE * self._eps if rtol is None else rtol
-        real = A.data.real.dtype
-        self._allowed = (self.rtol + (np.diff(A.indptr) + 2) * self._eps).astype(real)
-        self._floor = np.finfo(real).tiny / self._eps
+        real, terms = A.data.real.dtype, np.diff(A.indptr) + 2
+        self._allowed = (self.rtol + terms * self._eps).astype(real)
+        ulp = np.finfo(real).smallest_subnormal
+        self._floor = self._sizes @ np.full(A.shape[1], ulp) + (2 * terms * ulp).astype(real)
 
     @cached_property
     def _pivots(self) -> np.ndarray | None:
@@ -112,26 +117,34 @@ class Equations:
         ------
         Unreached
         """
-        x, best, least = np.zeros_like(b), np.zeros_like(b), np.inf
-        for way in (self._by_bicgstab, self._by_series if self.norm < 1 else self._by_gmres):
-            before, end = np.inf, self.steps + most
+        x, best, least, smallest = np.zeros_like(b), np.zeros_like(b), np.inf, np.inf
+        second = (self._by_series, True) if self.norm < 1 else (self._by_gmres, False)
+        for way, converges in ((self._by_bicgstab, False), second):
+            before, end = (np.inf, np.inf), self.steps + most
             while True:
                 r = self.A @ x
                 r += b
                 r -= x
-                found = self.residual(r, x, b)
-                if found < least:
-                    best, least = x.copy(), found
+                found, largest = self.residual(r, x, b), float(abs(r).max(initial=0))
+                least = min(least, found)
                 if found <= 1:
                     return x
-                if not found <= GAIN * before or self.steps >= end:
+                if largest < smallest:
+                    best, smallest = x.copy(), largest
+                gains = converges or found <= GAIN * before[0] or largest <= GAIN * before[1]
+                if not (gains and np.isfinite(found)) or self.steps >= end:
                     break
-                before = found
-                size = 2.0 ** np.frexp(abs(r).max())[1]  # so that squares stay in range
-                r /= size
-                d = way(r if self._pivots is None else r / self._pivots, end)
+                before = found, largest
+                if self._pivots is not None:
+                    r /= self._pivots
+                size = self._unit(r, squares=not converges)
+                r.view(r.real.dtype)[:] /= size  # complex division by subnormal numbers overflows
+                d = way(r, end)
                 d *= size
-                x += d
+                d += x
+                if (d == x).all():
+                    break
+                x = d
             x = best.copy()
         raise Unreached(least * self.rtol, self.steps)
 
@@ -146,6 +159,12 @@ class Equations:
         with np.errstate(all="ignore"):
             found = float((abs(r) / allowed).max(initial=0))
         return found if found == found else np.inf
+
+    @staticmethod
+    def _unit(r: np.ndarray, squares: bool) -> float:
+        """The power of two to divide r by: its squares stay in range, or else as few small entries underflow as can."""
+        limits, exponent = np.finfo(r.dtype), int(np.frexp(abs(r).max())[1]) - 1
+        return math.ldexp(1.0, exponent if squares else max(exponent - limits.maxexp // 2, limits.minexp))
 
     def _by_bicgstab(self, shadow: np.ndarray, end: int) -> np.ndarray:
         """d with d ≈ N d + r, N being A without its diagonal; `shadow` is r."""
@@ -173,7 +192,7 @@ class Equations:
                 p -= np.multiply(v, omega, out=w)
                 p *= rho / before * (alpha / omega)
                 p += r
-        return d if np.isfinite(d.sum()) else np.zeros_like(d)
+        return d if np.isfinite(d).all() else np.zeros_like(d)
 
     def _by_series(self, r: np.ndarray, end: int) -> np.ndarray:
         """The power series: as many terms as at least halve the residual twice."""
@@ -195,7 +214,7 @@ class Equations:
 
         d, _ = gmres(LinearOperator(self.A.shape, image, dtype=r.dtype), r, rtol=max(self.rtol / CLOSE, self._eps),
                      restart=RESTART, maxiter=max((end - self.steps) // RESTART, 1))
-        return d if np.isfinite(d.sum()) else np.zeros_like(r)
+        return d if np.isfinite(d).all() else np.zeros_like(r)
 
 
 def _dot(x: np.ndarray, y: np.ndarray) -> Any:

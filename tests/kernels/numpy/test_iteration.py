@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from semiring.kernels.numpy.iteration import CLOSE, Equations, Unreached
@@ -37,7 +37,14 @@ def exact(A: sp.csr_array, b: np.ndarray) -> np.ndarray:
 
 
 @given(st.integers(1, 30), st.integers(0, 2**32 - 1), st.sampled_from(sorted(WIDE)), st.sampled_from([0.1, 0.7, 0.99]),
-       st.booleans(), st.sampled_from([1.0, 1e-30, 1e25]))
+       st.booleans(), st.sampled_from([1.0, 1e-30, 1e-40, 1e-308, 1e25]))
+@example(24, 63044, "c16", 0.1, False, 1.0)  # entries that only walks of many edges reach: 1e-16 of the largest
+@example(24, 63044, "c16", 0.1, True, 1e-30)
+@example(9, 1, "f4", 0.7, False, 1e-30)  # all of b is far below tiny / eps
+@example(9, 1, "f4", 0.99, False, 1e-40)  # subnormal numbers
+@example(9, 1, "c16", 0.99, False, 1e-308)
+@example(29, 1394893697, "c8", 0.99, False, 1e-40)  # terms of the series would be rounded to multiples of 1.4e-45
+@example(14, 595482567, "f8", 0.99, False, 1e-308)
 def test_every_entry_has_the_residual_that_is_promised(
     n: int, seed: int, dtype: str, norm: float, by_columns: bool, size: float
 ) -> None:
@@ -52,11 +59,12 @@ def test_every_entry_has_the_residual_that_is_promised(
     dense = A.toarray().astype(wide)
     left = abs(b + dense @ X - X)
     terms = abs(dense) @ abs(X) + abs(X) + abs(b)
-    assert (left <= (CLOSE + 2 * (n + 2)) * eps * terms + np.finfo(dtype).tiny / eps * 2).all()
+    floor = np.finfo(dtype).smallest_subnormal.astype(np.longdouble) * (4 * (n + 2) + 2 * abs(dense).sum(1))
+    assert (left <= (CLOSE + 2 * (n + 2)) * eps * terms + floor).all()
     expected = exact(A, b)
     if not by_columns and expected.any():
-        error = float(abs(X - expected).max() / abs(expected).max())
-        assert error <= (1 + norm) / (1 - norm) * (CLOSE + 2 * (n + 2)) * eps
+        error, largest = abs(X - expected).max(), abs(expected).max()
+        assert error <= ((1 + norm) * (CLOSE + 2 * (n + 2)) * eps * largest + floor.max()) / (1 - norm)
 
 
 @given(st.integers(1, 20), st.integers(0, 2**32 - 1), st.sampled_from([1e-2, 1e-5, 1e-9]))
@@ -91,6 +99,24 @@ def test_rotations_have_no_inner_product_with_their_image() -> None:
     """1 − A = [[0, −1], [1, 0]] turns every vector by a right angle: BiCGSTAB divides by 0."""
     A = sp.csr_array(np.array([[1.0, 1.0], [-1.0, 1.0]]))
     np.testing.assert_allclose(Equations(A).solve(np.array([1.0, 2.0])), [2.0, -1.0], rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", sorted(WIDE))
+@pytest.mark.filterwarnings("error")
+def test_sizes_at_both_ends_of_the_range(dtype: str) -> None:
+    limits = np.finfo(dtype)
+    A = sp.csr_array(np.array([[0.0, -0.5, 0.0], [0.25, 0.0, 0.0], [0.0, 0.0, 0.5]]).astype(dtype))
+    for size in (limits.smallest_subnormal * 72, limits.tiny, limits.max / 72 * 16):
+        X = Equations(A).solve(np.array([1, 0, 0], dtype) * size)
+        np.testing.assert_allclose(X[:2], [size * (8 / 9), size * (2 / 9)], rtol=CLOSE * limits.eps)
+        assert X[2] == 0
+
+
+def test_entries_that_only_long_walks_reach_are_as_accurate_as_large_ones() -> None:
+    """X of a chain is 1, 0.1, 0.01, …, 1e-249: no norm of X sees most of it."""
+    n = 250
+    chain = sp.csr_array((np.full(n - 1, 0.1), (range(1, n), range(n - 1))), shape=(n, n))
+    np.testing.assert_allclose(Equations(chain).solve(np.eye(n)[0]), 0.1 ** np.arange(n), rtol=1e-12)
 
 
 def test_what_has_no_solution_is_not_reached() -> None:
