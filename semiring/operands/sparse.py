@@ -298,6 +298,11 @@ class DeviceSparse(Operand):
         return read_scipy(self.matrix.get(), self.S, self.what)
 
     @property
+    def facts(self) -> Facts:
+        """Facts about the elements, of which a copy on the host is examined."""
+        return self._host.facts
+
+    @property
     def bounded(self) -> bool:
         """Whether no edge is better than one."""
         return self._host.bounded

@@ -147,3 +147,17 @@ def test_compressed_rows_on_a_gpu() -> None:
             given.parts()
     with pytest.raises(sr.SemiringError, match="min-plus cannot live in complex128"):
         DeviceSparse(A.astype(complex), sr.min_plus, "A")
+
+
+def test_compressed_rows_on_a_gpu_are_examined_on_the_host() -> None:
+    """As `sr.prepare` asks, and with the same messages."""
+
+    class OfCupy(sp.csr_array):
+        def get(self) -> sp.csr_array:
+            return sp.csr_array(self)
+
+    A = OfCupy((np.array([2, 1], "f4"), ([0, 1], [1, 2])), shape=(2, 3))
+    assert DeviceSparse(A, sr.min_plus, "B").facts == sr.prepare(sp.csr_array(A), sr.min_plus).facts
+    A.data[1] = np.nan
+    with pytest.raises(sr.SemiringError, match=r"B\[1, 2\] is NaN"):
+        _ = DeviceSparse(A, sr.min_plus, "B").facts
