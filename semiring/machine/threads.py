@@ -8,8 +8,10 @@ pool of its own, and any number of callers may share the pool.
 from __future__ import annotations
 
 import os
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -157,6 +159,26 @@ def interruptible(function: Callable[[], Any]) -> Any:
     if error is not None:
         raise error
     return answer
+
+
+@contextmanager
+def interrupts_wait() -> Iterator[None]:
+    """Within this context an interrupt waits for its end: libraries may lose one while they are imported.
+
+    Only the main thread hears interrupts, so that this does nothing in any other.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    heard: list[Any] = []
+    signal.signal(signal.SIGINT, lambda number, frame: heard.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if heard:
+            before(*heard[-1])
 
 
 pool = Pool()

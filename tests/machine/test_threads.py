@@ -175,3 +175,34 @@ def test_what_a_library_returns_or_raises() -> None:
     assert threads.interruptible(lambda: 3) == 3
     with pytest.raises(ZeroDivisionError):
         threads.interruptible(lambda: 1 // 0)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_an_interrupt_waits_for_the_end() -> None:
+    done, before = [], signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), threads.interrupts_wait():
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append(1)
+        assert done and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        with threads.interrupts_wait():
+            pass
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with threads.interrupts_wait():
+            os.kill(os.getpid(), signal.SIGINT)
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_hear_no_interrupts() -> None:
+    def work() -> None:
+        before = signal.getsignal(signal.SIGINT)
+        with threads.interrupts_wait():
+            same.append(signal.getsignal(signal.SIGINT) is before)
+
+    same: list[bool] = []
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert same == [True]

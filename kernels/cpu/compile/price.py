@@ -26,6 +26,7 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from semiring.errors import SemiringError, SemiringWarning
+from semiring.machine.threads import interrupts_wait
 
 from .cache import Function, cache_directory, keep_rents, kept_rents, stem
 
@@ -79,7 +80,8 @@ def has_numba() -> bool:
 def loads_numba() -> bool:
     """Whether Numba can be imported, which is done; a warning says why not."""
     try:
-        import_module("numba")
+        with interrupts_wait():
+            import_module("numba")
     except Exception as e:  # an ImportError, or whatever else a package that does not fit the others raises
         warnings.warn(
             f"Numba cannot be imported, so nothing is compiled and NumPy does all work ({e}); install versions of "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -423,4 +425,27 @@ def test_a_numba_that_cannot_be_imported_is_none(monkeypatch: pytest.MonkeyPatch
             assert not code.repays(1e9)
         assert not code.repays(1e9) and not code.bought, "and it says so once"
     finally:
+        price.loads_numba.cache_clear()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_an_interrupt_while_numba_is_imported_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A C extension of its may answer one with an ImportError, which would leave all work to NumPy."""
+
+    def losing(name: str) -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(100):  # an interrupt is heard between two steps
+                pass
+        except KeyboardInterrupt:
+            raise ImportError("numba._devicearray failed to import") from None
+
+    monkeypatch.setattr(price, "import_module", losing)
+    price.loads_numba.cache_clear()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let what runs behind them ignore it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            price.loads_numba()
+    finally:
+        signal.signal(signal.SIGINT, before)
         price.loads_numba.cache_clear()
