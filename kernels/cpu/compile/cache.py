@@ -28,9 +28,9 @@ from semiring.errors import SemiringWarning
 GENERATED = "semiring_generated_"  # begins the names of generated modules
 # Modules whose functions and constants go into the machine code of others.
 SHARED = (
-    "raw.py", "lanes.py", "lane_rows.py", "lane_powers.py", "lane_folds.py", "lane_steps.py", "scalar.py", "jit.py",
-    "passes.py", "parts.py", "inference.py", "../bits/vectors.py", "../bits/loops.py", "../../blocks/bits.py",
-    "../../numpy/structure.py",
+    "raw.py", "lanes.py", "lane_rows.py", "lane_powers.py", "lane_folds.py", "lane_prefixes.py", "lane_steps.py",
+    "scalar.py", "jit.py", "passes.py", "parts.py", "inference.py", "../bits/vectors.py", "../bits/loops.py",
+    "../../blocks/bits.py", "../../numpy/structure.py",
 )
 
 KINDS = frozenset({".py", ".nbi", ".nbc", ".tmp", ".rents"})  # endings of what lies in the cache directory

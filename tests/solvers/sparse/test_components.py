@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.machine import progress
 from semiring.operands.convert import as_sparse
 from semiring.operands.read import read
-from semiring.solvers import forms
 from semiring.solvers.sparse.traversals import depends_on_reachability
 
 # Algebras with 1 ⊕ 1 = 1* = 1, and their one.
@@ -77,7 +77,7 @@ def test_a_bar_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     def bar(what: str, work: float) -> Iterator[Callable[[float], None]]:
         yield lambda part: shown.append(f"{what} {part}")
 
-    monkeypatch.setattr(forms, "bar", bar)
+    monkeypatch.setattr(progress, "bar", bar)
     sr.closure(sp.csr_array(np.eye(3, dtype=bool)), sr.boolean, progress=True)
     assert shown[-1] == "boolean closure 1.0"
 

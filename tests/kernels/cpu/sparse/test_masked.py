@@ -55,6 +55,9 @@ def test_long_rows_that_many_meet_become_tables() -> None:
     random = np.random.default_rng(300)
     A, B = drawn(random, 300, 200, False), drawn(random, 200, 250, True)
     M = rows_of((random.random((300, 250)) < 0.05).astype(float))
-    later = _later((M.offsets, M.columns), rows_of(A), rows_of(B))
-    assert 0 < later.sum() < len(later)
+    later, work = _later(M.offsets, rows_of(A), rows_of(B), 1)
+    for threads in (2, 3):
+        assert all(map(np.array_equal, _later(M.offsets, rows_of(A), rows_of(B), threads), (later, work)))
+    assert 0 < later.sum() < len(later) and work[0] == 0 and (np.diff(work) >= 0).all()
+    later = later.astype(bool)
     assert (np.diff(rows_of(B).offsets)[rows_of(A).columns[later]] > 5).all()
