@@ -181,6 +181,39 @@ def interrupts_wait() -> Iterator[None]:
             before(*heard[-1])
 
 
+@contextmanager
+def interrupts_kept() -> Iterator[None]:
+    """Within this context an interrupt is raised as ever, and once more at the end if it was lost.
+
+    Python prints what is raised in a finalizer or a callback from C, and goes on. Compilers have many of both.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    raised: list[BaseException] = []
+
+    def hear(number: int, frame: Any) -> None:
+        try:
+            before(number, frame)
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    except BaseException as error:
+        if raised and not isinstance(error, type(raised[-1])):
+            raise raised[-1] from None
+        raise
+    else:
+        if raised:
+            raise raised[-1]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 pool = Pool()
 
 

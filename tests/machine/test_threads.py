@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -195,10 +196,43 @@ def test_an_interrupt_waits_for_the_end() -> None:
         signal.signal(signal.SIGINT, before)
 
 
+def lose_one() -> None:
+    """As Python does for what is raised in a finalizer."""
+    with suppress(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(100):  # an interrupt is heard between two steps
+            pass
+        raise AssertionError("it is raised at once")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_an_interrupt_that_is_lost_is_raised_at_the_end() -> None:
+    done, before = [], signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), threads.interrupts_kept():
+            with threads.interrupts_kept():
+                lose_one()
+                done.append(1)
+            done.append(2)
+        assert done == [1] and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        with pytest.raises(KeyboardInterrupt), threads.interrupts_kept():
+            lose_one()
+            raise ImportError("a module failed to import")
+        with pytest.raises(LookupError), threads.interrupts_kept():
+            raise LookupError
+        told: list[int] = []
+        signal.signal(signal.SIGINT, lambda number, frame: told.append(number))  # a user's, which raises nothing
+        with threads.interrupts_kept():
+            os.kill(os.getpid(), signal.SIGINT)
+        assert told == [signal.SIGINT]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_other_threads_hear_no_interrupts() -> None:
     def work() -> None:
         before = signal.getsignal(signal.SIGINT)
-        with threads.interrupts_wait():
+        with threads.interrupts_wait(), threads.interrupts_kept():
             same.append(signal.getsignal(signal.SIGINT) is before)
 
     same: list[bool] = []

@@ -27,6 +27,8 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.core.types import unliteral
 
+from semiring.machine.threads import interrupts_kept
+
 from . import cache as files
 from .beside import is_missing
 from .collecting import collect_again
@@ -186,7 +188,8 @@ def _enabled() -> Iterator[None]:
         collecting = gc.isenabled()
         gc.disable()
         try:
-            yield
+            with interrupts_kept():
+                yield
         finally:
             config.DISABLE_JIT = wanted
             collect_again(collecting)
