@@ -350,11 +350,11 @@ def test_a_product_with_a_vector_is_that_with_columns(
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i8"])
-@pytest.mark.parametrize("compiling", ["never", "always"])
+@pytest.mark.parametrize("compiling", ["by_numpy", "machine_code"])
 def test_ordinary_sums_of_integers_run_only_where_they_fit(
-    dtype: str, compiling: str, monkeypatch: pytest.MonkeyPatch
+    dtype: str, compiling: str, request: pytest.FixtureRequest
 ) -> None:
-    monkeypatch.setenv("SEMIRING_COMPILE", compiling)
+    request.getfixturevalue(compiling)  # so that no code of other tests goes first, which is at hand
     top, seen = int(np.iinfo(dtype).max), set()
     for step, accumulated in product(range(-2, 4), (0, 1)):
         most = int((top / 3) ** 0.5) + step  # 3 terms
