@@ -27,7 +27,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.core.types import unliteral
 
-from semiring.machine.threads import interrupts_kept
+from semiring.machine.interrupts import interrupts_kept
 
 from . import cache as files
 from .beside import is_missing

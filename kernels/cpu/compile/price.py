@@ -26,7 +26,7 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from semiring.errors import SemiringError, SemiringWarning
-from semiring.machine.threads import interrupts_wait
+from semiring.machine.interrupts import interrupts_wait
 
 from .cache import Function, cache_directory, keep_rents, kept_rents, stem
 

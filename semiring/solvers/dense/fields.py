@@ -22,7 +22,7 @@ from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import library
-from semiring.machine.threads import interruptible
+from semiring.machine.interrupts import interruptible
 from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host, upload
 from semiring.operands.operand import Operand

@@ -22,8 +22,9 @@ from semiring.kernels.build import code_of
 from semiring.kernels.interface import Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import library
+from semiring.machine.interrupts import interruptible
 from semiring.machine.progress import part_of, told
-from semiring.machine.threads import interruptible, thread_count
+from semiring.machine.threads import thread_count
 from semiring.operands.convert import as_sparse
 from semiring.operands.dense import Dense
 from semiring.operands.devices import COPY_RATE, FIRST_USE, gpu_name, require_gpu

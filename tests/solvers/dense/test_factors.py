@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.algorithms import elimination
 from semiring.kernels.lowering.general import general
-from semiring.machine.threads import interruptible
+from semiring.machine.interrupts import interruptible
 from semiring.solvers.dense.fields import caller, is_for_lapack
 from semiring.solvers.sparse import substitution
 

@@ -509,7 +509,7 @@ def test_without_a_directory_no_rents_are_kept(monkeypatch: pytest.MonkeyPatch) 
 
 # What such modules import without any effect on machine code.
 AROUND = {"semiring.kernels.cpu.compile." + name for name in ("cache", "beside", "collecting")}
-AROUND |= {"semiring.errors", "semiring.algebra.tables", "semiring.machine.memory"}
+AROUND |= {"semiring.errors", "semiring.algebra.tables", "semiring.machine.memory", "semiring.machine.interrupts"}
 DECORATORS = {"njit", "compiled", "takes"}
 
 
