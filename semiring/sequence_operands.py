@@ -125,8 +125,6 @@ def products(S: Semiring, stack: np.ndarray, initial: np.ndarray | None, reverse
 
 def last_product(S: Semiring, stack: np.ndarray) -> np.ndarray:
     """The chain of stacks of shape (…, T, n, n)."""
-    if stack.shape[-3] == 1:  # a chain has two matrices or more
-        return products(S, stack, None, False)[..., 0, :, :]
     matrices: Any = np.moveaxis(stack, -3, 0)
     return np.asarray(chain(matrices, S, device="cpu"))
 

@@ -57,10 +57,12 @@ def test_what_does_not_fit_is_refused() -> None:
         chains_of(drawn(3), drawn(2, 3, 3), drawn(4, 3), None, None, False)
 
 
-def test_a_chain_of_one_matrix_is_that_matrix() -> None:
+def test_a_chain_of_one_matrix_is_that_matrix_and_one_of_none_the_identity() -> None:
     A = drawn(2, 1, 3, 3)
     assert np.array_equal(last_product(sr.min_plus, A), A[:, 0])
     assert np.array_equal(last_product_gradient(sr.min_plus, A[:, 0], A), A)
+    assert np.array_equal(last_product(sr.plus_times, A[:, :0]), [np.eye(3)] * 2)
+    assert last_product_gradient(sr.plus_times, A[:, 0], A[:, :0]).shape == (2, 0, 3, 3)
 
 
 def test_an_initial_matrix_gets_the_leading_axes_of_the_sequences() -> None:

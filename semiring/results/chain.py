@@ -18,9 +18,12 @@ from semiring.errors import SemiringError
 from semiring.graphs.foreign import CUDA, device_of
 from semiring.graphs.texts import clip_repr
 from semiring.operands.align import aligned, by_label
+from semiring.operands.convert import on_host
 from semiring.operands.dense import Dense
+from semiring.operands.devices import require_gpu
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand
+from semiring.solvers.dense.derived import as_product
 from semiring.solvers.dense.products import product_shape
 from semiring.solvers.options import DEFAULTS, Options
 from semiring.solvers.task import Task, compute, options, own_algebra
@@ -36,9 +39,9 @@ def chain(
     Parameters
     ----------
     matrices : sequence of array_like, sparse matrices or graphs, each of shape (…, m, k)
-        Two or more, each as for `matmul`; the first one and the last one may be vectors. Or an array of shape
-        (T, …, n, n) of two or more matrices, which are multiplied in pairs, then these in pairs, and so on, by stacks
-        of products; on a GPU in chunks that are computed side by side. `scan` gives all products on the way.
+        One or more, each as for `matmul`; of several, the first one and the last one may be vectors. Or an array of
+        shape (T, …, n, n), whose matrices are multiplied in pairs, then these in pairs, and so on, by stacks of
+        products; on a GPU in chunks that are computed side by side. `scan` gives all products on the way.
     S : Semiring or str, optional
         Default: the algebra of a `Matrix` or of a prepared operand.
     device : {None, "cpu", "gpu"}
@@ -49,12 +52,12 @@ def chain(
     Returns
     -------
     ndarray, csr_array, Matrix, Graph or number, of shape (…, m, n)
-        What `matmul` gives for the factors.
+        What `matmul` gives for the factors; a copy of a single matrix, and the identity for an array with T = 0.
 
     Raises
     ------
     SemiringError
-        If there are fewer than two matrices, shapes or dtypes do not fit, or an entry is not an element.
+        If there are no matrices whose shape is known, shapes or dtypes do not fit, or an entry is not an element.
     GraphError
         If vertices of two neighbours have different names.
 
@@ -81,10 +84,12 @@ def chain(
         given = list(matrices)
     except TypeError:
         given = []
-    if len(given) < 2 or isinstance(matrices, (str, bytes)):
-        raise SemiringError(f"chain needs a sequence of two or more matrices, and got {clip_repr(matrices)}")
     asked = options(device=device, check=check)
-    S = own_algebra("chain", given) if S is None else algebra(S)
+    if (not given and not _is_stack(matrices)) or isinstance(matrices, (str, bytes)):
+        raise SemiringError(f"chain needs a sequence of matrices, and got {clip_repr(matrices)}")
+    S = own_algebra("chain", given or (matrices,)) if S is None else algebra(S)
+    if len(given) < 2:
+        return _alone(operand(given[0], S, "matrices[0]"), asked) if given else _identity(matrices, S)
     if isinstance(matrices, np.ndarray) and matrices.ndim > 2 and matrices.shape[-1] == matrices.shape[-2]:
         return _in_pairs(matrices, S, asked)
     operands = in_one_order([operand(A, S, f"matrices[{i}]") for i, A in enumerate(given)])
@@ -105,12 +110,37 @@ def chain(
     return result.reshape(final) if lowest and result.shape != final else result
 
 
+def _is_stack(matrices: Any) -> bool:
+    """Whether this has the shape (T, …, n, n)."""
+    shape = getattr(matrices, "shape", ())
+    return isinstance(shape, tuple) and len(shape) > 2 and shape[-1] == shape[-2]
+
+
 def _is_array_on_gpu(matrices: Any) -> bool:
     """Whether this is one array of two or more square matrices in a GPU's memory."""
-    shape = getattr(matrices, "shape", ())
-    if not hasattr(matrices, "__dlpack_device__") or not isinstance(shape, tuple) or isinstance(matrices, np.ndarray):
+    if not hasattr(matrices, "__dlpack_device__") or isinstance(matrices, np.ndarray) or not _is_stack(matrices):
         return False
-    return len(shape) > 2 and shape[-1] == shape[-2] and shape[0] > 1 and device_of(matrices, "matrices") == CUDA
+    return matrices.shape[0] > 1 and device_of(matrices, "matrices") == CUDA
+
+
+def _alone(A: Operand, asked: Options) -> Any:
+    """The product of one matrix: a copy of it, after the checks that a product makes."""
+    if len(A.shape) < 2:
+        raise SemiringError(f"matrices[0] has shape {A.shape}: it must be a matrix, since it is the only one")
+    if asked.device == "gpu" and not A.on_gpu:
+        require_gpu(A.S, asked.device, A.dtype)
+    if asked.check:
+        A.look()
+        _ = A.facts  # refuses what is not an element
+    return as_product(on_host(A) if A.kind == "sparse" else A)
+
+
+def _identity(stack: Any, S: Semiring) -> Any:
+    """The product of an array without matrices, of shape (0, …, n, n)."""
+    if S.product_only:
+        raise SemiringError(f"{S.name} is not a semiring, so a product of no matrices is not known: pass one or more")
+    A = on_host(operand(stack, S, "matrices"))
+    return as_product(A.with_elements(np.empty(A.shape[1:], A.dtype)).eye())
 
 
 def _on_gpu(matrices: Any, S: Semiring | str | None, asked: Options) -> Any:

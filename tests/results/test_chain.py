@@ -166,8 +166,8 @@ def test_where_the_order_may_matter_it_is_from_left_to_right() -> None:
 
 def test_what_does_not_fit() -> None:
     A = np.zeros((2, 3))
-    for wrong in ([], [A], "ab", 3):
-        with pytest.raises(sr.SemiringError, match="chain needs a sequence of two or more matrices"):
+    for wrong in ([], "", "a", "ab", 3, np.zeros((0, 2, 3))):
+        with pytest.raises(sr.SemiringError, match="chain needs a sequence of matrices, and got"):
             sr.chain(wrong, sr.min_plus)
     for given_, message in (
         ([A, A], r"matrices\[0\] of shape \(2, 3\) and matrices\[1\] of shape \(2, 3\) do not fit: one has 3 col"),
@@ -176,11 +176,51 @@ def test_what_does_not_fit() -> None:
         ([np.zeros((2, 2, 3)), np.zeros((3, 3, 3))], r"leading axes \(3,\) of matrices\[1\] do not broadcast with"),
         ([np.full((2, 2), np.nan), A], r"\[0, 0\] is NaN"),
         ([A, 3], "must be a matrix"),
+        ([np.full((2, 2), np.nan)], r"matrices\[0\]\[0, 0\] is NaN"),
+        ([np.zeros(3)], r"matrices\[0\] has shape \(3,\): it must be a matrix, since it is the only one"),
+        ([3], r"matrices\[0\] has shape \(\): it must be a matrix"),
     ):
         with pytest.raises(sr.SemiringError, match=message):
             sr.chain(given_, sr.min_plus)
     with pytest.raises(sr.SemiringError, match="chain of ndarray and ndarray needs an algebra"):
         sr.chain([A, A.T])
+    for few in ([A], np.zeros((0, 2, 2))):
+        with pytest.raises(sr.SemiringError, match="chain of ndarray needs an algebra"):
+            sr.chain(few)
+
+
+@pytest.mark.parametrize("dtype", ["f8", ">f4", "f2", "i4", "u1"])
+@pytest.mark.parametrize("S", [sr.min_plus, sr.plus_times, sr.max_min, sr.log, sr.shortest_hops], ids=lambda S: S.name)
+def test_one_matrix_is_its_own_product_and_none_are_the_identity(S: sr.Semiring, dtype: str) -> None:
+    numbers = np.random.default_rng(0).integers(1, 50, (1, 2, 3, 3)).astype(dtype)
+    eye = sr.power(numbers[0], S, 0)
+    for check in (True, False):
+        found = sr.chain(numbers, S, check=check)
+        assert found.dtype == eye.dtype and same_bits(found, sr.power(numbers[0], S, 1))
+        assert not np.shares_memory(found, numbers)
+        assert same_bits(sr.chain([numbers[0, 1]], S, check=check), found[1])
+        none = sr.chain(numbers[:0], S, check=check)
+        assert none.dtype == eye.dtype and same_bits(none, eye)
+        assert same_bits(sr.chain([none, numbers[0]] if not S.is_record else [none, found], S), found)
+    assert same_bits(sr.chain([numbers[0, 0, :2]], S), sr.chain(numbers, S)[0, :2])  # two rows, three columns
+
+
+def test_one_matrix_comes_back_as_its_own_kind() -> None:
+    M = sr.adjacency([("a", "b", 3.0), ("b", "c", 4.0), ("c", "a", 1.0)], sr.min_plus)
+    found = sr.chain([M])
+    assert isinstance(found, sr.Matrix) and found is not M and same_bits(found.array, M.array)
+    assert found.names == M.names
+    rows = sp.csr_array(([3.0, 4, 1], ([0, 1, 2], [1, 2, 0])), shape=(3, 4))
+    assert np.array_equal(sr.chain([rows], sr.min_plus).toarray(), rows.toarray())
+    graph = sr.as_graph([("a", "b", 2.0)])
+    assert isinstance(sr.chain([graph], sr.min_plus), sr.Graph)
+    bits = sr.pack(np.eye(70, dtype=bool))
+    alone = sr.chain([bits], sr.boolean)
+    assert isinstance(alone, sr.PackedMatrix) and alone == bits and not np.shares_memory(alone.words, bits.words)
+    assert same_bits(sr.chain([sr.prepare(M.array, sr.min_plus)], sr.min_plus), M.array)
+    assert same_bits(sr.chain(M.array[None], sr.plus_min), M.array)
+    with pytest.raises(sr.SemiringError, match="a product of no matrices is not known"):
+        sr.chain(M.array[None][:0], sr.plus_min)
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 8, 13, 100])

@@ -380,7 +380,7 @@ def _powered(task: Task, given: Operand, A: Operand, k: int, plan: Plan) -> Any:
 def _power(task: Task, given: Operand, k: int) -> Any:
     """A^k as a product of those of A, A², A⁴, … that are in it."""
     if k < 2:
-        return _as_product(given if k else (given if isinstance(given, Packed) else on_host(given)).eye())
+        return as_product(given if k else (given if isinstance(given, Packed) else on_host(given)).eye())
     square: Any = given
     result = None
     while True:
@@ -392,8 +392,8 @@ def _power(task: Task, given: Operand, k: int) -> Any:
         square = compute(_product(task, square, square))
 
 
-def _as_product(given: Operand) -> Any:
-    """A matrix as a product returns it."""
+def as_product(given: Operand) -> Any:
+    """Return a copy of a matrix, as the answer of a product."""
     if isinstance(given, Packed):
         return given.unstored(given.form(1)[1], given.matrix.copy())
     if isinstance(given, Dense):
