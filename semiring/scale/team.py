@@ -53,13 +53,17 @@ class Devices:
     deal : Deal
     workers : sequence of Worker
     report : function of a number from 0 to 1, optional
+    eliminate : function, optional
+        Eliminates a pivot from some rows; parameters as for `semiring.algorithms.block_rows.eliminate`.
     """
 
     def __init__(
         self, kernel: Kernel[Any], deal: Deal, workers: Sequence[Worker],
         report: Callable[[float], None] = lambda part: None,
+        eliminate: Callable[[Rows, Rows, slice, Kernel[Any]], None] = eliminate,
     ):
         self._kernel, self._deal, self._workers, self._report = kernel, deal, workers, report
+        self._eliminate = eliminate
         self.count = deal.count
         self._made: dict[int, Any] = {}
         self._sent: dict[int, Any] = {}
@@ -87,7 +91,7 @@ class Devices:
         worker.urgent.after(self._sent[k])
         _after(worker.urgent, worker.done[(k - 1) % 2])
         rows = worker.rows[self._deal.place(i), :]
-        worker.urgent.do(eliminate, rows, self._pivot_of(worker, k), self._deal.span(k), self._kernel)
+        worker.urgent.do(self._eliminate, rows, self._pivot_of(worker, k), self._deal.span(k), self._kernel)
 
     def update_rest(self, k: int) -> None:
         """Update all rows but k and k + 1 by pivot k; at most two pivots are started ahead of finished work."""
@@ -100,7 +104,7 @@ class Devices:
             worker.steady.after((self._made if number == self._deal.owner(k) else self._sent)[k])
             for run in self._deal.others(number, k, k + 1):
                 worker.steady.do(
-                    eliminate, worker.rows[run, :], self._pivot_of(worker, k), self._deal.span(k), self._kernel
+                    self._eliminate, worker.rows[run, :], self._pivot_of(worker, k), self._deal.span(k), self._kernel
                 )
             worker.done[k % 2] = worker.steady.mark()
 

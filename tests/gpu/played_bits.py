@@ -24,6 +24,7 @@ class Bits:
 
     def __init__(self, host: Host, monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int] = (8, 0)):
         self.host, self.launched = host, list[str]()
+        self.passed = 0  # tiles that products passed over
         host.stand_in(monkeypatch)
         seconds = [host.stream(number) for number in range(host.count)]
         for module in (words, product, closure, entries):
@@ -37,7 +38,8 @@ class Bits:
             }.items():
                 if hasattr(module, name):
                     monkeypatch.setattr(module, name, value)
-        monkeypatch.setattr(closure, "_flags", self.flags)
+        for module in closure, product:
+            monkeypatch.setattr(module, "known_tiles", self.known_tiles)
         monkeypatch.setattr(entries, "function", lambda name, *of: self.function("_".join(map(str, (name, *of)))))
         monkeypatch.setattr(staging, "LEAST_BYTES", 1 << 60)
 
@@ -52,13 +54,13 @@ class Bits:
         assert M.is_aligned
         return M.address, M.ld, M.rows, 8 * M.pairs, rows, *[0] * 11
 
-    def flags(self, A: words.Bits) -> tuple[product.Known, Any]:
+    def known_tiles(self, A: words.Bits) -> tuple[product.Known, Any]:
         """Of a matrix of which nothing is known."""
+        if product.choose(A.rows, A.columns) != "wgmma":
+            return product.NOTHING, None
         down, across = -(-A.rows // 64), -(-A.columns // 256)
-        tiles = -(-A.rows // TALL) * across
         full = self.host.array(np.zeros(4 * down * across, np.uint8))
-        settled = self.host.array(np.zeros(tiles, np.uint8))
-        return product.Known(full.ptr, 4 * down, settled.ptr), (full, settled)
+        return product.Known(full.ptr, 4 * down), full
 
     def bytes(self, address: int, ld: int, rows: int, width: int) -> np.ndarray:
         return self.host.at(address, ld, rows, width, "u1")
@@ -102,6 +104,7 @@ class Bits:
         columns = len(t)
         for tile in range(down * across):
             if settled and self.bytes(settled, 0, 1, down * across)[0, tile]:
+                self.passed += 1
                 continue
             i, j = tile_at(tile, down, across)
             some, wide = kept[TALL * i : TALL * (i + 1)], slice(WIDE * j, min(WIDE * (j + 1), columns))
@@ -110,7 +113,7 @@ class Bits:
             there[some, wide] = result | there[some, wide] if accumulate else result
             self.write(C, ldc, there)
             if full:
-                for r in np.unique(some // 16):
+                for r in np.unique(some // 16).tolist():
                     if there[16 * r : 16 * r + 16, wide].all():
                         self.bytes(full + j * full_ld + r, 0, 1, 1)[...] = 1
         if to:

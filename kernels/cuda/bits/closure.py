@@ -20,10 +20,10 @@ from itertools import pairwise
 from threading import get_ident
 from typing import Any, NamedTuple
 
-from semiring.kernels.cuda.compile.launch import current_device, memory, multiprocessors
+from semiring.kernels.cuda.compile.launch import current_device, multiprocessors
 from semiring.kernels.cuda.dense.product import NO_GAP, Gap
 
-from .product import ACROSS, GEOMETRIES, NOTHING, SLAB, Known, choose, multiply, settle
+from .product import NOTHING, Known, known_tiles, multiply, settled
 from .words import Bits, close_block, scratch, transpose
 
 SMALLEST = 512  # order up to which one block of threads closes a block
@@ -102,10 +102,10 @@ class _Closure:
         orders = (A.rows, *self.blocks)
         self._panels = [(scratch(n, b), scratch(n, b)) for n, b in pairwise(orders)]
         self._square = scratch(orders[-1], orders[-1])
-        self._flags = _flags(A) if how.skip and choose(A.rows, A.columns) == "wgmma" else (NOTHING, None)
+        self._known = known_tiles(A) if how.skip else (NOTHING, None)
 
     def run(self) -> None:
-        n, known = self.A.rows, self._flags[0]
+        n, known = self.A.rows, self._known[0]
         if not self.blocks:
             self.traffic.need(0, n)
             self._close(self.A, 0)
@@ -150,8 +150,7 @@ class _Closure:
         old, new = (t._replace(rows=A.columns, columns=after - o) for t in (old, new))
         R = A.part(o, after, 0, A.columns)
         transpose(R, old)
-        full = Known(known.full + o // 16, known.full_ld) if known.full else NOTHING
-        multiply(R, A.part(o, after, o, after), old, True, new, known=full)
+        multiply(R, A.part(o, after, o, after), old, True, new, known=known.part(o))
         return new
 
     def _rest(
@@ -159,8 +158,7 @@ class _Closure:
     ) -> None:
         """X ← X ⊕ C R outside the gap."""
         C = A.part(0, A.rows, o, after)
-        if known.settled:
-            settle(A, C, T, gap, known)
+        known, _kept = settled(A, C, T, gap, known)
         multiply(A, C, T, True, gap=gap, known=known, blocks=blocks)
 
     def _all_rest(self, o: int, after: int, T: Bits, gap: Gap, known: Known, blocks: int = 0) -> None:
@@ -171,9 +169,8 @@ class _Closure:
             bottom = min(top + (some or n), n)
             self.traffic.need(top, bottom)
             at, stop = (min(max(end, top), bottom) - top for end in (gap.at, gap.at + gap.size))
-            full = Known(known.full + top // 16, known.full_ld, known.settled) if known.full else known
             inside = Gap(at, stop - at) if stop > at else NO_GAP
-            self._rest(A.part(top, bottom, 0, A.columns), o, after, T, inside, full, blocks)
+            self._rest(A.part(top, bottom, 0, A.columns), o, after, T, inside, known.part(top), blocks)
             if after == n:
                 self.traffic.done(top, bottom)
 
@@ -194,17 +191,6 @@ class _Closure:
             self._close(self._block(A, after), 1)
             closed.record(second)
         first.wait_event(closed)
-
-
-def _flags(A: Bits) -> tuple[Known, Any]:
-    """Flags for the tiles of a matrix of which nothing is known yet, and their memory."""
-    import cupy
-
-    down, across = -(-A.rows // SLAB), -(-A.columns // ACROSS)
-    tiles = GEOMETRIES["wgmma"].tiles(A.rows, A.columns)
-    taken = memory(4 * down * across + tiles[0] * tiles[1])
-    cupy.cuda.runtime.memsetAsync(taken.ptr, 0, 4 * down * across, cupy.cuda.get_current_stream().ptr)
-    return Known(taken.ptr, 4 * down, taken.ptr + 4 * down * across), taken
 
 
 @lru_cache(64)

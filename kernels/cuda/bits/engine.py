@@ -53,8 +53,8 @@ class BooleanKernel:
 
     def right(self, C: DevicePackedMatrix, D: DevicePackedMatrix) -> None:
         """C ← C ⊗ D in place."""
-        c, (T, _kept) = C.bits, _transposed(D.bits)
-        for top, bottom in _strips(c.rows, c.columns):
+        c, (T, _kept) = C.bits, transposed(D.bits)
+        for top, bottom in strips(c.rows, c.columns):
             rows = c.part(top, bottom, 0, c.columns)
             old, _memory = words.scratch(rows.rows, rows.columns)
             words.copy(old, rows)
@@ -65,8 +65,8 @@ class BooleanKernel:
         if A.shape[0] != m or B.shape != (k, n):
             raise SemiringError(f"shapes do not fit: {C.shape} ← {A.shape} ⊗ {B.shape}")
         c, a, b = C.bits, A.bits, B.bits
-        for first, last in _strips(n, k):
-            T, _kept = _transposed(b.part(0, k, first, last))
+        for first, last in strips(n, k):
+            T, _kept = transposed(b.part(0, k, first, last))
             product.multiply(c.part(0, m, first, last), a, T, accumulate)
 
     def close(self, D: DevicePackedMatrix) -> int:
@@ -92,7 +92,7 @@ class BooleanKernel:
         n, count = A.shape[0], len(sources)
         X = DevicePackedMatrix.from_edges(np.arange(count), sources, (count, n))
         if count * MANY_ROWS <= n and n:
-            T, _kept = _transposed(A.bits)
+            T, _kept = transposed(A.bits)
             for _ in range(max(n // ROUND, LEAST_ROUNDS)):
                 before = X.copy()
                 product.multiply(X.bits, before.bits, T, True)
@@ -126,8 +126,8 @@ class BooleanKernel:
         if a.columns != d.rows or a.rows != d.columns:
             raise SemiringError(f"shapes {A.shape} and {D.shape} do not fit")
         out = cupy.zeros(a.rows, bool)
-        for first, last in _strips(a.rows, a.columns) if a.columns else ():
-            T, _kept = _transposed(d.part(0, d.rows, first, last))
+        for first, last in strips(a.rows, a.columns) if a.columns else ():
+            T, _kept = transposed(d.part(0, d.rows, first, last))
             words.words_function("meets")(
                 last - first, 1, a.address + first * a.ld, a.ld, T.address, T.ld, a.pairs, out.data.ptr + first
             )
@@ -146,7 +146,7 @@ class BooleanKernel:
         words.copy(A.bits, B.bits)
 
 
-def _transposed(M: Bits) -> tuple[Bits, Any]:
+def transposed(M: Bits) -> tuple[Bits, Any]:
     """The transposed matrix, and the memory it is in."""
     T, kept = words.scratch(M.columns, M.rows)
     if M.rows and M.columns:
@@ -154,7 +154,7 @@ def _transposed(M: Bits) -> tuple[Bits, Any]:
     return T, kept
 
 
-def _strips(count: int, length: int) -> list[tuple[int, int]]:
+def strips(count: int, length: int) -> list[tuple[int, int]]:
     """Ranges of rows or columns, which have `length` entries each, that fit in a strip; bounds as views allow them."""
     step = max(8 * STRIP_BYTES // max(length, 1) // 512 * 512, 512)
     return [(first, min(first + step, count)) for first in range(0, count, step)]

@@ -20,6 +20,7 @@ from semiring.kernels.cuda.dense.product import NO_GAP, Gap
 from .words import Bits, Geometry, clear, copy, module_of, scratch, some, transpose, words_function
 
 COUNTED_COLUMNS = 32_768  # columns of A up to which counters may begin at 0; see bits.cuh
+SLAB, ACROSS = 64, 256  # rows and columns that flags of tiles speak of
 MAPPED = 16  # numbers of 8 bytes in a tensor map, one argument of a kernel
 
 
@@ -30,9 +31,13 @@ class Known(NamedTuple):
     full_ld: int = 0  # from one column to the next: 4 for each 64 rows
     settled: int = 0  # which tiles leave C as it is
 
+    def part(self, top: int, left: int = 0) -> Known:
+        """What is known of C from a row and a column on, which are multiples of 64 and 256."""
+        full = self.full and self.full + top // 16 + left // ACROSS * self.full_ld
+        return Known(full, self.full_ld)
+
 
 NOTHING = Known()
-SLAB, ACROSS = 64, 256  # rows and columns that the flags speak of
 
 
 def wgmma_geometry(warpgroups: int = 3, stages: int = 4) -> Geometry:
@@ -124,21 +129,42 @@ def _parts(M: Bits, gap: Gap) -> list[Bits]:
     return [part for part in parts if part.rows]
 
 
-def settle(C: Bits, A: Bits, T: Bits, gap: Gap, known: Known) -> None:
-    """Say in `known.settled` which tiles of C ⊕ A ⊗ T^T are C already: full, or without entries in A or T."""
+def known_tiles(A: Bits) -> tuple[Known, Any]:
+    """Flags for the tiles of a matrix of which nothing is known yet, and their memory; see `choose`."""
+    from cupy.cuda import get_current_stream, runtime
+
+    if choose(A.rows, A.columns) != "wgmma":
+        return NOTHING, None
+    ld, across = 4 * -(-A.rows // SLAB), -(-A.columns // ACROSS)
+    taken = memory(ld * across)
+    runtime.memsetAsync(taken.ptr, 0, ld * across, get_current_stream().ptr)
+    return Known(taken.ptr, ld), taken
+
+
+def settled(C: Bits, A: Bits, T: Bits, gap: Gap, known: Known) -> tuple[Known, Any]:
+    """Find the tiles of C ⊕ A ⊗ T^T that are C already: full, or without entries in A or T.
+
+    Returns
+    -------
+    Known
+        `known`, which has the flags of C's full tiles, and these; itself if it has none.
+    object
+        Memory, which must be kept until the product is launched.
+    """
     g = GEOMETRIES["wgmma"]
     down, across = g.tiles(C.rows - gap.size, C.columns)
-    if not down * across:
-        return
+    if not known.full or not down * across:
+        return known, None
     slabs = [-(-M.rows // SLAB) for M in (A, T)]
-    taken = memory(sum(slabs))
-    flags = taken.ptr, taken.ptr + slabs[0]
+    taken = memory(sum(slabs) + down * across)
+    *flags, out = taken.ptr, taken.ptr + slabs[0], taken.ptr + sum(slabs)
     for M, flag in zip((A, T), flags, strict=True):
         some(M, flag)
     words_function("settle")(
         -(-down * across // 256), 1, known.full, known.full_ld, *flags, C.rows, T.rows, *gap, g.BM // SLAB,
-        down, across, known.settled,
+        down, across, out,
     )
+    return known._replace(settled=out), taken
 
 
 def _multiply_in_place(

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algorithms.block_rows import block_rows
+from semiring.algorithms.block_rows import block_rows, eliminate
 from semiring.algorithms.blocks import UndefinedStar, spans
 from semiring.algorithms.r_kleene import r_kleene
 from semiring.errors import NoClosureError, SemiringError
@@ -271,7 +271,8 @@ class SeveralGpus(Home):
 
 
 def _close(
-    rows: list[Any], spares: list[Any], deal: Deal, devices: tuple[int, ...], engine: Kernel[Any], task: Task
+    rows: list[Any], spares: list[Any], deal: Deal, devices: tuple[int, ...], engine: Kernel[Any], task: Task,
+    how: Callable[..., None] = eliminate,
 ) -> None:
     """Close the matrix that has these rows."""
     from semiring.kernels.cuda.compile.streams import GpuStream
@@ -279,7 +280,7 @@ def _close(
     workers = [Worker(held, spare, GpuStream(device, True), GpuStream(device, False))
                for held, spare, device in zip(rows, spares, devices, strict=True)]
     with told(task.options.progress, f"{task.S.name} closure") as report:
-        team = Devices(engine, deal, workers, report)
+        team = Devices(engine, deal, workers, report, how)
         try:
             block_rows(team)
         finally:
@@ -326,7 +327,7 @@ def _mapped(array: Any) -> Iterator[None]:
 def _bits(deal: Deal, task: Task, devices: tuple[int, ...]) -> Any:
     """Close packed truth values: every star is defined, and no cycle improves."""
     from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
-    from semiring.kernels.cuda.bits.rows import handed_out, taken
+    from semiring.kernels.cuda.bits.rows import Rows, handed_out, taken
     from semiring.kernels.cuda.choose import packed_on_device
     from semiring.kernels.cuda.compile.streams import connect, on_each
 
@@ -336,9 +337,14 @@ def _bits(deal: Deal, task: Task, devices: tuple[int, ...]) -> Any:
     connect(devices)
     rows = on_each(devices, lambda w: taken(bits.matrix, parts[w]))
     spares = on_each(devices, lambda w: tuple(DevicePackedMatrix.zeros(deal.side, n) for _ in range(2)))
+    held = on_each(devices, lambda w: Rows(rows[w]))
     result = type(bits.matrix).zeros(n, n)  # where A is
+
+    def eliminate_bits(A: DevicePackedMatrix, R: DevicePackedMatrix, k: slice, _: Kernel[Any]) -> None:
+        next(there for there in held if A in there).eliminate(A, R, k)
+
     with _mapped(result.words):
-        _close(rows, spares, deal, devices, build_kernel(packed_on_device(task.S, bits.dtype)), task)
+        _close(rows, spares, deal, devices, build_kernel(packed_on_device(task.S, bits.dtype)), task, eliminate_bits)
     on_each(devices, lambda w: handed_out(rows[w], parts[w], result.words))
     if given.kind == "packed" or task.options.packed:
         return bits.wrap(result)

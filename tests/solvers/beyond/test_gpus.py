@@ -21,6 +21,7 @@ import semiring as sr
 from semiring.kernels import choose as on_host
 from semiring.kernels.cuda import choose as on_gpu
 from semiring.kernels.cuda.bits import rows as bit_rows
+from semiring.kernels.cuda.bits.closure import Schedule
 from semiring.kernels.cuda.compile import streams
 from semiring.kernels.cuda.dense import rows
 from semiring.kernels.cuda.dense import rows as dense_rows
@@ -140,6 +141,28 @@ def test_truth_values_whatever_the_order_of_streams(packed: bool) -> None:
         found = found.to_dense() if packed else found
         np.testing.assert_array_equal(there.to_dense(), found)
         np.testing.assert_array_equal(found, sr.closure(A, sr.boolean, device="cpu"), f"seed {seed}")
+
+
+def test_full_and_empty_tiles_are_passed_over_on_several_gpus() -> None:
+    """Where all is reached soon, and where some rows and columns stay empty; rows of a GPU lie in several runs."""
+    passed = []
+    for seed in range(12):
+        with pytest.MonkeyPatch.context() as patch:
+            host = Host(seed, 2)
+            played = Bits(host, patch, (9, 0))
+            patch.setattr(devices, "gpu_name", lambda: "played")
+            patch.setattr(bit_rows, "synchronize", lambda host=host: host.current[-1].synchronize())
+            patch.setattr(bit_rows, "schedule", lambda n: Schedule(skip=True))
+            A = (np.random.default_rng(seed).random((1000, 1000)) < 6 / 1000) | np.eye(1000, k=1, dtype=bool)
+            A[-1, 0] = True
+            if seed % 3:
+                A[200:500] = False
+            if seed % 2:
+                A[:, 100:700] = False
+            found = sr.closure(A, sr.boolean, devices=2, packed=True, tile=128).to_dense()
+        np.testing.assert_array_equal(found, sr.closure(A, sr.boolean, device="cpu"), f"seed {seed}")
+        passed.append(played.passed)
+    assert min(passed) > 0
 
 
 def test_names_stay(gpus: FakedHost) -> None:

@@ -116,7 +116,7 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_strips(count: int, length: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """One after the other; each begins where a view may, and takes no more memory than may be taken at once."""
     monkeypatch.setattr(engine, "STRIP_BYTES", 1 << 30)
-    strips = engine._strips(count, length)
+    strips = engine.strips(count, length)
     bounds = [i for strip in strips for i in strip]
     assert bounds == sorted(bounds) and sum(last - first for first, last in strips) == count
     assert all(first % 512 == 0 for first, _ in strips) and bounds[1:-1:2] == bounds[2::2]
