@@ -93,8 +93,8 @@ def forward(
     element relative to the largest one of the row before. Reading a row as a whole adds ε of it. Powers that underflow
     are noticed, and such elements are summed by their terms.
 
-    Arrays on a GPU are computed there, all sequences side by side and the steps of each one after the other. The rows
-    have at most 64 elements in single precision and 32 in double; others are refused.
+    Arrays on a GPU are computed there, all sequences side by side and the steps of each one after the other. Rows of at
+    most 64 elements in single precision and 32 in double take one launch; longer ones take a few launches a step.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Chains of rows in the memory of a GPU, for `forward`: each sequence by a few threads, all sequences side by side.
 
 The launch also looks at every element that it reads. If one is unusual, or a row has no value, the answer is dropped;
-then the elements are examined first, which says what is wrong, and another form computes.
+then the elements are examined first, which says what is wrong, and another form computes. Rows that registers do not
+hold go by products of the engine (`forward_by_products`).
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ import numpy as np
 from semiring.algebra.elements import full
 from semiring.algebra.overflow import refuse
 from semiring.algebra.semiring import Semiring
-from semiring.errors import SemiringError
 from semiring.kernels.cuda.compile.steps import COLUMN
 from semiring.kernels.cuda.dense.exchange import LEAVES, report
 from semiring.kernels.cuda.dense.steps import geometry_of, walk
 from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.operands.dense import Dense
 from semiring.operands.devices import module_of, upload
-from semiring.solvers.dense.sequences import HOSTS, form_of_any, refuse_elements, without_the_option
+from semiring.solvers.dense.sequences import form_of_any, refuse_elements, without_the_option
 from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
 
+from . import forward_by_products
 from .layout import Layout
 from .sequence import answered
 from .walks import Steps
@@ -39,7 +40,7 @@ def offer(operands: list[Dense], found: Layout, reverse: bool, argmax: bool) -> 
     Raises
     ------
     SemiringError
-        For elements that only the CPU computes with, and rows that are too long for a thread's registers.
+        For elements that only the CPU computes with.
     """
     S, dtype, n = operands[0].S, operands[0].dtype, found.shape[-1]
     refuse_elements(S, dtype)
@@ -47,18 +48,23 @@ def offer(operands: list[Dense], found: Layout, reverse: bool, argmax: bool) -> 
     most = int(found.lengths.max(initial=0))
     length = max(1 << (2 * most).bit_length(), LEAST_LENGTH)
     quick = form_of_any(inner, dtype, length) if prod(found.shape) else None
+    if quick and geometry_of(quick, n) is None:
+        quick = None
     low: Any = quick or _examined(operands, inner, most)
-    if n and geometry_of(low, n) is None:
-        raise SemiringError(f"forward on a GPU holds a column of the matrix in registers, at most {COLUMN} bytes of "
-                            f"light operations, and these are {n} elements of {dtype}: {HOSTS}")
     rows = prod(found.shape)
+    back = rows * np.min_scalar_type(max(n - 1, 0)).itemsize if argmax else 0
+    fits = not n or geometry_of(low, n) is not None
+    held = sum(prod(A.shape) for A in operands) * (bool(reverse) + (not low.is_identity))
     return Plan(
-        operation="forward", algebra=S, shape=found.shape, lowering=low, method="rows of sequences side by side",
+        operation="forward", algebra=S, shape=found.shape, lowering=low,
+        method="rows of sequences side by side" if fits else "one product after the other",
         work=float(np.maximum(found.lengths - 1, 0).sum()) * n * n,
-        memory=rows * dtype.itemsize + (rows if argmax else 0),
-        reasons={"method": "each thread holds a column of the matrix"},
+        memory=rows * dtype.itemsize + back + (0 if fits else (held + rows) * low.storage.itemsize),
+        reasons={"method": "each thread holds a column of the matrix" if fits else
+                 f"threads hold columns of at most {COLUMN} bytes, of light operations"},
         needs=("the rows of all steps", "use a narrower dtype, or fewer sequences at a time"),
-        runner=partial(_run, operands, found, inner, reverse, argmax, quick is not None),
+        runner=partial(_run, operands, found, inner, reverse, argmax, quick is not None) if fits else
+        partial(forward_by_products.run, operands, found, reverse, argmax),
     )
 
 

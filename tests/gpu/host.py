@@ -37,6 +37,14 @@ class Array(np.ndarray):
     host: Host | None = None
     number = 0  # of the GPU in whose memory it is
 
+    def __new__(cls, shape: Any, dtype: Any, data: Any, strides: Any = None) -> Any:
+        """A view of memory, as `cupy.ndarray` makes it."""
+        host = data.host
+        array = np.asarray(host.home(data.ptr).view(np.ndarray)).view(np.uint8)
+        found = np.ndarray(shape, dtype, array, data.ptr - host.home(data.ptr).ptr, strides).view(cls)
+        found.host, found.number = host, host.number
+        return found
+
     def __array_finalize__(self, origin: Any) -> None:
         self.host, self.number = getattr(origin, "host", None), getattr(origin, "number", 0)
 
@@ -51,7 +59,7 @@ class Array(np.ndarray):
 
     @property
     def data(self) -> Any:
-        return SimpleNamespace(ptr=self.ptr)
+        return SimpleNamespace(ptr=self.ptr, host=self.host)
 
     def get(self, stream: Any = None, out: Any = None, blocking: bool = True) -> Any:
         if blocking:
@@ -96,7 +104,9 @@ class Array(np.ndarray):
         if isinstance(found, np.ndarray) and np.may_share_memory(found, self):
             return found
         self.catch_up()
-        return super().__getitem__(place)
+        found = super().__getitem__(place)
+        copied = self.host is not None and isinstance(found, np.ndarray)
+        return self.host.array(found.view(np.ndarray)) if copied else found  # type: ignore[union-attr]
 
     def __array_function__(self, function: Any, types: Any, given: Any, options: Any) -> Any:
         self.catch_up()
