@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .algebra.arguments import truth_value
 from .algebra.by_name import algebra
 from .algebra.semiring import Semiring
 from .api import closure as plain_closure
@@ -239,7 +240,7 @@ def scan(
     axis = axis_of(tuple(stack.shape), axis)
     stack = jnp.moveaxis(stack, axis, -3)
     initial = initial_with_axes(stack, initial, reverse)
-    return jnp.moveaxis(_scan(stack, initial, S, bool(reverse)), -3, axis)
+    return jnp.moveaxis(_scan(stack, initial, S, truth_value(reverse, "reverse")), -3, axis)
 
 
 def chain(stack: jax.Array, S: Semiring | str) -> jax.Array:

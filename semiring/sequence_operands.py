@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .algebra.arguments import truth_value
 from .algebra.semiring import Semiring
 from .results.chain import chain
 from .sequence_gradients import forward_gradients, scan_gradients
@@ -87,9 +88,9 @@ def chains_of(x: Any, stack: Any, emissions: Any, lengths: Any, steps: int | Non
     """
     emits = emissions is not None
     if emits and lengths is not None and emissions.ndim == 2:
-        return Chains(emissions.shape[0], True, True, bool(reverse))
+        return Chains(emissions.shape[0], True, True, truth_value(reverse, "reverse"))
     found = layout(tuple(x.shape), tuple(stack.shape), tuple(emissions.shape) if emits else None, None, steps)
-    return Chains(found.shape[-2], False, emits, bool(reverse))
+    return Chains(found.shape[-2], False, emits, truth_value(reverse, "reverse"))
 
 
 def with_axes(chains: Chains, x: Any, stack: Any, emissions: Any) -> tuple[Any, ...]:
@@ -113,7 +114,7 @@ def initial_with_axes(stack: Any, initial: Any, reverse: bool) -> Any:
     """
     if initial is None:
         return None
-    fit_initial(tuple(stack.shape), tuple(initial.shape), bool(reverse))
+    fit_initial(tuple(stack.shape), tuple(initial.shape), truth_value(reverse, "reverse"))
     return initial.reshape(*(1,) * (stack.ndim - 1 - initial.ndim), *initial.shape)
 
 

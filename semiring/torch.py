@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .algebra.arguments import truth_value
 from .algebra.semiring import Semiring
 from .graphs.texts import clip_repr
 from .sequence_operands import Chains, chains_of, initial_with_axes, with_axes
@@ -241,7 +242,7 @@ def scan(
     axis = axis_of(tuple(stack.shape), axis)
     stack = stack.movedim(axis, -3)
     initial = initial_with_axes(stack, initial, reverse)
-    return Scan.apply(stack, initial, name, bool(reverse)).movedim(-3, axis)
+    return Scan.apply(stack, initial, name, truth_value(reverse, "reverse")).movedim(-3, axis)
 
 
 def chain(stack: torch.Tensor, S: Semiring | str) -> torch.Tensor:

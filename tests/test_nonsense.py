@@ -19,6 +19,7 @@ from semiring.teach.ladder import close
 GOOD = np.array([[0.0, 1.0], [2.0, 0.0]])
 NAMED = sr.adjacency([("a", "b", 1.0)], sr.min_plus)
 SPARSE = sp.csr_array(GOOD)
+STACK, ROW = np.stack([GOOD] * 3), GOOD[0]
 REACH, NAMED_REACH = sr.reach([(0, 1)]), sr.reach([("a", "b")])
 
 
@@ -58,6 +59,8 @@ NONSENSE: dict[str, Callable[[], Any]] = {
     "sparse, complex": lambda: sp.csr_array(np.eye(2) * 1j), "sparse, NaN": lambda: sp.csr_array(GOOD * np.nan),
     "sparse, a rectangle": lambda: sp.csr_array(np.ones((2, 3))), "text for weights": heavy,
     "the other byte order": lambda: GOOD.astype(">f8"), "truth values": lambda: np.zeros((2, 2), bool),
+    "beyond 64 bits": lambda: 10**30, "ragged numbers": lambda: [0, [1]],
+    "the largest integer": lambda: np.uint64(2**64 - 1), "numbers that add up to little": lambda: [2**62] * 4 + [2],
 }
 ALGEBRAS = [sr.min_plus, sr.boolean, sr.shortest_hops, sr.plus_times, sr.gf2]
 MATRICES: dict[str, Callable[[Any, sr.Semiring], Any]] = {
@@ -154,6 +157,30 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "lexicographic, fields": lambda x: sr.lexicographic(sr.min_plus, sr.max_min, fields=x),
     "the algebras of paths": lambda x: sr.paths(GOOD, (sr.max_min, x)),
     "the algebra of closure": lambda x: sr.closure(GOOD, x),
+    "the axis of sum": lambda x: sr.min_plus.sum(GOOD, x),
+    "keepdims": lambda x: sr.min_plus.sum(GOOD, 0, keepdims=x),
+    "out of sum": lambda x: sr.min_plus.sum(GOOD, 0, out=x),
+    "the axis of cumprod": lambda x: sr.min_plus.cumprod(GOOD, x),
+    "out of cumsum": lambda x: sr.min_plus.cumsum(GOOD, 0, out=x),
+    "the axis of scan": lambda x: sr.scan(STACK, sr.min_plus, axis=x),
+    "reverse of scan": lambda x: sr.scan(STACK, sr.min_plus, reverse=x),
+    "initial of scan, at the end": lambda x: sr.scan(STACK, sr.min_plus, reverse=True, initial=x),
+    "emissions": lambda x: sr.forward(ROW, GOOD, sr.min_plus, emissions=x),
+    "lengths": lambda x: sr.forward(ROW, STACK, sr.min_plus, lengths=x),
+    "lengths, one after the other": lambda x: sr.forward(ROW, GOOD, sr.min_plus, emissions=STACK[0], lengths=x),
+    "lengths, padded": lambda x: sr.forward(ROW, GOOD, sr.min_plus, emissions=STACK, lengths=x),
+    "steps": lambda x: sr.forward(ROW, GOOD, sr.min_plus, steps=x),
+    "reverse of forward": lambda x: sr.forward(ROW, STACK, sr.min_plus, reverse=x),
+    "argmax of forward": lambda x: sr.forward(ROW, STACK, sr.min_plus, argmax=x),
+    "einsum's expression": lambda x: sr.einsum(x, GOOD, S=sr.min_plus),
+    "the algebra of einsum": lambda x: sr.einsum("ij,jk->ik", GOOD, GOOD, S=x),
+    "argmax of einsum": lambda x: sr.einsum("ij->i", GOOD, S=sr.min_plus, argmax=x),
+    "optimize": lambda x: sr.einsum("ij,jk->ik", GOOD, GOOD, S=sr.min_plus, optimize=x),
+    "out of einsum": lambda x: sr.einsum("ij->i", GOOD, S=sr.min_plus, out=x),
+    "einsum's lists": lambda x: sr.einsum(GOOD, x, S=sr.min_plus),
+    "an axis in einsum's lists": lambda x: sr.einsum(GOOD, [0, x], S=sr.min_plus),
+    "mode": lambda x: sr.convolve(ROW, ROW, sr.min_plus, mode=x),
+    "the axes of convolve": lambda x: sr.convolve(GOOD, GOOD, sr.min_plus, axes=x),
     "the algebra of matmul": lambda x: sr.matmul(GOOD, GOOD, x),
     "the algebra of prepare": lambda x: sr.prepare(GOOD, x),
     "the algebra of adjacency": lambda x: sr.adjacency([(0, 1, 2.0)], x),

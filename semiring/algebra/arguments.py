@@ -47,13 +47,15 @@ def array_of(values: Any, what: str) -> np.ndarray:
     Raises
     ------
     SemiringError
-        If the values do not form an array.
+        If the values do not form an array, or some of them are masked.
 
     Examples
     --------
     >>> array_of([2, 0], "sources"), array_of([True, 0], "sources")
     (array([2, 0]), array([True, 0], dtype=object))
     """
+    if hasattr(values, "mask") and np.ma.is_masked(values):
+        raise SemiringError(f"{what} have masked entries: leave them out, or fill them")
     try:
         array = np.asarray(values)
         if isinstance(values, (list, tuple)) and array.dtype.kind in "iuf":

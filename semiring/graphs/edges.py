@@ -26,7 +26,7 @@ from .exports import entries_of
 from .foreign import as_array, as_scipy, is_foreign, unpadded
 from .frames import edge_columns, has_index, is_frame, is_square, library_of
 from .masks import is_masked
-from .names import as_names, is_hashable, is_integer, is_missing, near, refuse_table, span_text
+from .names import as_names, check_names, is_hashable, is_integer, is_missing, near, refuse_table, span_text
 from .operators import Operators
 from .texts import clip_repr, quoted
 
@@ -298,6 +298,7 @@ def numbered(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int, list[Any] | None]:
     """Positions of the ends, the number of vertices and their names."""
     names = as_names(names)
+    check_names(names, len(names or ()), "vertex", "vertices")
     sources, targets = _of_one_kind(_vertices(found.sources, "source"), _vertices(found.targets, "target"))
     if names is None and found.vertices is not None and not _are_positions(found.vertices, n):
         names = found.vertices

@@ -218,7 +218,7 @@ def is_hashable(value: Any) -> bool:
     # a tuple claims to be hashable even if its elements are not
     try:
         hash(value)
-    except TypeError:
+    except (TypeError, ValueError):  # a memory view that can be written to raises the latter
         return False
     return True
 

@@ -26,6 +26,7 @@ CPU_RATE = 45e9  # multiply-adds per second and thread
 GPU_RATE = 10e12
 RECORDS_ON_CPU, RECORDS_ON_GPU = 1e9, 2e12  # the same of records, for 4 bytes of each
 COPY_RATE = 12e9  # bytes per second
+MOST = 1 << 10  # GPUs that a number can mean
 LAUNCHES = 1e-3  # seconds of launches in a warm call
 ONE_GPU_BYTES = 1 << 30  # a smaller matrix fits on every GPU
 CLOSURE_COPIES = 2.2  # memory of a closure on a GPU, in matrices
@@ -100,7 +101,7 @@ def device_numbers(devices: Any) -> tuple[int, ...] | None:
     if devices is None:
         return None
     whole = (int, np.integer)
-    if isinstance(devices, whole) and not isinstance(devices, bool) and devices > 0:
+    if isinstance(devices, whole) and not isinstance(devices, bool) and 0 < devices <= MOST:
         return tuple(range(int(devices)))
     several = isinstance(devices, (list, tuple, range)) or (isinstance(devices, np.ndarray) and devices.ndim == 1)
     numbers = list(devices) if several else []

@@ -72,7 +72,7 @@ class StackedPaths:
     def __getitem__(self, index: Any) -> Paths:
         try:
             found = self._numbers[index]
-        except (IndexError, TypeError, ValueError):
+        except (IndexError, TypeError, ValueError, OverflowError):
             found = None
         if found is None or np.ndim(found):
             raise GraphError(f"paths in a stack of {' × '.join(map(str, self.shape))} matrices need the index of a "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -203,9 +204,11 @@ def order(a: tuple[int, ...], b: tuple[int, ...], mode: str, axes: Axes) -> Orde
     if axes is None and len(a) != len(b):
         raise SemiringError(f"a has {len(a)} axes and b has {len(b)}: give both as many, or say with axes= along which "
                             "to convolve")
+    several = axes if isinstance(axes, (list, tuple, range)) or getattr(axes, "shape", ()) else [axes]
     try:
-        where = tuple(range(ndim)) if axes is None else normalize_axis_tuple(axes, ndim)
-    except (TypeError, ValueError) as e:
+        numbers = range(ndim) if axes is None else [whole(each) for each in several]
+        where = normalize_axis_tuple(tuple(numbers), ndim)
+    except (TypeError, ValueError, OverflowError) as e:
         raise SemiringError(f"axes must be the numbers of axes, each once, and are {clip_repr(axes)}: {e}") from None
     if not where:
         raise SemiringError("axes is empty: a convolution needs at least one axis")
@@ -225,6 +228,13 @@ def order(a: tuple[int, ...], b: tuple[int, ...], mode: str, axes: Axes) -> Orde
     left, right = (tuple(shape[i] for i in where) for shape in wide)
     parts = [part(m, n, mode) for m, n in zip(left, right, strict=True)]
     return Order(where, Windows(stack, left, right, tuple(f for f, _ in parts), tuple(n for _, n in parts)), ndim)
+
+
+def whole(value: Any) -> int:
+    """Read the number of an axis, which a truth value is not."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError("a truth value is not the number of an axis")
+    return index(value)
 
 
 def part(m: int, n: int, mode: str) -> tuple[int, int]:

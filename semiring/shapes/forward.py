@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.arguments import truth_value
 from semiring.algebra.by_name import algebra
 from semiring.algebra.elements import full
 from semiring.algebra.semiring import Semiring
@@ -116,6 +117,7 @@ def forward(
     """
     given = (x, stack, *([] if emissions is None else [emissions]))
     S = own_algebra("forward", given) if S is None else algebra(S)
+    reverse, argmax = truth_value(reverse, "reverse"), truth_value(argmax, "argmax")
     if argmax and not S.selective:
         raise LawError(f"argmax needs a selective ⊕ (one whose result is always one of its operands); in {S.name} "
                        f"{S._law_report.flags['selective']}")
@@ -127,8 +129,8 @@ def forward(
     if same_memory(*operands):
         from . import forward_on_gpu
 
-        return Asked(partial(forward_on_gpu.offer, operands, found, bool(reverse), bool(argmax)))
-    return Asked(partial(_offer, operands, found, bool(reverse), bool(argmax)))
+        return Asked(partial(forward_on_gpu.offer, operands, found, reverse, argmax))
+    return Asked(partial(_offer, operands, found, reverse, argmax))
 
 
 def _offer(operands: list[Dense], found: Layout, reverse: bool, argmax: bool) -> Plan:

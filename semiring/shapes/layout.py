@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from semiring.algebra.arguments import array_of, whole_number
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
 from semiring.kernels.cpu.dense.steps import Sequences
 
 Shape = tuple[int, ...]
+MOST = 1 << 62  # rows, or steps: places stay within 64 bits
 
 
 class Layout(NamedTuple):
@@ -93,7 +95,7 @@ def layout(x: Shape, stack: Shape, emissions: Shape | None, lengths: Any, steps:
     if emissions is not None:
         rows = emissions[-2]
     elif steps is not None:
-        rows = _whole(steps) + 1
+        rows = whole_number(steps, "steps", 0, MOST) + 1
     elif len(stack) > 2:
         rows = matrices + 1
     else:
@@ -142,8 +144,9 @@ def _joined(x: Shape, stack: Shape, emissions: Shape, lengths: np.ndarray) -> La
     if lengths.ndim != 1:
         raise SemiringError(f"lengths of sequences that come one after the other must be 1-D, and has shape "
                             f"{lengths.shape}; for padded ones emissions has more axes")
-    if int(lengths.sum()) != rows:
-        raise SemiringError(f"lengths add up to {lengths.sum()}, and emissions has {rows} rows; padded sequences have "
+    total = sum(lengths.tolist())  # which leaves 64 bits if they are nonsense
+    if total != rows:
+        raise SemiringError(f"lengths add up to {total}, and emissions has {rows} rows; padded sequences have "
                             "emissions of shape (sequences, T, n)")
     between = int(np.maximum(lengths - 1, 0).sum())
     if len(stack) > 3 or (len(stack) == 3 and stack[0] != 1 and (stack[0] != between or not lengths.all())):
@@ -156,15 +159,11 @@ def _joined(x: Shape, stack: Shape, emissions: Shape, lengths: np.ndarray) -> La
 
 def _lengths(lengths: Any) -> np.ndarray:
     """Numbers of rows as 64-bit integers."""
-    given = np.asarray(lengths)
+    given = array_of(lengths, "lengths")
     if not given.size:
-        given = given.astype(np.int64)
-    if given.dtype.kind not in "iu" or (given.size and int(given.min()) < 0):
+        return given.astype(np.int64)
+    if given.dtype.kind not in "iu" or int(given.min()) < 0:
         raise SemiringError(f"lengths must be whole numbers of rows, 0 or more, and is {clip_repr(lengths)}")
+    if int(given.max()) >= MOST:
+        raise SemiringError(f"lengths has {given.max()}, and a sequence has fewer than 2⁶² rows")
     return given.astype(np.int64)
-
-
-def _whole(steps: Any) -> int:
-    if isinstance(steps, (bool, np.bool_)) or not isinstance(steps, (int, np.integer)) or steps < 0:
-        raise SemiringError(f"steps must be a whole number, 0 or more, and is {clip_repr(steps)}")
-    return int(steps)

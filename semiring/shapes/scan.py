@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.arguments import truth_value
 from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
@@ -81,7 +82,7 @@ def scan(
     S = own_algebra("scan", (stack,)) if S is None else algebra(S)
     A = read_array(stack, S, "stack", "scan")
     X = None if initial is None else read_array(initial, S, "initial", "scan")
-    return Asked(partial(_offer, A, X, axis_of(A.shape, axis), bool(reverse)))
+    return Asked(partial(_offer, A, X, axis_of(A.shape, axis), truth_value(reverse, "reverse")))
 
 
 def axis_of(shape: tuple[int, ...], axis: Any) -> int:

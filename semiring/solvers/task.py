@@ -61,7 +61,7 @@ def options(**given: Any) -> Options:
     if not (lives or callable(given.get("progress"))) and isinstance(given.get("order", ""), str):
         try:
             return _earlier(**given)
-        except TypeError:  # a value cannot be hashed: the error names its option
+        except (TypeError, ValueError):  # a value cannot be hashed: the error names its option
             pass
     return _read(given)
 

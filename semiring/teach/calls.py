@@ -8,6 +8,8 @@ from semiring.errors import SemiringError
 from semiring.kernels.wrappers.recording import Call, recorded
 from semiring.solvers.dense.schedules import SCHEDULES, resolve_method
 
+LARGEST = 1 << 32  # rows; recording so many calls never ends
+
 
 def kernel_calls(method: str, n: int, tile: int = 16) -> list[Call]:
     """Return the calls of a kernel by which a schedule closes a matrix.
@@ -49,7 +51,7 @@ def kernel_calls(method: str, n: int, tile: int = 16) -> list[Call]:
     left 0–1 × 0–1 0–1 × 2–3
     multiply_add 2–3 × 2–3 2–3 × 0–1 0–1 × 2–3
     """
-    n, tile = whole_number(n, "n, the order of the matrix,", 1), whole_number(tile, "tile", 1)
+    n, tile = whole_number(n, "n, the order of the matrix,", 1, LARGEST), whole_number(tile, "tile", 1, LARGEST)
     name = resolve_method(method, boolean) if isinstance(method, str) else None
     if name not in SCHEDULES:
         given = repr(method) if isinstance(method, str) else f"a {type(method).__name__}"
