@@ -130,6 +130,12 @@ class Held:
         """The matrix of some rows and columns: slices, or arrays of positions."""
         raise NotImplementedError
 
+    def where(self, mask: Held, complement: bool) -> Held:
+        """The entries at places where a matrix of the same shape has one too, or has none."""
+        entries = self.entries()
+        marked = entries.marked(mask)
+        return entries.kept(~marked if complement else marked)
+
     def put(self, rows: Place, columns: Place, given: Any) -> Held:
         """The matrix with some elements set to an array of their shape; this one, if its memory can be written."""
         raise NotImplementedError
@@ -261,6 +267,9 @@ class Masked:
     def marked(self, mask: Held) -> NDArray[np.bool_]:
         if isinstance(mask, Array):
             return ~is_absent(mask.array, mask.S)[self._stored]
+        if mask.kind == "packed":
+            marked: NDArray[np.bool_] = mask.all()[self._stored]
+            return marked
         return mask.has(*self.places())
 
     def kept(self, which: NDArray[np.bool_]) -> Array:
@@ -268,7 +277,7 @@ class Masked:
         stored[stored] = which
         array = np.empty(self._array.shape, self._array.dtype)
         array.fill(self._algebra.zero_in(array.dtype))
-        array[stored] = self._array[stored]
+        np.copyto(array, self._array, where=stored)
         return Array(array, self._algebra)
 
     def filled(self, values: np.ndarray, S: Semiring) -> Array:
@@ -276,6 +285,18 @@ class Masked:
         array.fill(S.zero_in(array.dtype))
         array[self._stored] = values
         return Array(array.view(S.with_vectors(array.dtype)) if S.is_record else array, S)
+
+
+def to_write(
+    held: Held, rows: Place, columns: Place, given: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
+    """The positions of rows and columns that are set, and an element for each of their places."""
+    lines = [np.array([x]) if isinstance(x, int) else np.arange(size)[x] if isinstance(x, slice) else x
+             for x, size in zip((rows, columns), held.shape, strict=True)]
+    new = np.empty([len(line) for line, x in zip(lines, (rows, columns), strict=True) if not isinstance(x, int)],
+                   held.dtype)
+    new[...] = given
+    return lines[0], lines[1], new.reshape(len(lines[0]), len(lines[1]))
 
 
 def arranged(held: Held, rows: np.ndarray | None, columns: np.ndarray | None) -> Held:

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.kernels.cpu.bits.words import along, write
 
-from .held import Compare, Held, Place
+from .exports import is_absent
+from .held import Array, Compare, Held, Place, to_write
 from .held_entries import Entries
 
 if TYPE_CHECKING:
@@ -32,10 +34,9 @@ class Bits(Held):
         self.matrix, self.S = matrix, S
 
     @classmethod
-    def of(cls, held: Entries) -> Bits:
-        """The bits of entries that are True."""
-        rows, columns = held.places()
-        return cls(PackedMatrix.from_edges(rows, columns, held.shape), held.S)
+    def of(cls, held: Held) -> Bits:
+        """The bits of elements that are True."""
+        return cls(marks(held), held.S)
 
     def _entries(self) -> Entries:
         found = self.matrix.to_sparse()
@@ -88,8 +89,14 @@ class Bits(Held):
     def part(self, rows: Place, columns: Place) -> Bits:
         return Bits(self.matrix[rows][:, columns], self.S)
 
+    def where(self, mask: Held, complement: bool) -> Bits:
+        marked = marks(mask)
+        return Bits(self.matrix & (~marked if complement else marked), self.S)
+
     def put(self, rows: Place, columns: Place, given: Any) -> Bits:
-        return Bits.of(self._entries().put(rows, columns, given))
+        matrix = self.matrix.copy()
+        write(matrix, *to_write(self, rows, columns, given))
+        return Bits(matrix, self.S)
 
     def union(self, other: Bits, T: Arithmetic) -> Bits:
         return Bits(self.matrix | other.matrix, self.S)
@@ -104,12 +111,19 @@ class Bits(Held):
         return bool(self.matrix == other.matrix)
 
     def sum(self, axis: int | None, T: Arithmetic) -> Any:
-        if axis is None:
-            return np.bool_(self.count() > 0)
-        return (self.matrix.row_degrees() if axis else self.matrix.column_degrees()) > 0
+        return along(self.matrix, axis)
 
     def kron(self, other: Bits, T: Arithmetic) -> Bits:
         return Bits.of(self._entries().kron(other._entries(), T))
+
+
+def marks(held: Held) -> PackedMatrix:
+    """A bit for each entry other than zero."""
+    if isinstance(held, Bits):
+        return held.matrix
+    if isinstance(held, Array):
+        return PackedMatrix.from_dense(~is_absent(held.array, held.S))
+    return PackedMatrix.from_edges(*Entries(held.rows(), held.S).places(), held.shape)
 
 
 class PackedEntries(Entries):

@@ -15,7 +15,7 @@ from semiring.machine.memory import require
 
 from .combining import scatter, zeros
 from .exports import is_absent
-from .held import EVERY, Compare, Held, Place, refuse_unless
+from .held import EVERY, Compare, Held, Place, refuse_unless, to_write
 
 if TYPE_CHECKING:
     from semiring.algebra.arithmetic import Arithmetic
@@ -146,11 +146,7 @@ class Entries(Held):
         return Entries.unordered(tails, heads, self.values[entries], (len(wanted), width), self.S)
 
     def put(self, rows: Place, columns: Place, given: Any) -> Entries:
-        lines = [np.array([x], np.int64) if isinstance(x, int) else np.arange(size)[x] if isinstance(x, slice) else x
-                 for x, size in zip((rows, columns), self.shape, strict=True)]
-        shape = tuple(len(line) for line, x in zip(lines, (rows, columns), strict=True) if not isinstance(x, int))
-        new = np.empty(shape, self.dtype)
-        new[...] = given
+        *lines, new = to_write(self, rows, columns, given)
         written = (lines[0][:, None] * self.shape[1] + lines[1]).reshape(-1)
         old, places = self._keys(), [np.zeros(size, bool) for size in self.shape]
         for place, line in zip(places, lines, strict=True):

@@ -89,7 +89,7 @@ def converted(held: Held, kind: str) -> Held:
     verb("operands.packed.check_boolean")(held.S)
     if held.dtype != bool:
         raise GraphError(f"only a Matrix of bool is packed, and this one is {held.dtype}: M.astype(bool)")
-    found: Held = verb(BITS).of(Entries(held.rows(), held.S))
+    found: Held = verb(BITS).of(held)
     return found
 
 

@@ -244,9 +244,7 @@ class Vocabulary(Operators, Elements):
         >>> list(roads.where([[False, True], [False, False]]).edges())
         [('a', 'b', 3.0)]
         """
-        entries = self._held.entries()
-        kept = entries.marked(self._mask(mask))
-        return self._of(entries.kept(~kept if complement else kept))
+        return self._of(self._held.where(self._mask(mask), complement))
 
     def _of(self, held: Held) -> Matrix:
         """A matrix of other elements, perhaps over another algebra, with the same names."""

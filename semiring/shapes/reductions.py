@@ -13,6 +13,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import cpu_place
 from semiring.operands.device import Device
+from semiring.operands.packed import Packed
 from semiring.operands.sparse import Sparse
 from semiring.solvers.forms import plain_form
 from semiring.solvers.plan import Plan
@@ -51,6 +52,8 @@ def _reduced(op: str, x: Any, S: Semiring | str | None, axis: Any, keepdims: Any
         given, axes, shape = read_reduced(x, over, op, axis, keepdims)
         if isinstance(given, Sparse):
             return _plan(over, VERBS[op][0], given, shape, "runs of stored entries", given.nnz, out, run)
+        if isinstance(given, Packed):
+            return _plan(over, VERBS[op][0], given, shape, "a word of bits at a time", product(given.shape), out, run)
         if isinstance(given, Device):
             return _plan(over, VERBS[op][0], given, shape, "one pass over the GPU's memory", given.array.size, out, run,
                          device.form(over, op, given.dtype))

@@ -26,6 +26,7 @@ from semiring.graphs.held import Array
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.operators import refuse_other_algebra
 from semiring.graphs.texts import clip_repr
+from semiring.kernels.cpu.bits.words import along
 from semiring.kernels.numpy.folds import NotElements, folded_runs
 from semiring.machine.memory import require
 from semiring.operands.convert import as_dense
@@ -35,6 +36,7 @@ from semiring.operands.devices import is_on_gpu, upload
 from semiring.operands.examine import examine
 from semiring.operands.held import of_held
 from semiring.operands.operand import Operand
+from semiring.operands.packed import Packed
 from semiring.operands.read import operand
 from semiring.operands.sparse import DeviceSparse, Sparse
 from semiring.solvers.dense.products import can_hold
@@ -71,7 +73,12 @@ def reduced(S: Semiring, op: str, x: Any, axis: Any, keepdims: Any, initial: Any
     elif isinstance(given, Device):
         result = _on_device(given, fold, axes, before)
     else:
-        result = _of_entries(given, fold, axes) if isinstance(given, Sparse) else _computed(given, fold.along, axes)
+        if isinstance(given, Packed):
+            result = _of_bits(given, fold, axes)
+        elif isinstance(given, Sparse):
+            result = _of_entries(given, fold, axes)
+        else:
+            result = _computed(given, fold.along, axes)
         result = result.reshape(wide)
         if before is not None:
             result = np.asarray(fold.operate(full(result, before), result))
@@ -123,6 +130,7 @@ def read_accumulated(x: Any, S: Semiring, op: str, axis: Any) -> tuple[Any, int,
         If x is sparse, or the axis is not one of x.
     """
     given = _read(x, S, VERBS[op][1])
+    given = as_dense(given) if isinstance(given, Packed) else given
     if isinstance(given, Sparse):
         raise SemiringError(f"{S.name}: the prefixes of a sparse matrix are dense: pass a dense array, with the "
                             "algebra's zero where nothing is stored")
@@ -185,7 +193,7 @@ def _read(x: Any, S: Semiring, verb: str) -> Any:
         kind = "sparse" if isinstance(given, DeviceSparse) else "of packed bits"
         raise SemiringError(f"{S.name}.{verb} computes with arrays on a GPU, and x is {kind} there: pass a CuPy array, "
                             "or a matrix in the host's memory")
-    if isinstance(given, (Sparse, Device)):
+    if isinstance(given, (Sparse, Packed, Device)):
         return given
     given = as_dense(given)
     if given.dtype == object:  # operations on what is not an element would raise errors of their own
@@ -301,6 +309,14 @@ def _of_entries(given: Sparse, fold: Fold, axes: tuple[int, ...]) -> np.ndarray:
         values, lengths = rows.values, lengths[some]
     result[some] = folded_runs(fold.operate, values, np.concatenate([[0], np.cumsum(lengths)]))
     return result
+
+
+def _of_bits(given: Packed, fold: Fold, axes: tuple[int, ...]) -> np.ndarray:
+    """The *or* or *and* of packed bits, a word at a time."""
+    if not axes:
+        return given.matrix.to_dense()
+    found: np.ndarray = along(given.matrix, None if len(axes) == 2 else axes[0], fold.op == "mul")
+    return found
 
 
 def _refuse_nan(fold: Fold, result: np.ndarray) -> None:

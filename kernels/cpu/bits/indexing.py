@@ -11,6 +11,7 @@ from semiring.errors import SemiringError
 from semiring.kernels.blocks.bits import WORD, PackedRows, block, frozen
 
 from .choose import transposed
+from .words import unpacked
 
 PAIRS = 1 << 20  # entries that are looked up at once
 
@@ -40,8 +41,7 @@ def row_entries(M: Any, i: int) -> Any:
     """A row as an array of bool."""
     if M.device != "cpu":
         return block(M, i, i + 1, 0, M.shape[1]).to_dense()[0]
-    words = np.ascontiguousarray(M.words[i], "<u8")
-    return np.unpackbits(words.view(np.uint8), count=M.shape[1], bitorder="little").view(bool)
+    return unpacked(M.words[i], M.shape[1])
 
 
 def _stepped(M: Any, part: Any, transposed: bool = False) -> tuple[Any, Any]:
