@@ -114,8 +114,10 @@ WORDS = {
         "oracle, memory limit, larger than memory, out of core, from file to file"),
     "howto/service": "web service, server, restart, precompute, persist, pickle",
     "howto/cluster": "cluster, MPI, Ray, distributed, parallel, several machines, supercomputer, multiprocessing",
-    "howto/masks": "mask, masked product, GraphBLAS, triangles, triangle counting, k-truss, sampled product, SDDMM, "
+    "howto/masks": "mask, masked product, triangles, triangle counting, k-truss, sampled product, SDDMM, "
         "structural mask, complement",
+    "howto/graphblas": "GraphBLAS, python-graphblas, SuiteSparse, LAGraph, GAP benchmark, "
+        "breadth-first search by products, betweenness centrality, label propagation",
     "howto/paper": "algebra from a paper, expectation semiring by Eisner, formulas",
     "reference/index": "API, API reference, documentation",
     "reference/verbs": "verbs, functions, list of functions, options, methods, schedule",

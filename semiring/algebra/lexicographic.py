@@ -124,11 +124,12 @@ def in_order(S: Any) -> Semiring:
     SemiringError
         For a tuple of another length, or an unknown algebra.
     """
-    if not isinstance(S, (tuple, list)):
+    if not isinstance(S, (tuple, list)) or not all(isinstance(each, (Semiring, str)) for each in S):
         return algebra(S)
     if len(S) != 2:
-        raise SemiringError(f"{S!r} holds {len(S)} algebras: pass two, (first, second): the first decides, the second "
-                            "breaks ties; sr.lexicographic can combine more than two")
+        names = ", ".join(each if isinstance(each, str) else each.name for each in S)
+        raise SemiringError(f"({names}) holds {len(S)} algebras: pass two, (first, second): the first decides, the "
+                            "second breaks ties; sr.lexicographic can combine more than two")
     first, second = _checked(*S)
     if not first.selective or _cancellation(first) is None:
         return _pairs(first, second, None)

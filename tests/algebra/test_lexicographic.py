@@ -195,7 +195,8 @@ def test_in_order() -> None:
     for pair, message in (
         ((sr.max_min, sr.counting), "cannot be found in two stages, because in counting ⊕ is not selective"),
         ((sr.widest_shortest, sr.min_plus), "in two stages, because in widest-shortest ⊗ does not select"),
-        ((sr.max_min,), "holds 1 algebras"), ((sr.max_min, sr.min_plus, sr.min_plus), "holds 3 algebras"),
+        ((sr.max_min,), r"\(max-min\) holds 1 algebras"), ([0], r"\[0\] is not a semiring"),
+        ((sr.min_plus, 3), "is not a semiring"), ((sr.max_min, sr.min_plus, sr.min_plus), "holds 3 algebras"),
         ((sr.gf2, sr.min_plus), "in gf2 ⊕ is not selective"),
     ):
         with pytest.raises(sr.SemiringError, match=message):
