@@ -90,6 +90,14 @@ def minimum_degree(start: Index, neighbours: Index, limit: int | None = None) ->
     return np.concatenate([members[order], last]) if len(order) == len(members) else members[order]
 
 
+def is_compiled(n: int, edges: int) -> bool:
+    """Whether the order of a graph of n vertices will be found by compiled code; Numba is loaded then.
+
+    `edges` are those of a symmetric pattern, or fewer.
+    """
+    return _eliminate.repays(8.0 * n + edges)  # rows of `State.about` and its lists
+
+
 def _piece_by_piece(start: Index, neighbours: Index, light: np.ndarray) -> list[Index]:
     """Parts of the order: what each piece eliminates, and then the rest; nothing if many edges join two pieces."""
     n = len(light)

@@ -41,6 +41,14 @@ class Loop:
                 return self._code.rent(self.function, *arguments)
         return self.machine_code(*arguments)
 
+    def repays(self, elements: float) -> bool:
+        """Whether a call with so many elements in all will be compiled; then Numba is loaded.
+
+        Smaller loops before that call are compiled code at once, if they are on disk: none of them alone repays the
+        import.
+        """
+        return self._machine_code is not None or self._code.repays(elements * self.steps * STEP)
+
     @property
     def machine_code(self) -> Any:
         """The function as Numba compiles it, at the first call for some types."""

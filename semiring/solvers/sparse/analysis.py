@@ -13,6 +13,7 @@ import numpy as np
 
 from semiring.algorithms.sparse.analysis import Analysis, analyse
 from semiring.algorithms.sparse.costs import work_of
+from semiring.algorithms.sparse.minimum_degree import is_compiled
 from semiring.algorithms.sparse.ordering import spread
 from semiring.algorithms.sparse.pattern import Index, symmetric, transposed
 from semiring.errors import SemiringError
@@ -31,6 +32,7 @@ from ..costs import least_by_numpy
 from ..forms import with_room
 from ..options import GivenOrder
 
+BY_DEGREE = ("auto", "amd")  # orders that begin with minimum degree, the longest loop of an analysis
 ANALYSES = 4  # structures whose analyses are kept
 SIDE = 17  # of a grid on which both ways to find an order call all loops that there are for them
 
@@ -68,7 +70,8 @@ def analysis_of(
             return found
     if low is not None and low.on_gpu:
         _begin_on_gpu(low)
-    with nullcontext() if low is None else with_another_process(low, A, answer):
+    surely = isinstance(method, str) and method in BY_DEGREE and is_compiled(A.n, A.nnz)
+    with nullcontext() if low is None else with_another_process(low, A, answer, surely):
         found = analyse(A.indptr, A.indices, method=method)
     with _one_at_a_time:
         _analyses[key] = found
@@ -130,24 +133,32 @@ def lowering_of(A: Sparse, *, room: bool) -> Lowering:
 
 
 @contextmanager
-def with_another_process(low: Lowering, A: Sparse, answer: bool) -> Iterator[None]:
+def with_another_process(low: Lowering, A: Sparse, answer: bool, surely: bool = False) -> Iterator[None]:
     """Within this context another process helps to compile, if the analysis of A finds nothing compiled.
 
-    It helps from the start if the elimination is so much work that it will surely be compiled: meanwhile the analysis
-    may run in Python. If both have been compiled before, no process is started, which would take longer than the rest.
-    `answer`: whether the whole closure is wanted, and not only factors.
+    It helps from the start if it is known that loops of the analysis (`surely`) or the elimination will be compiled:
+    meanwhile the analysis may run in Python. If both have been compiled before, no process is started, which would take
+    longer than the rest. `answer`: whether the whole closure is wanted, and not only factors. Of an elimination on a
+    GPU, whose kernels threads compile, the other process takes the analysis alone.
     """
-    if when() == "never" or low.on_gpu or low.kind != "numba":
+    if when() == "never" or not (low.on_gpu or low.kind == "numba"):
         yield
         return
-    code, analysed = code_of(low, "fronts"), transposed.at_hand  # the first loop of the analysis
-    surely = not (analysed or code.at_hand) and code.is_due(least_by_numpy(low, A, answer))
-    with nullcontext() if analysed and code.at_hand else if_missing(steps, low.compiles, surely=surely):
+    analysed, at_hand, compiles = transposed.at_hand, True, None  # the first loop of the analysis
+    if not low.on_gpu:
+        code, compiles = code_of(low, "fronts"), low.compiles
+        at_hand = code.at_hand
+        surely = not (analysed or at_hand) and code.is_due(least_by_numpy(low, A, answer))
+    helped = nullcontext() if analysed and at_hand else if_missing(steps, compiles, surely=surely and not analysed)
+    with helped:
         yield
 
 
-def steps(low: Lowering) -> list[Callable[[], object]]:
-    """Functions that compile the analysis, the check of elements, and the elimination, in this order."""
+def steps(low: Lowering | None) -> list[Callable[[], object]]:
+    """Functions that compile the analysis, the check of elements, and the elimination, in this order.
+
+    Without a lowering the analysis alone.
+    """
     vertices = np.arange(SIDE * SIDE)
     ends = np.stack([vertices + 1, vertices + SIDE], 1)  # a grid whose rows are joined at their ends
     inside = ends < len(vertices)
@@ -157,5 +168,7 @@ def steps(low: Lowering) -> list[Callable[[], object]]:
         for method in ("auto", "levels"):
             found = analyse(start, ends[inside], method=method)
         work_of(found)
+    if low is None:
+        return rehearsal.steps()
     scanning = [partial(scan, np.zeros((1, 1), low.dtype))] if low.dtype.char in SCANNED else []
     return [*rehearsal.steps(), *scanning, *(function.make for function in PURPOSES["fronts"].code(low))]

@@ -140,3 +140,10 @@ def test_hubs_come_last() -> None:
 def test_nothing_and_no_edges() -> None:
     assert minimum_degree(np.zeros(1, np.int64), np.zeros(0, np.int64)).tolist() == []
     assert sorted(minimum_degree(np.zeros(5, np.int64), np.zeros(0, np.int64)).tolist()) == [0, 1, 2, 3]
+
+
+def test_a_large_graph_is_ordered_by_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    monkeypatch.setattr(module._eliminate, "repays", lambda elements: bool(asked.append(elements)) or elements > 1e5)
+    assert module.is_compiled(100_000, 600_000) and not module.is_compiled(100, 600)
+    assert asked == [1.4e6, 1400]

@@ -159,6 +159,37 @@ def test_objects_need_no_other_process(begun: list[Any]) -> None:
     assert begun == []
 
 
+@pytest.mark.parametrize(("analysis_at_hand", "surely"), [(True, True), (False, True), (False, False)])
+def test_of_an_elimination_on_a_gpu_others_compile_the_analysis(
+    analysis_at_hand: bool, surely: bool, begun: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(analysis, "transposed", SimpleNamespace(at_hand=analysis_at_hand))
+    there: Any = SimpleNamespace(on_gpu=True, kind="cuda")
+    with analysis.with_another_process(there, asked(sr.min_plus)[1], True, surely):
+        assert begun == [(analysis.steps, None)] * (surely and not analysis_at_hand)
+        compile_one()
+    assert begun == [(analysis.steps, None)] * (not analysis_at_hand)
+
+
+def test_without_a_lowering_the_steps_are_those_of_the_analysis() -> None:
+    low, _ = asked(sr.min_plus)
+    alone, all_of_them = (analysis.steps(x) for x in (None, low))
+    assert 10 < len(alone) < len(all_of_them)
+    assert [s.args[0] for s in alone] == [s.args[0] for s in all_of_them[: len(alone)]]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("order", "asks"), [("auto", True), ("amd", True), ("levels", False), ("natural", False)])
+def test_numba_is_loaded_before_an_analysis_whose_longest_loop_is_compiled(
+    order: str, asks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_for: list[tuple[int, int]] = []
+    monkeypatch.setattr(analysis, "is_compiled", lambda *sizes: bool(asked_for.append(sizes)))
+    monkeypatch.setattr(analysis, "_analyses", {})
+    A = asked(sr.min_plus)[1]
+    analysis.analysis_of(A, order)
+    assert asked_for == [(A.n, A.nnz)] * asks
+
+
 @pytest.mark.parametrize(("S", "dtype"), [
     (sr.min_plus, "f8"), (sr.min_plus, "i8"), (sr.min_plus, "u1"), (sr.min_plus, "f2"), (sr.max_plus, "i4"),
     (sr.max_min, "f8"), (sr.viterbi, "f4"), (sr.log, "f2"), (sr.plus_times, "c16"), (sr.shortest_hops, "f8"),

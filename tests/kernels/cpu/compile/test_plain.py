@@ -167,10 +167,14 @@ def test_a_loop_is_rented_until_it_repays(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(other, "_code", code)
     assert other(1000, np.ones(2), np.ones((3, 4))) == 14
     assert code.asked.pop() == pytest.approx(35 * STEP) and code.rented.pop() is sum_of.function
+    assert not other.repays(10) and code.asked.pop() == pytest.approx(25 * STEP)
     code.answer = True
+    assert loop.repays(3) and code.asked.pop() == pytest.approx(3 * STEP) and not machine_code.calls
     for _ in range(3):
         assert loop(np.ones(2), 1, 2) == "by machine code"
     assert len(code.asked) == 4 and len(code.rented) == 3 and machine_code.calls == 3
+    code.answer = False
+    assert loop.repays(0), "it has its machine code"
 
 
 def test_loops_call_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
