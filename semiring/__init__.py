@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from .algebra import verbs as _verbs
@@ -22,6 +23,7 @@ _MODULE_OF = {
     for name in re.findall(r"(\w+) as", names)
 }
 __all__ = [*_MODULE_OF]
+_FOUND: dict[str, ModuleType] = {}
 
 
 def __getattr__(name: str) -> Any:
@@ -44,7 +46,9 @@ def _found(name: str) -> Any:
     """A public name, or a name of a module: ``"module.name"``."""
     module, _, own = name.rpartition(".")
     if module:
-        return getattr(import_module(f".{module}", __name__), own)
+        if module not in _FOUND:  # `import_module` costs a small call more than the rest of it
+            _FOUND[module] = import_module(f".{module}", __name__)
+        return getattr(_FOUND[module], own)
     return globals()[name] if name in globals() else __getattr__(name)
 
 

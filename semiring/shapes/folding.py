@@ -1,4 +1,4 @@
-"""How an operation of an algebra is folded along axes of an array: which way is right, and the fastest of those."""
+"""How an operation of an algebra is folded along axes of an array: the fastest of the ways that are right."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache, partial
 from math import prod
-from operator import ge, gt, le, lt
-from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from semiring.algebra.arithmetic import Arithmetic
-from semiring.algebra.constants import cast_constant
 from semiring.algebra.elements import is_nan
-from semiring.algebra.expression import Expression, operand
 from semiring.algebra.overflow import ends
-from semiring.algebra.proofs import commutes
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.kernels.build import FOLDED, SCANNED, code_of, renting, repays
@@ -28,31 +22,22 @@ from semiring.kernels.cpu.dense.power_prefixes import PowerPrefixKernel
 from semiring.kernels.cpu.dense.prefixes import PrefixKernel
 from semiring.kernels.cpu.dense.prefixes import kernel as prefix_kernel
 from semiring.kernels.lowering.general import general
-from semiring.kernels.lowering.logsum import LogSum, log_sum
 from semiring.kernels.lowering.objects import python_integers
-from semiring.kernels.lowering.ordinary import alike, ordinary
 from semiring.kernels.lowering.parts import CHUNK
 from semiring.kernels.numpy.folds import NotElements, folded, folded_powers, in_blocks, in_pieces, scanned
 
-EXACT = ("minimum", "maximum", "logical_or", "logical_and", "bitwise_or", "bitwise_and", "bitwise_xor")
+from .operation import EXACT, Beyond, Operation
+
 LEAST = 1 << 14  # elements from which compiled code is worth its call
 ADJACENT = 1 << 10  # adjacent elements from which NumPy's reduction is as fast as memory
 AT_ONCE = 1 << 22  # elements that a function of NumPy takes at once if it needs no other pass
 PURPOSES_OF = {"add": "sums", "mul": "prods"}
 RUNNING_OF = {"add": "prefix sums", "mul": "prefix products"}
 RUNNING_FROM = 1 << 10  # elements from which compiled prefixes are worth their call
-LARGE = 2.0**62  # a product of integers that floats put below it is below 2⁶³
-COMPARED = {"less": lt, "less_equal": le, "greater": gt, "greater_equal": ge}
-MIRRORED = {"less": gt, "less_equal": ge, "greater": lt, "greater_equal": le}
 Piece = Callable[..., np.ndarray]
-Comparison = tuple[Callable[[Any, Any], Any], Any]
 
 
-class Beyond(Exception):
-    """Integers that ordinary sums or products do not serve: some are infinite, or a result may be out of range."""
-
-
-class Fold:
+class Fold(Operation):
     """⊕ or ⊗ of an algebra on arrays of a dtype, along axes.
 
     Parameters
@@ -61,28 +46,6 @@ class Fold:
     op : {"add", "mul"}
     dtype : dtype
     """
-
-    def __init__(self, S: Semiring, op: str, dtype: np.dtype):
-        self.algebra, self.op, self.dtype = S, op, dtype
-        self.arithmetic: Arithmetic = S.over(dtype)
-        self._single = S.over(SINGLE) if dtype == np.float16 and alike(S, dtype, SINGLE) else None
-
-    def operate(self, x: Any, y: Any) -> Any:
-        """x ∘ y, element by element."""
-        return getattr(self.arithmetic, self.op)(x, y)
-
-    @property
-    def neutral(self) -> Any:
-        """0 of sums, 1 of products; None if a bare product has no 1."""
-        return self.arithmetic.zero if self.op == "add" else self.arithmetic.one
-
-    @cached_property
-    def commutes(self) -> bool:
-        """Whether operands may be exchanged."""
-        S = self.algebra
-        if self.op == "mul":
-            return S.commutative
-        return not S.product_only or (S.traced is not None and commutes(S.traced.add))
 
     def along(self, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
         """Fold along some axes, ascending, none of them empty; they stay, with length 1.
@@ -154,7 +117,7 @@ class Fold:
             with suppress(Beyond):
                 whole = self.of_whole_numbers
                 return self.fitted(in_pieces(whole, x, axes, True, again=_unseen(whole)))
-        most = AT_ONCE if self.result_tells else CHUNK
+        most = AT_ONCE if self.needs_one_pass else CHUNK
         again = _unseen(self._piece)
         try:
             return self._narrowed(in_pieces(self._piece if look else again, x, axes, self.commutes, most, again))
@@ -165,8 +128,7 @@ class Fold:
     def _at_speed(self, groups: Sequence[Group], x: np.ndarray) -> bool:
         """Whether a function of NumPy is as fast as memory: along what is adjacent, with no test of each element."""
         inner = groups[-1] if groups else None
-        tells = self.dtype != np.float16 and (self.result_tells or (self.dtype.kind != "f" and self.takes_all))
-        return inner is None or (self.ufunc is not None and tells and inner.length >= ADJACENT
+        return inner is None or (self.needs_one_pass and self.dtype != np.float16 and inner.length >= ADJACENT
                                  and inner.stride == x.itemsize and (inner.goes or self.ufunc is not np.add))
 
     @cached_property
@@ -298,153 +260,6 @@ class Fold:
             raise NotElements
         return found
 
-    @property
-    def takes_all(self) -> bool:
-        """Whether each number of the dtype is an element, but for NaN."""
-        return _takes_all(self.algebra, self.dtype)
-
-    @property
-    def whole(self) -> np.ufunc | None:
-        """The ordinary sum or product, if the operation on finite integers is that."""
-        return ordinary(self.algebra, self.op, self.dtype)
-
-    def of_whole_numbers(self, x: np.ndarray, axes: Sequence[int], look: bool = True) -> np.ndarray:
-        """Ordinary sums or products of integers, in 64 bits.
-
-        Raises
-        ------
-        Beyond
-            If an integer may stand for ∞, or a result may leave 64 bits.
-        NotElements
-            If something in x is not an element.
-        """
-        assert self.whole is not None
-        terms = prod(x.shape[axis] for axis in axes)
-        return self._in_64_bits(self.whole.reduce, x, terms, look, axis=tuple(axes), keepdims=True)
-
-    def running_whole_numbers(self, x: np.ndarray, axis: int) -> np.ndarray:
-        """Prefixes of ordinary sums or products of integers, in their dtype; raises what `of_whole_numbers` does."""
-        assert self.whole is not None
-        found = self._in_64_bits(self.whole.accumulate, x, x.shape[axis], True, axis=axis)
-        return np.ascontiguousarray(self.fitted(found))
-
-    def _in_64_bits(
-        self, compute: Callable[..., np.ndarray], x: np.ndarray, terms: int, look: bool, **how: Any
-    ) -> np.ndarray:
-        """Ordinary sums or products of so many terms; raises what `of_whole_numbers` does."""
-        limits, wide = np.iinfo(x.dtype), np.dtype(f"{x.dtype.kind}8")
-        low, high = int(np.minimum.reduce(x, axis=None)), int(np.maximum.reduce(x, axis=None))
-        if look and not (self._are_elements(x) if self.comparisons is None else self._fulfilled((low, high))):
-            raise NotElements
-        if high == limits.max or (low and low == limits.min):
-            raise Beyond
-        if self.whole is np.add:
-            fits = max(high, -low) * terms <= np.iinfo(wide).max
-        else:
-            with np.errstate(all="ignore"):
-                fits = bool((np.abs(compute(x, dtype=np.float64, **how)) < LARGE).all())
-        if not fits:
-            raise Beyond
-        return compute(x, dtype=wide, **how)
-
-    def fitted(self, found: Any) -> Any:
-        """Integers in the dtype of the elements.
-
-        Raises
-        ------
-        Beyond
-            If they do not fit, or would mean ∞.
-        """
-        limits = np.iinfo(self.dtype)
-        if np.max(found) >= limits.max or (self.dtype.kind == "i" and np.min(found) <= limits.min):
-            raise Beyond
-        return found.astype(self.dtype, copy=False)
-
-    @property
-    def _operate(self) -> Callable[[Any, Any], Any]:
-        return getattr(self._single or self.arithmetic, self.op)
-
-    def _widened(self, x: np.ndarray) -> np.ndarray:
-        """Halves in single precision, if the algebra is the same there."""
-        return x if self._single is None else x.astype(np.float32)
-
-    def _narrowed(self, x: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore"):
-            return x if x.dtype == self.dtype else x.astype(self.dtype)
-
-    def _are_elements(self, x: np.ndarray) -> bool:
-        if not x.size:
-            return True
-        if self.takes_all:
-            return not (self.dtype.kind == "f" and is_nan(x).any())
-        if self.comparisons is not None:  # the carrier is an interval
-            ends = np.minimum.reduce(x, axis=None), np.maximum.reduce(x, axis=None)  # NaN if there is one
-            return self._fulfilled(ends)
-        with np.errstate(all="ignore"):
-            return bool(np.all(self.arithmetic.contains(x)))
-
-    def _fulfilled(self, ends: Sequence[Any]) -> bool:
-        """Whether the least and the largest number are elements, if the carrier is an interval."""
-        return all(holds(end, than) for end in ends for holds, than in self.comparisons or ())
-
-    @cached_property
-    def comparisons(self) -> list[Comparison] | None:
-        """The comparisons with constants that make a number an element, if these are an interval; NaN fulfils none."""
-        S = self.algebra
-        if S.traced is None or self.dtype.kind not in "iuf" or (self.dtype.itemsize < 4 and self.dtype.kind == "f"):
-            return None
-        found = _comparisons(S.carrier_in(self.dtype), self.dtype) if S.working(self.dtype) == self.dtype else None
-        return found or None
-
-    @cached_property
-    def ufunc(self) -> np.ufunc | None:
-        """The operation as one function of NumPy, if it is one and needs no test for zero or of results."""
-        S = self.algebra
-        if S.traced is None or self.dtype.kind not in "biufc" or S.working(self.dtype) != self.dtype:
-            return None
-        traced = S.traced.add if self.op == "add" else S.traced.raw_mul
-        if self.dtype.kind == "c":
-            if self.op == "add":
-                return np.add if traced.is_plain("add") else None
-            return np.multiply if traced.is_plain("multiply") and self._all_finite and S.zero == 0 else None
-        if self.op == "mul" and not (traced.is_plain(*EXACT) and S.traced.add.is_plain(*EXACT)):
-            return None
-        name = next((name for name in EXACT if traced.is_plain(name)), None)
-        if self.dtype.kind == "f" and name is None and traced.is_plain("add"):
-            return np.add
-        if name is None or (self.dtype.kind == "b") != name.startswith("logical") or \
-                (self.dtype.kind == "f" and name.startswith("bitwise")):
-            return None
-        found: np.ufunc = getattr(np, name)
-        return found
-
-    @property
-    def selects(self) -> bool:
-        """Whether a function of NumPy gives one of its operands, or their bits: no result is NaN."""
-        return self.ufunc is not None and self.ufunc not in (np.add, np.multiply)
-
-    @cached_property
-    def result_tells(self) -> bool:
-        """Whether a finite result of floats shows that all operands are elements."""
-        S = self.algebra
-        if self.dtype.kind not in "fc" or self.ufunc not in (np.add, np.multiply, np.minimum, np.maximum):
-            return False
-        return _takes_all(S, self.dtype) or (self._all_finite and not self.selects)
-
-    @property
-    def _all_finite(self) -> bool:
-        """Whether the elements are the finite numbers."""
-        traced = self.algebra.traced
-        return traced is not None and traced.carrier.op == "isfinite" and traced.carrier.args[0].op == "input"
-
-    @cached_property
-    def _form(self) -> LogSum | None:
-        """The kind of log-sum-exp that ⊕ is, or None."""
-        S = self.algebra
-        if self.op != "add" or S.traced is None or S.working(self.dtype) != self.dtype:
-            return None
-        return log_sum(S.traced, S.zero, self.dtype)
-
 
 def _unseen(piece: Piece) -> Piece:
     """The same for results of pieces, which are not looked at."""
@@ -455,33 +270,3 @@ def _unseen(piece: Piece) -> Piece:
 def fold_of(S: Semiring, op: str, dtype: np.dtype) -> Fold:
     """The fold of an algebra's operation in a dtype, made once."""
     return Fold(S, op, dtype)
-
-
-@lru_cache(1024)
-def _takes_all(S: Semiring, dtype: np.dtype) -> bool:
-    """Whether each number of the dtype is an element, but for NaN."""
-    if S.traced is None or dtype.kind not in "biuf":
-        return False
-    carrier = S.carrier_in(dtype)
-    return dtype.kind == "b" or (carrier.op == "constant" and bool(carrier.value))
-
-
-def _comparisons(carrier: Expression, dtype: np.dtype) -> list[Comparison] | None:
-    """The comparisons that a carrier consists of; None if there is anything else."""
-    if carrier.op == "logical_and":
-        both = [_comparisons(e, dtype) for e in carrier.args]
-        return None if None in both else [comparison for some in both for comparison in some or ()]
-    x = operand(0)
-    if carrier.op == "isfinite" and carrier.args[0] is x:
-        return [(gt, -np.inf), (lt, np.inf)]
-    if carrier.op == "equal" and dtype.kind in "iu" and {e.op for e in carrier.args} == {"floor", "input"}:
-        return []
-    if carrier.op not in COMPARED:
-        return None
-    left, right = carrier.args
-    if left is x and right.op == "constant":
-        return [(COMPARED[carrier.op], cast_constant(right.value, dtype))]
-    if right is x and left.op == "constant":
-        return [(MIRRORED[carrier.op], cast_constant(left.value, dtype))]
-    return None
-

@@ -10,6 +10,7 @@ As in semiring/small.py, nothing is refused or explained here.
 
 from __future__ import annotations
 
+from cmath import isfinite
 from collections.abc import Callable
 from math import prod
 from typing import Any
@@ -20,10 +21,13 @@ from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.kernels.build import FOLDED, SCANNED, code_of
 from semiring.kernels.cpu.dense.folds import FoldKernel
-from semiring.kernels.numpy.folds import TERMS, NotElements
+from semiring.kernels.cpu.dense.prefixes import NARROW, PrefixKernel
+from semiring.kernels.numpy.folds import TERMS, NotElements, in_blocks
 
-from .folding import PURPOSES_OF, RUNNING_OF, Beyond, Fold, fold_of
+from .folding import PURPOSES_OF, RUNNING_OF, Fold, fold_of
+from .operation import Beyond
 
+SLOW = 1 << 8  # halves from which compiled code is faster than NumPy
 LARGEST = 1 << 17  # elements: more are worth two threads
 FEW = 1 << 14  # elements up to which one thread of compiled code is as fast as two
 ASKED = 64  # calls after which it is asked again whether compiling repays
@@ -76,13 +80,14 @@ def way_of(S: Semiring, op: str, dtype: np.dtype) -> Short:
     if not _is_usual(S, dtype):
         return _declined
     fold = fold_of(S, op, dtype)
+    compiled = None if fold.compiled is None else Compiled(fold, fold.compiled)
     if fold.whole is not None:
-        return Integers(fold)
-    if fold.ufunc is np.add and fold.result_tells:
-        return Sums(fold.takes_all)
-    if fold.ufunc is not None and fold.takes_all and dtype != np.float16:
-        return Selected(fold.ufunc, dtype.kind == "f")
-    return _declined if fold.compiled is None else Compiled(fold, fold.compiled)
+        return Integers(fold, compiled)
+    if fold.ordinary is not None:
+        return Ordinary(fold.ordinary, op == "add" and fold.takes_all, compiled)
+    if fold.selects and fold.takes_all:
+        return Selected(fold.ufunc, dtype.kind == "f", compiled if dtype == np.float16 else None)
+    return compiled or _declined
 
 
 def running_way_of(S: Semiring, op: str, dtype: np.dtype) -> Prefixes:
@@ -92,14 +97,14 @@ def running_way_of(S: Semiring, op: str, dtype: np.dtype) -> Prefixes:
     fold = fold_of(S, op, dtype)
     if fold.whole is not None:
         return IntegerPrefixes(fold)
-    if fold.selects and fold.takes_all and dtype != np.float16:
+    if fold.selects and fold.takes_all:
         return SelectedPrefixes(fold.ufunc, dtype.kind == "f")
     return _declined if fold.running is None else CompiledPrefixes(fold)
 
 
 def _is_usual(S: Semiring, dtype: np.dtype) -> bool:
     """Whether an answer is of the dtype of the elements, and these are read as they are."""
-    if S.traced is None or dtype.kind not in "biuf" or not dtype.isnative or (S.lift and S.lift.takes(dtype)):
+    if S.traced is None or dtype.kind not in "biufc" or not dtype.isnative or (S.lift and S.lift.takes(dtype)):
         return False
     try:
         return bool(S.promoted(dtype) == dtype)
@@ -118,15 +123,20 @@ class Selected:
     ----------
     ufunc : numpy.ufunc
     floats : bool
+    compiled : Compiled, optional
+        What is faster for more than a few elements.
     """
 
-    def __init__(self, ufunc: np.ufunc, floats: bool):
-        self._floats = floats
+    def __init__(self, ufunc: Any, floats: bool, compiled: Compiled | None):
+        self._floats, self._compiled = floats, compiled
         self._reduce: Any = ufunc.reduce
 
     def __call__(self, x: np.ndarray, axis: Axes, keepdims: bool) -> Any:
+        if self._compiled is not None and x.size >= SLOW:
+            return self._compiled(x, axis, keepdims)
         found = self._reduce(x, axis, None, None, keepdims)
-        return None if self._floats and _any(found != found) else found
+        one = self._reduce(found, None) if self._floats and found.ndim else found
+        return None if self._floats and one != one else found
 
 
 class SelectedPrefixes:
@@ -141,32 +151,44 @@ class SelectedPrefixes:
         return None if self._floats and (found != found).any() else np.ascontiguousarray(found)
 
 
-class Sums:
-    """The sum of floats; it is finite, or not NaN, if all are elements.
+class Ordinary:
+    """The sum or product of floats, if it is finite, or for sums over all numbers not NaN: then all are elements.
 
     Parameters
     ----------
+    ufunc : numpy.ufunc
     takes_all : bool
-        Whether infinities are elements.
+        Whether infinities are elements, and are added as numbers are.
+    compiled : Compiled, optional
+        What serves the rest.
     """
 
-    def __init__(self, takes_all: bool):
-        self._all = takes_all
-        self._reduce: Any = np.add.reduce
+    def __init__(self, ufunc: Any, takes_all: bool, compiled: Compiled | None):
+        self._all, self._compiled, self._adds = takes_all, compiled, ufunc is np.add
+        self._ufunc: Any = ufunc
+        self._reduce: Callable[..., Any] = ufunc.reduce
 
     def __call__(self, x: np.ndarray, axis: Axes, keepdims: bool) -> Any:
         last = x.ndim - 1
         if isinstance(axis, tuple) and axis == tuple(range(axis[0], x.ndim)) and x.flags.c_contiguous:
             total = self(x.reshape(*x.shape[: axis[0]], -1), -1, keepdims)
             return total.reshape(*x.shape[: axis[0]], *(1,) * len(axis)) if keepdims and total is not None else total
-        adjacent = x.ndim == 1 or (x.flags.c_contiguous and (axis is None or axis in (-1, last)))
-        if not adjacent and self._terms(x, axis) > TERMS:  # NumPy adds one by one here
-            return None
+        pairs = self._adds and (x.ndim == 1 or (x.flags.c_contiguous and (axis is None or axis in (-1, last))))
+        way = self._reduce
+        if not pairs and self._terms(x, axis) > TERMS:  # NumPy takes one by one here
+            if self._compiled is not None or not isinstance(axis, int):
+                return None if self._compiled is None else self._compiled(x, axis, keepdims)
+            way = self._by_blocks
         with np.errstate(all="ignore"):
-            found: Any = self._reduce(x, axis, None, None, keepdims)
-        fine = found == found if self._all else np.isfinite(found)
-        return found if (fine if fine.__class__ is np.bool_ else fine.all()) else None
+            found = way(x, axis, None, None, keepdims)
+            one = found if not found.ndim else np.add.reduce(found, None)  # not finite if one of them is not
+        if one == one if self._all else isfinite(one):
+            return found
+        return None if self._compiled is None else self._compiled(x, axis, keepdims)
 
+    def _by_blocks(self, x: np.ndarray, axis: int, _dtype: None, _out: None, keepdims: bool) -> Any:
+        found = in_blocks(self._ufunc, x, (axis % x.ndim,))
+        return found if keepdims else found.squeeze(axis)[()]
 
     @staticmethod
     def _terms(x: np.ndarray, axis: Axes) -> int:
@@ -179,11 +201,12 @@ class Integers:
     Parameters
     ----------
     fold : Fold
+    compiled : Compiled, optional
+        What is faster.
     """
 
-    def __init__(self, fold: Fold):
-        self._fold = fold
-        self._compiled = None if fold.compiled is None else Compiled(fold, fold.compiled)
+    def __init__(self, fold: Fold, compiled: Compiled | None):
+        self._fold, self._compiled = fold, compiled
 
     def __call__(self, x: np.ndarray, axis: Axes, keepdims: bool) -> Any:
         try:
@@ -220,12 +243,13 @@ class Compiled:
 
     def __init__(self, fold: Fold, kernel: FoldKernel):
         self._kernel, self._code = kernel, _Code(kernel.lowering, PURPOSES_OF[fold.op], FOLDED)
+        self._most = LARGEST if kernel.powers is None else FEW
+        self._rounds = fold.dtype.kind == "f" and not fold.selects
 
     def __call__(self, x: np.ndarray, axis: Axes, keepdims: bool, wide: bool = False) -> Any:
         """The fold, in the dtype of x unless `wide`."""
-        if x.size > FEW and not self._kernel.whole:
-            return None
-        if not x.flags.c_contiguous or not x.flags.aligned or not self._code.is_there(x.size):
+        flags = x.flags
+        if x.size > self._most or not flags.c_contiguous or not flags.aligned or not self._code.is_there(x.size):
             return None
         if axis is None:
             found, shape = self._kernel.small(x, 1, x.size, 1), (1,) * x.ndim if keepdims else ()
@@ -241,7 +265,11 @@ class Compiled:
         if found.dtype != x.dtype and not wide:
             with np.errstate(over="ignore"):
                 found = found.astype(x.dtype)
-        return found.reshape(shape)[()]
+        found = found.reshape(shape)[()]
+        if self._rounds:  # after an overflow infinities of both signs may meet
+            one = np.maximum.reduce(found, None) if found.ndim else found
+            return None if one != one else found
+        return found
 
 
 class CompiledPrefixes:
@@ -250,15 +278,26 @@ class CompiledPrefixes:
     def __init__(self, fold: Fold):
         assert fold.running is not None
         self._fold, self._code = fold, _Code(fold.running.lowering, RUNNING_OF[fold.op], SCANNED)
+        kernel = fold.running
+        lies = isinstance(kernel, PrefixKernel) and kernel.lowering.is_identity and kernel.lowering.dtype == fold.dtype
+        self._kernel = kernel if lies else None
 
     def __call__(self, x: np.ndarray, axis: int) -> Any:
+        flags = x.flags
         if x.size > FEW or not self._code.is_there(x.size):
             return None
         try:
-            found = self._fold.compiled_prefixes(x, axis)
+            lines, length, inner = prod(x.shape[:axis]), x.shape[axis], prod(x.shape[axis + 1 :])
+            if self._kernel is not None and flags.c_contiguous and flags.aligned and (
+                    inner == 1 or (lines == 1 and inner < NARROW)):
+                found = self._kernel.small(x, lines, length, inner)
+            else:
+                found = self._fold.compiled_prefixes(x, axis)
         except NotElements:
             return None
-        return None if found.dtype.kind == "f" and (found != found).any() else found
+        if found is None or found.dtype.kind not in "fc":
+            return found
+        return None if (found != found).any() else found
 
 
 class _Code:
@@ -285,7 +324,3 @@ class _Code:
             return False
         self._left = ASKED
         return self._code.repays(0.0)
-
-
-def _any(found: Any) -> bool:
-    return bool(found if found.__class__ is np.bool_ else found.any())

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from math import prod
+from math import inf, prod
 from operator import index
 from typing import Any
 
@@ -47,13 +47,14 @@ from . import device
 from .folding import Fold, fold_of
 from .short import LARGEST, short, short_prefixes
 
+_MOST = {"b": inf}  # elements of the short way: NumPy stops at a truth value that decides
 VERBS = {"add": ("sum", "cumsum"), "mul": ("prod", "cumprod")}
 NEEDS = "all prefixes", "use a narrower dtype, or `sum` or `prod`, which give the last ones"  # as `Plan.shortage`
 
 
 def reduced(S: Semiring, op: str, x: Any, axis: Any, keepdims: Any, initial: Any, out: Any) -> Any:
     """The ⊕ or ⊗ of elements along axes: see `Semiring.sum` and `Semiring.prod`."""
-    if type(x) is np.ndarray and initial is None and out is None and 0 < x.size <= LARGEST:
+    if type(x) is np.ndarray and initial is None and out is None and 0 < x.size <= _MOST.get(x.dtype.kind, LARGEST):
         found = short(S, op, x, axis, keepdims)
         if found is not None:
             return found

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.shapes import short as module
 from semiring.shapes.folding import fold_of
-from semiring.shapes.short import Compiled, Integers, Selected, Sums, short, short_prefixes, way_of
+from semiring.shapes.short import Compiled, Integers, Ordinary, Selected, short, short_prefixes, way_of
 
 inf = np.inf
 MACHINE = [(name, dtype) for name, dtype in CASES if np.dtype(dtype).kind in "biuf"]
@@ -74,9 +74,11 @@ def test_prefixes_are_those_of_the_general_way(case: tuple[str, Any], op: str, d
 
 def test_which_way_is_taken() -> None:
     f8, i8 = np.dtype("f8"), np.dtype("i8")
-    kinds = [(sr.min_plus, "add", f8, Selected), (sr.max_min, "mul", f8, Selected), (sr.plus_times, "add", f8, Sums),
+    kinds = [(sr.min_plus, "add", f8, Selected), (sr.max_min, "mul", f8, Selected),
+             (sr.plus_times, "add", f8, Ordinary), (sr.plus_times, "mul", f8, Ordinary),
              (sr.counting, "add", i8, Integers), (sr.counting, "mul", i8, Integers), (sr.min_plus, "mul", i8, Integers),
-             (sr.log, "add", f8, Compiled), (sr.viterbi, "add", f8, Compiled), (sr.min_plus, "mul", f8, Compiled)]
+             (sr.log, "add", f8, Compiled), (sr.viterbi, "add", f8, Compiled), (sr.min_plus, "mul", f8, Ordinary),
+             (sr.plus_times, "add", np.dtype("c16"), Ordinary), (sr.viterbi, "mul", f8, Compiled)]
     for S, op, dtype, kind in kinds:
         assert isinstance(way_of(S, op, dtype), kind), (S.name, op)
     for S, dtype in [(sr.regex, np.dtype(object)), (sr.min_plus, np.dtype(">f8")), (sr.plus_times, i8),
@@ -95,9 +97,12 @@ def test_what_is_not_usual_goes_the_general_way() -> None:
     with pytest.raises(sr.SemiringError, match=r"x\[2, 3\] is NaN"):
         sr.min_plus.sum(x, 0)
     assert sr.min_plus.sum([inf, inf]) == inf and sr.min_plus.sum(np.array([inf, -inf])) == -inf
-    assert short(sr.plus_times, "add", np.array([1e308, 1e308]), None, False) is None
-    thousand = np.ones((1000, 2))
-    assert short(sr.plus_times, "add", thousand, 0, False) is None  # NumPy adds a thousand rows one by one
+    by_numpy = Ordinary(np.add, False, None)
+    assert by_numpy(np.array([1e308, 1e308]), None, False) is None
+    assert sr.plus_times.sum(np.array([1e308, 1e308])) == inf
+    rows, ten = np.full((10_000, 2), 0.1, "f4"), 10_000 * float(np.float32(0.1))
+    assert np.allclose(by_numpy(rows, 0, False), ten, rtol=1e-6)
+    assert not np.allclose(np.add.reduce(rows, 0), ten, rtol=1e-6)  # NumPy adds rows one by one
 
 
 def test_integers_near_the_limits_go_the_general_way() -> None:

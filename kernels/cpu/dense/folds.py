@@ -44,9 +44,30 @@ FAR = 1024  # if so many bytes are between neighbours in a sum of powers,
 WIDE_ROW = 1 << 14  # and in another one; rows that are nearer are read as they lie in memory
 AGAIN = 1 << 14  # partial results that are folded by compiled code, too
 SIDE_BY_SIDE = 4  # parts of a sum along a line, each of which is a vector
+EXACT = 1 << 17  # elements of a piece of a line, or rows of a small array, if no sum rounds
 TASK = 1 << 18  # elements from which a share of the work is worth a call
 SINGLE = np.dtype(np.float32)
+FLAG = 8  # bytes before results for the flag `failed`
+ONE = 16  # bytes of one result, or of its maximum and its sum of powers
 LOOPS = 1 << 12  # calls at most for axes that do not fit the loops of the compiled code
+
+
+ROOMS: list[tuple[np.ndarray, int]] = []  # of calls with one result, which give them back
+
+
+def room_for(many: int) -> tuple[np.ndarray, int]:
+    """Memory for a flag, which is 0, and so many bytes, and its address, which NumPy takes a while to tell."""
+    try:
+        room, address = ROOMS.pop() if many <= ONE else _room(many)
+    except IndexError:
+        room, address = _room(ONE)
+    room[0] = 0
+    return room, address
+
+
+def _room(many: int) -> tuple[np.ndarray, int]:
+    room = np.empty(FLAG + many, np.uint8)
+    return room, room.ctypes.data
 
 
 class Group(NamedTuple):
@@ -92,6 +113,7 @@ class FoldKernel:
         self.lowering = lowering
         self.powers = lowering.log_sum if op == "add" else None
         self.whole = ordinary(lowering.algebra, op, lowering.dtype) is np.add
+        self.exact = self.whole or (op == "add" and lowering.algebra.selective)
         self.program, self.count, self.masked = _program(lowering, op)
         self.result = lowering.dtype if lowering.dtype.names else self.program.components[0]
 
@@ -104,6 +126,11 @@ class FoldKernel:
     def text(self) -> tuple[str, str]:
         """The name and the text of the module."""
         return self.program.name, source(self.program, TEMPLATE)
+
+    @property
+    def _piece(self) -> int:
+        """The elements of a piece of a line."""
+        return EXACT if self.exact else TERMS * SIDE_BY_SIDE * self.count
 
     def takes(self, groups: Sequence[Group], x: np.ndarray) -> bool:
         """Whether compiled code folds such an array faster than NumPy does."""
@@ -129,7 +156,7 @@ class FoldKernel:
         inner = groups[-1]
         at = len(groups) - 1 if inner.goes else max(i for i, g in enumerate(groups) if g.goes)
         far = self.powers is not None and groups[at].stride >= FAR
-        piece = TERMS * SIDE_BY_SIDE * self.count if inner.goes else STREAMS if far else TERMS
+        piece = self._piece if inner.goes else STREAMS if far else TERMS
         shape = [-(-g.length // piece) if i == at else g.length for i, g in enumerate(groups)]
         outs = [np.empty(shape, self.result) for _ in range(1 if self.powers is None else 2)]
         failed = np.zeros(1, np.int64)
@@ -147,24 +174,35 @@ class FoldKernel:
         ndarray, shape (lines * width,)
             None if something is not an element, or these are too many or too few for one call.
         """
-        piece = TERMS * SIDE_BY_SIDE * self.count
-        if not (self.masked or (depth if width == 1 else width) % self.count == 0) or (width > 1 and depth > TERMS):
+        if not (self.masked or (depth if width == 1 else width) % self.count == 0):
             return None
-        failed, item, pieces = np.zeros(1, np.int64), x.itemsize, -(-depth // piece)
-        made = self.result.itemsize
-        if pieces > 1 and (lines * width > 1 or x.dtype != self.result):
+        piece = self._piece if width == 1 else EXACT if self.exact else TERMS
+        pieces, item, made = -(-depth // piece), x.itemsize, self.result.itemsize
+        if pieces > 1 and x.dtype != self.result and not self.whole:
             return None
-        outs = [np.empty(lines * width * pieces, self.result) for _ in range(1 if self.powers is None else 2)]
-        given, top, out, place = x.ctypes.data, outs[0].ctypes.data, outs[-1].ctypes.data, failed.ctypes.data
+        size = lines * width * pieces * made
+        many = size if self.powers is None else 2 * size
+        room, failed = room_for(many)
+        given, top, out = x.ctypes.data, failed + FLAG, failed + FLAG + many - size
         if width == 1:
-            self.module.fold_lines(given, depth * item, top, out, made, lines, depth, piece, place)
+            self.module.fold_lines(given, depth * item, top, out, pieces * made, lines, depth, piece, failed)
         else:
             row, to = width * item, width * made
-            self.module.fold_rows(given, depth * row, row, top, out, to, to, lines, depth, depth, width, place)
-        if failed[0]:
+            self.module.fold_rows(given, depth * row, row, top, out, pieces * to, to, lines, depth, piece, width,
+                                  failed)
+        fine, found = not room[0], room[FLAG : FLAG + many].view(self.result)
+        if many <= ONE:
+            found = found.copy()
+            ROOMS.append((room, failed))
+        if not fine:
             return None
-        found = outs[0] if self.powers is None else _logarithms(self, *outs)
-        return found if pieces == 1 else self.small(found, 1, pieces, 1)
+        if self.powers is not None:
+            found = _logarithms(self, *found.reshape(2, -1))
+        if pieces == 1:
+            return found
+        if x.dtype != self.result:  # integers so narrow that no sum leaves 64 bits
+            return np.add.reduce(found.reshape(lines, pieces, width), 1).reshape(-1)
+        return self.small(found, lines, pieces, width)
 
     def _tasks(self, groups: Sequence[Group], at: int, many: int | None, piece: int) -> Any:
         """What threads take in turn: the place in other axes, and ranges of lines, of terms and of columns."""
@@ -251,7 +289,7 @@ def _program(lowering: Lowering, op: str) -> tuple[Program, int, bool]:
         if form is None:
             count = min(2 * count, geometry((given,))[0])
     names = ", ".join(f"np.{part.type.__name__}" for part in parts)
-    inside = _small(S, given, TERMS * SIDE_BY_SIDE * count) if whole else is_inside(lowering)
+    inside = _small(S, given, EXACT) if whole else is_inside(lowering)
     text = vectors("inside_vectors", "a", [inside], parts, [np.dtype(bool)], plain)
     if form is None:
         outputs = (lowering.add if op == "add" else lowering.scale).outputs

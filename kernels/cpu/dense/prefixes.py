@@ -28,6 +28,7 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.machine.pieces import ranges, share
 from semiring.machine.threads import scratch
 
+from .folds import ROOMS, room_for
 from .lanes import is_inside
 from .power_prefixes import PowerPrefixKernel
 
@@ -98,6 +99,24 @@ class PrefixKernel:
         else:
             self._rows(x, out, failed)
         return None if failed[0] else out
+
+    def small(self, x: np.ndarray, lines: int, length: int, inner: int) -> np.ndarray | None:
+        """All prefixes of so many lines of adjacent elements, or of one matrix of a few columns, on this thread.
+
+        Returns
+        -------
+        ndarray, of the shape of x
+            None if something is not an element.
+        """
+        out, (room, failed) = np.empty_like(x), room_for(0)
+        item = self._item
+        step, hop, count = (length * item, item, lines) if inner == 1 else (item, inner * item, inner)
+        _memory, stack = scratch(LEVELS * self._depth * item)
+        self.module.prefixes_of_lines(x.ctypes.data, out.ctypes.data, step, hop, count, length, self._block(length),
+                                      stack, failed)
+        fine = not room[0]
+        ROOMS.append((room, failed))
+        return out if fine else None
 
     def _lines(self, x: np.ndarray, out: np.ndarray, failed: np.ndarray) -> None:
         """Lines of adjacent elements."""
