@@ -104,6 +104,7 @@ CHAIN_STEP = 5e-5  # seconds in which NumPy takes a step of a chain of rows
 CHAIN_TERM = 2e-9  # and for each of its terms
 WINNER_STEP = 2e-5  # seconds in which NumPy takes a step of k for a strip, and keeps which terms won
 WINNER_TERM = 6e-9  # and for each of the terms
+WINNER_MET = 3e-8  # and for each of the terms of entries that a mask wants, which it gathers
 WALK_STEP = 1e-5  # seconds in which `semiring.algorithms.trees` goes back by an edge of a walk
 WALK_TERM = 2e-9  # and those for a term of the row that it needs
 PAIR = 2e-4  # seconds in which rows of factors, at some columns only, tell the element of a pair
@@ -153,6 +154,10 @@ PURPOSES = {
     "prefix sums": Purpose("dense.prefixes:SUMS", _linear(0.0, SCANNED), 3, "products", prefixes.fits),
     "prefix products": Purpose("dense.prefixes:PRODUCTS", _linear(0.0, SCANNED), 3, "products", prefixes.fits),
     "winners": Purpose("sparse.winners:WinnersKernel", _linear(WINNER_STEP, WINNER_TERM), fits=lambda low: False),
+    "winners of rows": Purpose("sparse.winners:MaskedWinnersKernel", _linear(WINNER_STEP, WINNER_MET), 1, "products",
+                               lambda low: False),
+    "winners of dots": Purpose("sparse.winners:DotWinnersKernel", _linear(WINNER_STEP, WINNER_MET), 1, "products",
+                               lambda low: False),
 }
 
 

@@ -91,8 +91,8 @@ def offer(task: Task) -> Plan:
     method = min(seconds, key=seconds.__getitem__)
     if method == SELECT:
         return _whole(task, given, low, facts, seconds)
-    rounds, terms = _steps(given, method)
-    low = affordable_sums(low, facts, rounds, terms, "masked" if _is_sparse(given) else "dots")
+    rounds, terms = steps(given, method)
+    low = affordable_sums(low, facts, rounds, terms, "masked" if both_sparse(given) else "dots")
     return _plan(task, given, low, method, seconds, terms, partial(_by_entries, task, given, method))
 
 
@@ -140,8 +140,8 @@ def read_given(task: Task, wanted: Wanted) -> Given:
     return Given(A, B, C[0] if C else None, shape, wanted, as_rows)
 
 
-def _is_sparse(given: Given) -> bool:
-    """Whether both factors are sparse."""
+def both_sparse(given: Given) -> bool:
+    """Return whether both factors are sparse."""
     return isinstance(given.A, Sparse) and isinstance(given.B, Sparse)
 
 
@@ -162,7 +162,7 @@ def _seconds(given: Given, low: Lowering, by_library: bool) -> dict[str, float]:
     """The predicted seconds of each way, on one thread; products of arrays may be BLAS's."""
     A, B, wanted = given.A, given.B, given.wanted
     m, n = given.shape.full[-2:]
-    if _is_sparse(given):
+    if both_sparse(given):
         work = _terms(A, B)
         found = {SELECT: work * UNION}
         if wanted.complement and isinstance(wanted.marks, tuple):
@@ -173,7 +173,7 @@ def _seconds(given: Given, low: Lowering, by_library: bool) -> dict[str, float]:
         pairs = float(np.diff(offsets) @ _lengths(A).astype(float)) + float(counts @ B.column_counts.astype(float))
         return found | {ROWS: work * ROW + len(columns) * ROW, DOTS: pairs * PAIR + B.nnz * PAIR}
     slow = 1.0 if low.kind == "objects" else max(operations(low).steps, 1.0)
-    dots = _steps(given, DOTS)[1] * DOT * slow
+    dots = steps(given, DOTS)[1] * DOT * slow
     terms = float(prod(given.shape.full)) * given.shape.depth
     if low.kind == "objects":  # a term takes the same time everywhere
         return {DOTS: dots, SELECT: terms * DOT}
@@ -184,8 +184,8 @@ def _seconds(given: Given, low: Lowering, by_library: bool) -> dict[str, float]:
     return {DOTS: dots, SELECT: terms * tile}
 
 
-def _steps(given: Given, method: str) -> tuple[float, float]:
-    """The most terms of an entry, and all terms, of dot products or of rows under the mask."""
+def steps(given: Given, method: str) -> tuple[float, float]:
+    """Return the most terms of an entry, and all terms, of dot products or of rows under the mask."""
     A, B, wanted = given.A, given.B, given.wanted
     if method == ROWS:
         return float(_lengths(A).max(initial=0)), _terms(A, B)
@@ -270,10 +270,14 @@ def _values(low: Lowering, method: str, pattern: Pattern, a: Any, b: Any, old: n
         _kernel(low, "dots", True).by_dots(turned, (to, found), transpose(b), np.ascontiguousarray(a).T)
         C[order] = turned
         return C
-    if len(columns) > COPY_COLUMNS * b.shape[1]:
-        b = np.asfortranarray(b)
-    _kernel(low, "dots").by_dots(C, pattern, a if isinstance(a, Rows) else np.ascontiguousarray(a), b)
+    _kernel(low, "dots").by_dots(C, pattern, *dotted(pattern, a, b))
     return C
+
+
+def dotted(pattern: Pattern, a: Any, b: np.ndarray) -> tuple[Any, np.ndarray]:
+    """Return the factors of dot products as they are read fastest: rows of A, and columns of B if many are wanted."""
+    b = np.asfortranarray(b) if len(pattern[1]) > COPY_COLUMNS * b.shape[1] else b
+    return a if isinstance(a, Rows) else np.ascontiguousarray(a), b
 
 
 def wrapped(task: Task, given: Given, rows: Rows) -> Any:
@@ -296,7 +300,7 @@ def wrapped(task: Task, given: Given, rows: Rows) -> Any:
 
 def _whole(task: Task, given: Given, low: Lowering, facts: Facts, seconds: dict[str, float]) -> Plan:
     """The plan of the product, of which the wanted entries are selected."""
-    if _is_sparse(given):
+    if both_sparse(given):
         work = _terms(given.A, given.B)
         low = affordable_sums(low, facts, float(_lengths(given.A).max(initial=0)), work, "rows")
         return _plan(task, given, low, SELECT, seconds, work, partial(_selected_rows, task, given))
@@ -342,7 +346,7 @@ def _selected(task: Task, given: Given, inner: Task, low: Lowering, plan: Plan) 
     try:
         answer = compute(inner)
     except SemiringError:  # an entry may have left its dtype that is not wanted
-        terms = _steps(given, DOTS)
+        terms = steps(given, DOTS)
         low = affordable(low, *terms, "dots")
         return _by_entries(task, given, DOTS, replace(plan, lowering=low))
     result = np.asarray(answer).reshape(given.shape.full)

@@ -1,7 +1,8 @@
 """Which terms win, of the entries of a product that a mask wants: products with mask= and argmax=True.
 
 Few entries are computed term by term: for each, c ← c ⊕ a_ik ⊗ b_kj for k = 0, 1, …, and k is noted whenever c
-changes. Otherwise the whole product says which terms win, and the wanted entries are selected.
+changes, by compiled code or by NumPy. Otherwise the whole product says which terms win, and the wanted entries are
+selected.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import numpy as np
 from semiring.algebra.elements import full
 from semiring.errors import SemiringError
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.sparse.structure import product_structure, transpose
+from semiring.kernels.build import affordable, renting
+from semiring.kernels.cpu.sparse.structure import product_structure, transpose, transposed
+from semiring.kernels.cpu.sparse.winners import DotWinnersKernel, MaskedWinnersKernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.masked import Pattern
 from semiring.kernels.numpy.structure import rows_of
@@ -28,11 +31,25 @@ from ..dense.winners import NONE, Best, kept_winners, refuse_argmax, sparse_spar
 from ..forms import plain_form, refuse_overflow
 from ..plan import Plan
 from ..task import Task, compute
-from .masked import SELECT, Given, marked, read_given, stored, without_mask, wrapped
+from .masked import (
+    DOTS,
+    ROWS,
+    SELECT,
+    Given,
+    both_sparse,
+    dotted,
+    marked,
+    read_given,
+    steps,
+    stored,
+    without_mask,
+    wrapped,
+)
 from .products import facts_of
 
 TERMS = "terms of wanted entries"
-COMPILED = 16  # terms that compiled code takes in the time of one by NumPy
+SELECTED = 16  # terms of a whole product that compiled code takes in the time of a wanted one by NumPy
+BY_VECTORS = 2  # and in the time of a wanted one by compiled code, which does not take several at once
 
 
 def offer(task: Task) -> Plan:
@@ -43,13 +60,17 @@ def offer(task: Task) -> Plan:
         _refuse_gpu(task)
     wanted = read_mask(task.options.mask)
     given = read_given(task, wanted)
-    low = plain_form(task.S, given.A.dtype, facts_of(task.operands, task.options.check), 3).interpreted
+    low = plain_form(task.S, given.A.dtype, facts_of(task.operands, task.options.check), 3)
     size = prod(given.shape.full)
-    few = given.as_rows or low.kind == "objects" or given.wanted.count * COMPILED < size
+    low = affordable(low, *steps(given, ROWS if both_sparse(given) else DOTS), _purpose(given))
+    share = BY_VECTORS if _is_compiled(low) else SELECTED
+    few = given.as_rows or low.kind == "objects" or given.wanted.count * share < size
+    low = low if few else low.interpreted
     run = partial(_by_entries, task, given) if few else partial(_selected, task, given)
     return Plan(
         operation="matmul", algebra=task.S, shape=given.shape.final, method=TERMS if few else SELECT, lowering=low,
-        place=cpu_place(1), work=float(given.wanted.count if few else size) * given.shape.depth,
+        place=cpu_place(None if _is_compiled(low) else 1),
+        work=float(given.wanted.count if few else size) * given.shape.depth,
         memory=size * (given.A.dtype.itemsize + NONE.itemsize), runner=run, reasons={"method": told(given.wanted)},
     )
 
@@ -59,6 +80,15 @@ def _refuse_gpu(task: Task) -> None:
         require_gpu(task.S, "gpu", task.operands[0].dtype)
     raise SemiringError("a product with a mask and argmax=True is computed on the CPU: leave out device='gpu', and "
                         "pass a CuPy array as A.get()")
+
+
+def _is_compiled(low: Lowering) -> bool:
+    return low.compiled and low.kind == "numba"
+
+
+def _purpose(given: Given) -> str:
+    """What compiled code is for, a key of `PURPOSES`."""
+    return "winners of rows" if both_sparse(given) else "winners of dots"
 
 
 def _by_entries(task: Task, given: Given, plan: Plan) -> tuple[Any, Any]:
@@ -94,15 +124,34 @@ def _best(low: Lowering, given: Given, a: Any, b: Any, place: tuple[int, ...] = 
     else:
         pattern = given.wanted.pattern(place, (m, n))
     best = Best(low, (len(pattern[1]),))
-    if sparse:
-        sparse_sparse(best, pattern, a, b)
-    elif isinstance(a, Rows) or isinstance(b, Rows):
-        _join_compressed(best, pattern, a, b)
-    else:
-        rows = rows_of(pattern[0])
-        for k in range(a.shape[1]):
-            best.join(slice(None), a[rows, k], b[k, pattern[1]], k)
+    if _is_compiled(low):
+        _join_compiled(best, low, pattern, a, b)
+        return best, pattern
+    with renting(low, _purpose(given)):
+        if sparse:
+            sparse_sparse(best, pattern, a, b)
+        elif isinstance(a, Rows) or isinstance(b, Rows):
+            _join_compressed(best, pattern, a, b)
+        else:
+            rows = rows_of(pattern[0])
+            for k in range(a.shape[1]):
+                best.join(slice(None), a[rows, k], b[k, pattern[1]], k)
     return best, pattern
+
+
+def _join_compiled(best: Best, low: Lowering, pattern: Pattern, a: Any, b: Any) -> None:
+    """Find the winners among all terms by compiled code."""
+    if isinstance(a, Rows) and isinstance(b, Rows):
+        best.which = MaskedWinnersKernel.of(low).by_rows(best.values, pattern, a, b)
+        return
+    if not isinstance(b, Rows):
+        best.which = DotWinnersKernel.of(low).by_dots(best.values, pattern, *dotted(pattern, a, b))
+        return
+    *turned, order = transposed(*pattern, b.width)  # columns of B are rows of its transpose, and second in each ⊗
+    kernel = DotWinnersKernel.of(low, exchange=not low.algebra.commutative)
+    values = best.values[order]
+    best.which[order] = kernel.by_dots(values, (turned[0], turned[1]), transpose(b), np.ascontiguousarray(a).T)
+    best.values[order] = values
 
 
 def _join_compressed(best: Best, pattern: Pattern, a: Any, b: Any) -> None:

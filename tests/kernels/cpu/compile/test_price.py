@@ -328,6 +328,8 @@ def test_what_is_looked_for_on_disk_is_what_compiling_leaves_there() -> None:
         A = sr.pack(np.eye(3, dtype=bool))
         A.to_dense()
         sr.matmul(np.eye(2), np.eye(2), sr.min_plus, argmax=True)
+        for X in (np.eye(2), sp.eye_array(2, format="csr")):
+            sr.matmul(X, X, sr.min_plus, argmax=True, mask=sp.eye_array(2, format="csr"))
         sr.matmul(WIDE, WIDE[0], sr.min_plus)
         sr.matmul(WIDE[0], WIDE, sr.min_plus)
         sr.closure(A, sr.boolean)
@@ -376,6 +378,11 @@ WORK: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
                      lambda: sr.plan("closure_rows", ROADS, sr.max_times, [0])),
     "winners": (lambda: sr.matmul(RELIABLE, VECTOR, sr.max_times, argmax=True),
                 lambda: sr.plan("matmul", RELIABLE, VECTOR, sr.max_times, argmax=True)),
+    "winners of rows": (lambda: sr.matmul(ROADS, ROADS, sr.max_times, mask=ROADS, argmax=True),
+                        lambda: sr.plan("matmul", ROADS, ROADS, sr.max_times, mask=ROADS, argmax=True)),
+    "winners of dots": (lambda: sr.matmul(RELIABLE, VECTOR, sr.max_times, mask=sp.csr_array(VECTOR), argmax=True),
+                        lambda: sr.plan("matmul", RELIABLE, VECTOR, sr.max_times, mask=sp.csr_array(VECTOR),
+                                        argmax=True)),
     "sweep": (lambda: sr.closure_rows(ROADS, sr.max_times, [0, 1]),
               lambda: sr.plan("closure_rows", ROADS, sr.max_times, [0, 1])),
     "stacks": (lambda: sr.matmul(MANY, MANY, sr.max_times), lambda: sr.plan("matmul", MANY, MANY, sr.max_times)),

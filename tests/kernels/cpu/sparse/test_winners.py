@@ -11,7 +11,7 @@ import semiring as sr
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.program import program
 from semiring.kernels.cpu.sparse import winners
-from semiring.kernels.cpu.sparse.winners import WinnersKernel
+from semiring.kernels.cpu.sparse.winners import MaskedWinnersKernel, WinnersKernel
 from semiring.kernels.lowering.general import general
 from semiring.solvers.dense.winners import Best, _sparse_dense
 
@@ -40,6 +40,31 @@ def test_they_are_those_of_numpy(name: str, dtype: str, elements: list[Any], mon
             C, which = WinnersKernel(program(low), threads).multiply(A, B)
             assert np.array_equal(C, best.values) and np.array_equal(which, best.which)
             assert which.dtype == np.int32
+
+
+@pytest.mark.parametrize(("name", "dtype", "elements"), ALGEBRAS)
+def test_wanted_entries_are_those_of_all_entries(name: str, dtype: str, elements: list[Any]) -> None:
+    low = general(sr.catalogue[name], np.dtype(dtype))
+    random = np.random.default_rng(0)
+    for m, depth, n in ((0, 3, 2), (3, 0, 2), (1, 1, 1), (7, 5, 0), (40, 30, 70), (9, 65, 200)):
+        there, mask = random.random((m, depth)) < 0.6, random.random((m, n)) < 0.3
+        A = np.where(there, random.choice(np.array(elements, dtype), (m, depth)), low.zero[0]).astype(dtype)
+        B = random.choice(np.array(elements, dtype), (depth, n))
+        C, which = WinnersKernel(program(low), 1).multiply(rows_of(A, np.ones(A.shape, bool)), B)
+        wanted = np.concatenate([[0], np.cumsum(mask.sum(axis=1))]), np.nonzero(mask)[1].astype(np.int32)
+        for threads in (1, 3):
+            kernel = MaskedWinnersKernel(program(low), threads)
+            for left, right in ((A, B), (rows_of(A, there), np.asfortranarray(B)),
+                                (rows_of(A, there), rows_of(B, np.ones(B.shape, bool)))):
+                values = np.full(len(wanted[1]), low.zero[0], dtype)
+                multiply = kernel.by_rows if isinstance(right, Rows) else kernel.by_dots
+                found = multiply(values, wanted, left, right)
+                assert np.array_equal(values, C[mask]) and np.array_equal(found, which[mask])
+
+
+def rows_of(array: np.ndarray, there: np.ndarray) -> Rows:
+    columns = np.nonzero(there)[1].astype(np.int32)
+    return Rows(np.concatenate([[0], np.cumsum(there.sum(axis=1))]), columns, array[there], array.shape[1])
 
 
 def test_by_the_verb(machine_code: None) -> None:
