@@ -95,7 +95,8 @@ def forward(
     are noticed, and such elements are summed by their terms.
 
     Arrays on a GPU are computed there, all sequences side by side and the steps of each one after the other. Rows of at
-    most 64 elements in single precision and 32 in double take one launch; longer ones take a few launches a step.
+    most 64 elements in single precision and 32 in double take one launch; longer ones take a few launches a step. A few
+    long sequences are cut into chunks if that is faster; the first row of a chunk is then rounded in another order.
 
     Examples
     --------

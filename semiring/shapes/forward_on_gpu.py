@@ -20,17 +20,19 @@ from semiring.kernels.cuda.compile.steps import COLUMN
 from semiring.kernels.cuda.dense.exchange import LEAVES, report
 from semiring.kernels.cuda.dense.steps import geometry_of, walk
 from semiring.kernels.cuda.lowering import CudaLowering
+from semiring.kernels.facts import Facts
 from semiring.operands.dense import Dense
 from semiring.operands.devices import module_of, upload
 from semiring.solvers.dense.sequences import form_of_any, refuse_elements, without_the_option
 from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
 
-from . import forward_by_products
+from . import forward_by_products, forward_in_chunks
 from .layout import Layout
 from .sequence import answered
 from .walks import Steps
 
+CHUNKS = "chunks of a sequence side by side"
 LEAST_LENGTH = 7  # factors: more than those of one product, whose form may round each
 
 
@@ -43,14 +45,21 @@ def offer(operands: list[Dense], found: Layout, reverse: bool, argmax: bool) -> 
         For elements that only the CPU computes with.
     """
     S, dtype, n = operands[0].S, operands[0].dtype, found.shape[-1]
+    low: Any
     refuse_elements(S, dtype)
     inner = S if not reverse or S.commutative else S.opposite
     most = int(found.lengths.max(initial=0))
     length = max(1 << (2 * most).bit_length(), LEAST_LENGTH)
+    if not argmax and n and forward_in_chunks.are_faster(found.lengths, n, dtype.itemsize):
+        facts, low = _examined(operands, inner, most)
+        if geometry_of(low, n) and forward_in_chunks.stay_within(inner, low, facts, most) and (
+            forward_in_chunks.fit(low, n)
+        ):
+            return _chunked(operands, found, inner, reverse, low)
     quick = form_of_any(inner, dtype, length) if prod(found.shape) else None
     if quick and geometry_of(quick, n) is None:
         quick = None
-    low: Any = quick or _examined(operands, inner, most)
+    low = quick or _examined(operands, inner, most)[1]
     rows = prod(found.shape)
     back = rows * np.min_scalar_type(max(n - 1, 0)).itemsize if argmax else 0
     fits = not n or geometry_of(low, n) is not None
@@ -68,13 +77,29 @@ def offer(operands: list[Dense], found: Layout, reverse: bool, argmax: bool) -> 
     )
 
 
-def _examined(operands: list[Dense], inner: Semiring, most: int) -> Any:
-    """The form for operands whose elements are examined first; refuses what is not an element."""
+def _chunked(operands: list[Dense], found: Layout, inner: Semiring, reverse: bool, low: Any) -> Plan:
+    """The plan by chunks of long sequences."""
+    n, longest = found.shape[-1], int(found.lengths.max())
+    predicted = sum(forward_in_chunks.seconds(rows, n, low.dtype.itemsize) for rows in found.lengths.tolist())
+    made = forward_in_chunks.BYTES if len(operands) > 2 or reverse else 0
+    return Plan(
+        operation="forward", algebra=operands[0].S, shape=found.shape, lowering=low, method=CHUNKS,
+        work=float(np.maximum(found.lengths - 1, 0).sum()) * n * n * (n + 1),
+        memory=prod(found.shape) * low.dtype.itemsize + min(made, longest * n * n * low.storage.itemsize),
+        reasons={"method": f"products of chunks first: {predicted * 1e3:.3g} ms predicted, and "
+                 f"{longest * forward_in_chunks.STEP * 1e3:.3g} ms one row after the other"},
+        needs=("the rows of all steps", "use a narrower dtype, or fewer sequences at a time"),
+        runner=partial(_run, operands, found, inner, reverse, False, False),
+    )
+
+
+def _examined(operands: list[Dense], inner: Semiring, most: int) -> tuple[Facts, Any]:
+    """Facts about the elements, and the form for them; refuses what is not an element."""
     first, *others = operands
     length = max(2 * most + 1, LEAST_LENGTH)
     with without_the_option():
         facts, low = first.form(length, beside=others, packed=False)
-        return low if inner is first.S else first.changed(S=inner).lowering(facts, length, packed=False)
+        return facts, low if inner is first.S else first.changed(S=inner).lowering(facts, length, packed=False)
 
 
 def _run(
@@ -82,9 +107,9 @@ def _run(
 ) -> Any:
     first, low = operands[0], plan.lowering
     assert isinstance(low, CudaLowering)
-    out, back, flags = _walked(low, operands, found, reverse, argmax, looks)
+    out, back, flags = _walked(low, operands, found, reverse, argmax, looks, plan.method == CHUNKS)
     if flags and looks:
-        low = _examined(operands, inner, int(found.lengths.max(initial=0)))
+        _, low = _examined(operands, inner, int(found.lengths.max(initial=0)))
         out, back, flags = _walked(low, operands, found, reverse, argmax, False)
     result = out.reshape(found.shape)
     if flags & LEAVES:
@@ -96,7 +121,8 @@ def _run(
 
 
 def _walked(
-    low: CudaLowering, operands: list[Dense], found: Layout, reverse: bool, argmax: bool, looks: bool
+    low: CudaLowering, operands: list[Dense], found: Layout, reverse: bool, argmax: bool, looks: bool,
+    in_chunks: bool = False,
 ) -> tuple[Any, Any, int]:
     """All rows, the terms that won, and flags of what was found."""
     arrays = [A.array for A in operands]
@@ -110,7 +136,10 @@ def _walked(
     if not out.size:
         return out, back, 0
     seen = report()
-    table = walk(low, given, out, back, reverse, seen, looks)
+    if in_chunks:
+        kept: Any = forward_in_chunks.walk_in_chunks(low, given, out, reverse, seen)
+    else:
+        kept = walk(low, given, out, back, reverse, seen, looks)
     flags = seen.read().flags
-    del table
+    del kept  # what the launches read
     return out, back, flags

@@ -24,7 +24,7 @@ import pytest
 
 # What CuPy has under the same name and with the same meaning.
 NUMPYS = (
-    "abs arange argsort broadcast_to concatenate cumsum exp exp2 flatnonzero fmin histogram isfinite isnan log log1p "
+    "abs arange argsort concatenate cumsum exp exp2 flatnonzero fmin histogram isfinite isnan log log1p "
     "log2 matmul maximum multiply negative stack subtract take_along_axis where"
 ).split()
 
@@ -354,6 +354,7 @@ class Host:
             cuda=cuda, ndarray=Array, empty=self.empty, asarray=self.array, ascontiguousarray=self.array,
             full=lambda shape, value, dtype: self.array(np.full(shape, value, dtype)),
             zeros=lambda shape, dtype=float: self.array(np.zeros(shape, dtype)),
+            broadcast_to=lambda array, shape: np.broadcast_to(array, shape, subok=True),
             copyto=self.copied, **{name: getattr(np, name) for name in NUMPYS},
         )
         monkeypatch.setattr("semiring.kernels.cuda.compile.staging._streams", {})

@@ -127,6 +127,37 @@ def test_views_and_elements_that_do_not_commute(n: int) -> None:
         0, 6, 5)
 
 
+@pytest.mark.parametrize(("name", "dtype", "n"), [
+    ("min_plus", "f4", 1), ("min_plus", "f4", 16), ("min_plus", "f8", 20), ("min_plus", "i4", 7), ("max_min", "f8", 12),
+    ("log", "f4", 16), ("log", "f8", 5), ("boolean", "?", 9), ("max_plus", "f4", 60),
+])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_long_sequences_are_cut(name: str, dtype: str, n: int, reverse: bool) -> None:
+    import cupy
+
+    S, steps = sr.catalogue[name], 20_000
+    rng = np.random.default_rng(0)
+    if name == "log":
+        x, A, e, many = (-3 * rng.random(s).astype(dtype) for s in ((n,), (n, n), (steps, n), (steps - 1, n, n)))
+    else:
+        shapes = (n,), (n, n), (steps, n), (steps - 1, n, n)
+        x, A, e, many = (rng.integers(0, 2 if dtype == "?" else 9, s).astype(dtype) for s in shapes)
+        A[rng.random(A.shape) < 0.2] = many[rng.random(many.shape) < 0.2] = S.zero_in(np.dtype(dtype))
+    for matrices, emissions, options in (
+        (A, e, {}), (many, e, {}), (many, None, {}), (A, None, {"steps": steps}), (A, e, {"lengths": [12_000, 8_000]}),
+    ):
+        given = cupy.asarray(x), cupy.asarray(matrices), None if emissions is None else cupy.asarray(emissions)
+        plan = sr.plan("forward", *given[:2], S, emissions=given[2], reverse=reverse, **options)
+        assert plan.method == "chunks of a sequence side by side"
+        wanted = sr.forward(x, matrices, S, emissions=emissions, reverse=reverse, **options)
+        found = sr.forward(*given[:2], S, emissions=given[2], reverse=reverse, **options).get()
+        if name == "log":
+            eps = np.finfo(dtype).eps
+            np.testing.assert_allclose(found, wanted, rtol=999 * eps, atol=999 * eps)
+        else:
+            np.testing.assert_array_equal(found, wanted)
+
+
 @pytest.mark.parametrize("name", list(FAMILIES)[::5])
 def test_generated_algebras(name: str) -> None:
     """Rows that registers hold, and longer ones."""

@@ -1,0 +1,202 @@
+"""Long chains of rows in chunks, on a GPU that the host plays: the CPU's answers for all ways to lay sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gpu.compiled import Compiled, is_available
+from gpu.host import Array, Host
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.kernels.cuda.choose import choose
+from semiring.kernels.cuda.dense import chains, exchange, outer, steps
+from semiring.kernels.cuda.lowering import CudaLowering
+from semiring.kernels.facts import DeviceFacts, Facts
+from semiring.operands import device, examine
+from semiring.operands.device import read_cupy
+from semiring.shapes import forward_in_chunks, forward_on_gpu, sequence
+from semiring.shapes.forward_in_chunks import are_faster, length_of, seconds, stay_within
+
+pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
+
+CASES = {
+    "min-plus f4": (sr.min_plus, "f4"), "max-plus f8": (sr.max_plus, "f8"), "log f8": (sr.log, "f8"),
+    "log f4": (sr.log, "f4"), "max-min f4": (sr.max_min, "f4"), "min-plus i4": (sr.min_plus, "i4"),
+    "boolean": (sr.boolean, "?"),
+}
+
+
+class Report:
+    """What launches write about the data."""
+
+    tally = 0
+
+    def __init__(self, host: Host):
+        self.lines = host.array(np.zeros(4, "i8"))
+        self.host = self.lines.data.ptr
+
+    def clear(self) -> None:
+        self.lines[...] = 0
+
+    def read(self) -> exchange.Findings:
+        return exchange.Findings(0, 0, int(self.lines.tolist()[2]))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("compiled")
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Host]:
+    yield stand_in(monkeypatch, folder)
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
+    """A GPU on which every sequence of more than a few rows is cut, and chunks again."""
+    host = Host(None)
+    host.stand_in(monkeypatch)
+    module = Compiled(host, folder).module
+    for each in (chains, outer, steps):
+        monkeypatch.setattr(each, "Module", module)
+    for each in (chains, outer):
+        monkeypatch.setattr(each, "multiprocessors", lambda: 2)
+    for cached in (chains._module, outer._function, steps._function):
+        cached.cache_clear()
+    monkeypatch.setattr(chains, "_made", {})
+    monkeypatch.setattr(CudaLowering, "encode", lambda low, x, _: host.array(in_storage(low, plain(x))))
+    monkeypatch.setattr(CudaLowering, "decode", lambda low, x: host.array(as_data(low, plain(x))))
+    monkeypatch.setattr(forward_on_gpu, "report", lambda: Report(host))
+    read = {True: read_cupy, False: sequence.operand}
+    monkeypatch.setattr(sequence, "operand", lambda x, S, what: read[isinstance(x, Array)](x, S, what))
+
+    def examined(S: Any, dtype: Any, arrays: Any) -> Facts:
+        found = examine.examine(S, dtype, [(what, plain(x)) for what, x in arrays])
+        return DeviceFacts(**vars(found))
+
+    monkeypatch.setattr(device, "examine", examined)
+    monkeypatch.setattr(forward_in_chunks, "LAUNCHES", 0.0)
+    monkeypatch.setattr(forward_in_chunks, "PRODUCT", 0.0)
+    monkeypatch.setattr(forward_in_chunks, "LEAST_LENGTH", 3)
+    monkeypatch.setattr(forward_in_chunks, "BYTES", 1 << 10)
+    return host
+
+
+def in_storage(low: CudaLowering, x: np.ndarray) -> np.ndarray:
+    """Floats that are only compared as integers of their order; the infinity of integers where sums have room."""
+    if low.is_identity:
+        return x
+    if low.dtype.kind == "f":
+        bits = x.view(f"i{x.itemsize}")
+        return bits ^ (bits >> (8 * x.itemsize - 1) & np.iinfo(bits.dtype).max)
+    return np.where(x == np.iinfo(low.dtype).max, low.zero[0], x).astype(low.storage)
+
+
+def as_data(low: CudaLowering, x: np.ndarray) -> np.ndarray:
+    if low.is_identity:
+        return x
+    if low.dtype.kind == "f":
+        return (x ^ (x >> (8 * x.itemsize - 1) & np.iinfo(x.dtype).max)).view(low.dtype)
+    return np.where(x > low.zero[0] // 2, np.iinfo(low.dtype).max, x.astype(low.dtype))
+
+
+def plain(X: Any) -> np.ndarray:
+    return np.array(X.view(np.ndarray))
+
+
+def numbers(S: sr.Semiring, dtype: Any, shape: tuple[int, ...], seed: int) -> np.ndarray:
+    rng, kind = np.random.default_rng(seed), np.dtype(dtype)
+    found = np.empty(shape, kind)
+    if S is sr.log:
+        found[...] = rng.normal(size=shape, scale=4)
+    else:
+        found[...] = rng.integers(0, 2 if kind.kind == "b" else 9, shape)
+    found[rng.random(shape) < 0.2] = S.zero_in(kind)
+    return found
+
+
+def compare(host: Host, S: sr.Semiring, x: Any, A: Any, e: Any, **options: Any) -> None:
+    wanted = sr.forward(x, A, S, emissions=e, **options)
+    on_gpu = host.array(x), host.array(A), None if e is None else host.array(e)
+    plan = sr.plan("forward", *on_gpu[:2], S, emissions=on_gpu[2], **options)
+    found = sr.forward(*on_gpu[:2], S, emissions=on_gpu[2], **options)
+    assert plan.method == forward_on_gpu.CHUNKS and found.dtype == wanted.dtype
+    same(S, plain(found), wanted)
+
+
+def same(S: sr.Semiring, found: np.ndarray, wanted: np.ndarray) -> None:
+    if S is sr.log:
+        eps = np.finfo(wanted.dtype).eps
+        np.testing.assert_allclose(found, wanted, rtol=99 * eps, atol=999 * eps)
+    else:
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None, phases=[Phase.generate])
+@given(
+    name=st.sampled_from(list(CASES)), n=st.sampled_from([1, 3, 4]), rows=st.sampled_from([9, 20, 61]),
+    batch=st.sampled_from([(), (1,), (3,)]), one=st.booleans(), emits=st.booleans(), reverse=st.booleans(),
+    uneven=st.booleans(), seed=st.integers(0, 99),
+)
+def test_sequences_of_any_layout(
+    folder: Path, name: str, n: int, rows: int, batch: tuple[int, ...], one: bool, emits: bool, reverse: bool,
+    uneven: bool, seed: int,
+) -> None:
+    S, dtype = CASES[name]
+    x = numbers(S, dtype, (*batch, n), seed)
+    A = numbers(S, dtype, (n, n) if one else (*batch, rows - 1, n, n), seed + 1)
+    e = numbers(S, dtype, (*batch, rows, n), seed + 2) if emits else None
+    options: dict[str, Any] = {} if emits else {"steps": rows - 1}
+    if uneven and batch:
+        options["lengths"] = [rows, 0, rows // 2][: batch[0]]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        host = stand_in(monkeypatch, folder)
+        monkeypatch.setattr(forward_in_chunks, "are_faster", lambda *_: True)
+        compare(host, S, x, A, e, reverse=reverse, **options)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize(("name", "emits"), [("min-plus f4", True), ("max-min f4", False), ("log f8", True)])
+def test_some_sequences(host: Host, name: str, emits: bool, reverse: bool) -> None:
+    """One after the other, of one matrix or many, in views."""
+    S, dtype = CASES[name]
+    x, e = numbers(S, dtype, (2, 4), 0), numbers(S, dtype, (70, 4), 1)
+    compare(host, S, x, numbers(S, dtype, (68, 4, 4), 2), e, lengths=[30, 40], reverse=reverse)
+    compare(host, S, x[0], numbers(S, dtype, (4, 4), 2), e, lengths=[30, 40], reverse=reverse)
+    A = numbers(S, dtype, (69, 4, 4), 2)
+    wanted = sr.forward(x[0], A, S, emissions=e if emits else None, reverse=reverse)
+    turned = host.array(np.ascontiguousarray(A.swapaxes(1, 2)[::-1]))[::-1].swapaxes(1, 2)
+    found = sr.forward(host.array(x[0]), turned, S, emissions=host.array(e) if emits else None, reverse=reverse)
+    same(S, plain(found), wanted)
+
+
+def test_short_and_many_sequences_stay_whole() -> None:
+    assert not are_faster(np.array([100]), 16, 4) and not are_faster(np.full(9, 10**6), 16, 4)
+    assert are_faster(np.array([10**6, 0]), 16, 4) and not are_faster(np.array([0]), 16, 4)
+    assert length_of(10**5) == 100 and seconds(10**6, 60, 8) > seconds(10**6, 8, 8)
+
+
+def test_products_that_may_leave_the_numbers_are_not_made() -> None:
+    def stays(S: sr.Semiring, dtype: str, largest: float, rows: int = 10**4) -> bool:
+        facts = DeviceFacts(largest=largest, least=0)
+        return stay_within(S, choose(S, np.dtype(dtype), facts, 2 * rows, in_place=False), facts, rows)
+
+    assert stays(sr.min_plus, "f4", 9) and stays(sr.log, "f8", 1e9) and stays(sr.max_min, "f4", 3e38)
+    assert stays(sr.min_plus, "i4", 9) and stays(sr.boolean, "?", 1)
+    assert not stays(sr.min_plus, "f4", 1e35) and not stays(sr.log, "f4", 1e35)
+    assert not stays(sr.plus_times, "f8", 1) and not stays(sr.viterbi, "f4", 1)
+    assert not stays(sr.counting, "i8", 1) and not stays(sr.min_plus, "f2", 1) and not stays(sr.min_plus, "i2", 9)
+
+
+def test_winning_terms_are_found_one_row_after_the_other(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    given_arrays = host.array(np.zeros(4, "f4")), host.array(np.zeros((4, 4), "f4"))
+    assert sr.plan("forward", *given_arrays, sr.min_plus, steps=99).method == forward_on_gpu.CHUNKS
+    plan = sr.plan("forward", *given_arrays, sr.min_plus, steps=99, argmax=True)
+    assert plan.method == "rows of sequences side by side"
