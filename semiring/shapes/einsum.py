@@ -6,8 +6,9 @@
       → operands        read, of one dtype, vertices in one order              reading.py
       → one product of two matrices, one of them sparse or packed: `matmul`
       → Steps           sums of single axes, then pairs, in the cheapest order contraction.py, algorithms/contraction.py
-      → run             each pair as a stack of products                       running.py, on_gpu.py
-      → assignment      with argmax: the walk back                             running.py
+      → nests           many pairs of arrays with short axes, at once          nested.py, nests.py
+      → run             else each pair as a stack of products                  running.py, on_gpu.py
+      → assignment      with argmax: the walk back                             nested.py, running.py
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from semiring.solvers.forms import written
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import UNCHECKED_BYTES, Task, options
 
+from . import nested as nested_way
 from .contraction import Optimize, Steps, read_optimize
 from .notation import Axis, Terms, fit, parse, read_lists, refuse_count
 from .on_gpu import run_on_gpu
@@ -271,13 +273,12 @@ class EinsumTask:
         if self.product is not None:
             return self._multiplied(self.product)
         steps, S, check = self.steps, self.S, self.options.check
-        if (needed := steps.most * self.given.dtype.itemsize) > UNCHECKED_BYTES:
+        nested = nested_way.offer(steps, S, self.given, self.argmax, check)
+        if (needed := nested.bytes if nested else steps.most * self.given.dtype.itemsize) > UNCHECKED_BYTES:
             require(needed, *self.plan().shortage, on_gpu=self.given.on_gpu)
-        if check and (not steps.examines or self.given.dtype == object):
-            self.given.examine()
         try:
-            compute = run_on_gpu if self.given.on_gpu else run
-            result, won = compute(steps, S, self.given.as_arrays(), self.argmax, check)
+            found = nested.answer(self.given.as_arrays(), self.argmax, check) if nested else None
+            result, places = found or self._by_products(check)
         except (SemiringError, NotElements) as e:
             self.given.examine()  # which says what is wrong, and where, if it is an operand
             if isinstance(e, NotElements):
@@ -290,9 +291,21 @@ class EinsumTask:
         answer = self.given.wrapped(result, steps.fitted.output)
         if not self.argmax:
             return answer
+        return answer, {axis: which[()] for axis, which in places.items()}
+
+    def _by_products(self, check: bool) -> tuple[Any, dict[Axis, Any]]:
+        """The answer by products of stacks; if wanted with the places of its winning terms."""
+        steps, S = self.steps, self.S
+        if check and (not steps.examines or self.given.dtype == object):
+            self.given.examine()
+        with nested_way.renting(steps, S, self.given, check):
+            compute = run_on_gpu if self.given.on_gpu else run
+            result, won = compute(steps, S, self.given.as_arrays(), self.argmax, check)
+        if not self.argmax:
+            return result, {}
         zero = S.over(result.dtype).zero
         nothing = result == zero if is_on_gpu(result) else np.asarray(equal(result, full(result, zero)), bool)
-        return answer, {axis: which[()] for axis, which in assignment(steps, won, nothing).items()}
+        return result, assignment(steps, won, nothing)
 
     def _multiplied(self, product: Task) -> Any:
         """The answer of `matmul`."""

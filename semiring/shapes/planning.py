@@ -16,6 +16,7 @@ from semiring.solvers.forms import plain_form
 from semiring.solvers.plan import Plan
 
 from .contraction import Steps, Sum
+from .nested import most_bytes
 from .notation import Axis
 
 SHOWN = 12  # steps that are printed
@@ -89,9 +90,10 @@ def plan_of(
         place, low = device_name(), without_facts(S, dtype)
     output = tuple(steps.sizes[a] for a in steps.fitted.output)
     how = "terms in turn" if argmax and not on_gpu else "products of pairs"
+    memory = steps.most * dtype.itemsize if on_gpu else most_bytes(steps, S, dtype, argmax)
     return EinsumPlan(
         operation="einsum", algebra=S, shape=output, method=how, lowering=low or plain_form(S, dtype, Facts(), 3),
-        work=steps.work, memory=steps.most * dtype.itemsize, runner=runner, place=place, expression=text, steps=steps,
+        work=steps.work, memory=memory, runner=runner, place=place, expression=text, steps=steps,
         needs=(f"an array of axes {spelling(steps)(steps.largest)} between the operands and the answer",
                "print sr.plan('einsum', …) for the steps; sum fewer axes at once, or use a narrower dtype"),
     )

@@ -56,7 +56,7 @@ def run(
     won: list[Won] = []
     for step in steps.steps:
         if isinstance(step, Sum):
-            made = _summed(step, S, arrays[step.source], won if winners else None)
+            made = summed(step, S, arrays[step.source], won if winners else None)
             arrays[step.source] = None
         else:
             pair = arrays[step.left], arrays[step.right]
@@ -84,7 +84,7 @@ def diagonals(A: np.ndarray, axes: Sequence[Axis | None]) -> np.ndarray:
     return np.lib.stride_tricks.as_strided(A, tuple(shape.values()), tuple(strides.values()), writeable=False)
 
 
-def _summed(step: Sum, S: Semiring, A: np.ndarray, won: list[Won] | None) -> np.ndarray:
+def summed(step: Sum, S: Semiring, A: np.ndarray, won: list[Won] | None) -> np.ndarray:
     """⊕ over some axes."""
     moved = A.transpose([step.given.index(a) for a in step.axes + step.summed])
     shape, count = moved.shape[: len(step.axes)], prod(moved.shape[len(step.axes) :])

@@ -15,8 +15,12 @@ from bridge import ours, to_library
 from generated import Generated
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from networks import by_nests
 
 import semiring as sr
+from semiring.kernels.cpu.dense.lanes import fits
+from semiring.kernels.facts import Facts
+from semiring.solvers.forms import plain_form
 
 inf = np.inf
 few = settings(max_examples=12, suppress_health_check=list(HealthCheck))
@@ -36,6 +40,19 @@ def expressions(draw: st.DrawFn, operands: int = 5, axes: int = 6, size: int = 3
     known = sorted(set("".join(terms)))
     output = draw(st.permutations(known))[: draw(st.integers(0, min(3, len(known))))]
     return terms, "".join(output), sizes
+
+
+@st.composite
+def connected(draw: st.DrawFn, operands: int = 5, axes: int = 6, size: int = 3) -> tuple[list[str], str, dict]:
+    """The same, where no axis is summed in one operand alone, and at least three have axes."""
+    terms, output, sizes = draw(expressions(operands, axes, size))
+    terms = [term or "a" for term in terms] + ["a"] * (3 - len(terms))
+    sizes.setdefault("a", 2)
+    for axis in sorted(set("".join(terms)) - set(output)):
+        if sum(axis in term for term in terms) == 1:
+            k = draw(st.sampled_from([k for k, term in enumerate(terms) if axis not in term]))
+            terms[k] += axis
+    return terms, output, sizes
 
 
 def points(letters: list[str], sizes: dict[str, int]) -> Any:
@@ -92,6 +109,20 @@ ALGEBRAS = [pytest.param(a, id=a.name) for a in oracle.ALGEBRAS.values()]
 
 @pytest.mark.parametrize("given_algebra", ALGEBRAS)
 def test_an_einsum_is_what_its_loops_give(given_algebra: oracle.Algebra) -> None:
+    compare_with_loops(given_algebra, few, expressions)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given_algebra", ALGEBRAS)
+def test_nests_give_what_loops_give(given_algebra: oracle.Algebra) -> None:
+    with by_nests() as answers:
+        compare_with_loops(given_algebra, few, connected)
+    S = ours(given_algebra)
+    forms = [plain_form(S, dtype, Facts(), 3) for dtype in wide(given_algebra)]
+    assert any(answers) or not S.commutative or not any(map(fits, forms))
+
+
+def compare_with_loops(given_algebra: oracle.Algebra, few: Any, drawn: Any) -> None:
     algebra = given_algebra
     S = ours(algebra)
     small = 2 if algebra.base in ("regex", "why", "pareto") else 3
@@ -100,7 +131,7 @@ def test_an_einsum_is_what_its_loops_give(given_algebra: oracle.Algebra) -> None
     @few
     @given(data=st.data())
     def check(data: st.DataObject) -> None:
-        terms, output, sizes = data.draw(expressions(operands, 3 if small == 2 else 6, small))
+        terms, output, sizes = data.draw(drawn(operands, 3 if small == 2 else 6, small))
         dtype = data.draw(st.sampled_from(wide(given_algebra)))
         algebra = oracle.for_dtype(given_algebra, dtype)
         arrays = [array(data, algebra, dtype, tuple(sizes[a] for a in term)) for term in terms]
