@@ -175,4 +175,4 @@ def _walks_back(steps: Steps) -> bool:
     """Whether few terms decide about the winners of the answer."""
     entries = prod(steps.sizes[a] for a in steps.fitted.output)
     terms = [entries * steps.size(step.summed) for step in steps.steps]
-    return max(terms) <= AT_ONCE and sum(terms) * SHARE <= steps.work
+    return max(terms, default=0) <= AT_ONCE and sum(terms) * SHARE <= steps.work

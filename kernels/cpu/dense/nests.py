@@ -3,7 +3,8 @@
     C[x, i, j] ← ⊕_t A[x, i, t] ⊗ B[x, t, j]      x: loops,  i, t: strides,  j: elements side by side in B and in C
 
 An array of many axes of four elements cannot be read as a matrix without copying it. But any product of two such arrays
-is a nest of loops, one for each axis, around the product that lanes.py compiles for small matrices. A nest is `WIDTH` integers:
+is a nest of loops, one for each axis, around the product that lanes.py compiles for small matrices. A nest is `WIDTH`
+integers:
 
     numbers of A, B and C; count, and steps of A, B, C;  m, and rows of A, C;  k, column of A, row of B;  n;  bytes of
     an element;  whether to look;  where A begins;  loops, and for each its size and steps in A, B, C
