@@ -62,6 +62,6 @@ def array_of(values: Any, what: str) -> np.ndarray:
             objects = np.asarray(values, object)
             if any(isinstance(value, (bool, np.bool_)) for value in objects.flat):
                 return objects
-    except (ValueError, TypeError, OverflowError) as e:
+    except (ValueError, TypeError, OverflowError, RuntimeError) as e:
         raise SemiringError(f"{what} are not an array: {e}") from None
     return array

@@ -281,7 +281,7 @@ class Carried:
             raise SemiringError(f"{self.name} works on records {wanted}, not on {dtype_text(dtype)}; build them with "
                                 "S.array(…)")
         # Compared in native byte order: data from a file may have the other one.
-        native = dtype.newbyteorder("=")
+        native = dtype.newbyteorder("=") if dtype.kind in "biufcO" else dtype  # strings of any length have none
         if native in self.dtypes:
             self.working(native)
             return native

@@ -15,7 +15,7 @@ from .arithmetic import Arithmetic
 from .carried import Carried
 from .constants import cast_constant
 from .elements import full, sequence, show
-from .given import array_of, in_dtype, refuse_kinds, refuse_shapes
+from .given import array_of, in_dtype, refuse_kinds, refuse_outside, refuse_shapes
 
 SIGNS = {"add": "⊕", "mul": "⊗"}
 _UNCHECKED_BYTES = 1 << 26  # allocations of more bytes are checked against free memory
@@ -238,7 +238,10 @@ class Elementwise(Carried):
         if self.traced is None and not np.all(inside := S.contains(array)):
             bad = array[~np.asarray(inside)].flat[0] if array.ndim else array[()]
             raise SemiringError(f"{self.name}: {what} has {show(bad)}, which is not an element")
-        return in_dtype(self._algebra, array, S.dtype, what), S
+        array = in_dtype(self._algebra, array, S.dtype, what)
+        if self.traced is not None and not np.all(inside := S.contains(array)):
+            refuse_outside(self._algebra, array, np.asarray(inside, bool), what)
+        return array, S
 
     def _home(self, dtype: np.dtype) -> np.dtype:
         """The dtype of data, or the default one for plain Python numbers that became int64 or float64."""

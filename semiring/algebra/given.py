@@ -16,12 +16,14 @@ import numpy as np
 from semiring.errors import SemiringError
 
 from .constants import cast_constant, outside
-from .elements import full, kinds_of, sequence, show
+from .elements import full, is_nan, kinds_of, sequence, show
+from .masks import is_masked, unmasked
 from .vectors import convert
 
 if TYPE_CHECKING:
     from .semiring import Semiring
 
+MOST_AXES = 32  # of an array that NumPy broadcasts
 SHOWN = 60  # characters of an object that a message shows
 FLOAT_BITS = 1024  # of an integer that no float holds
 
@@ -35,14 +37,20 @@ def array_of(S: Semiring, x: Any, what: str) -> np.ndarray:
         If something is not a number, lists differ in length, or a record has other components.
     """
     if isinstance(x, (np.ndarray, np.generic)):
-        array = np.asarray(x)
+        array = unmasked(x, S, what) if is_masked(x) else np.asarray(x)
     elif S.traced is None:
         given = x if isinstance(x, list) else [x]
         array = sequence(given, np.dtype(object)).reshape(len(given) if x is given else ())
     else:
         array = _of_lists(S, x, what)
+    if array.ndim > MOST_AXES:
+        raise SemiringError(f"{S.name}: {what} has {array.ndim} axes, and NumPy computes with at most {MOST_AXES}")
+    if S.traced is None and array.dtype != object:
+        array = array.astype(object)
     if S.traced is not None and array.dtype == object:
         _refuse_strangers(S, array, what)
+    if S.traced is not None and (array.dtype.kind not in "biufcO" or array.dtype.char in "gG"):  # or long doubles
+        S.promoted(array.dtype)  # which says where the algebra lives
     if S.fields and not array.dtype.names:
         if S.lift is None or not S.lift.takes(array.dtype):
             raise SemiringError(f"{S.name}: {what} has numbers, and the elements are records of "
@@ -64,8 +72,6 @@ def in_dtype(S: Semiring, array: np.ndarray, dtype: np.dtype, what: str) -> np.n
         return array
     if have.names or dtype.names or dtype.kind == "O":
         return convert(array, dtype) if have.names else array.astype(dtype)
-    if have.kind not in "biufcO":
-        S.promoted(have)  # which says where the algebra lives
     exact = dtype.kind in "iub" and have.kind == "f"
     if exact or have.kind == "O" or (have.kind == "c" and dtype.kind != "c"):
         try:
@@ -81,6 +87,22 @@ def in_dtype(S: Semiring, array: np.ndarray, dtype: np.dtype, what: str) -> np.n
     if made.dtype.kind in "fc" and (lost := np.isfinite(array) & ~np.isfinite(made)).any():
         _refuse(S, array, lost, dtype, what)
     return made
+
+
+def refuse_outside(S: Semiring, array: np.ndarray, inside: np.ndarray, what: str) -> None:
+    """Refuse an array by the first of its numbers that is not an element.
+
+    Raises
+    ------
+    SemiringError
+        Always.
+    """
+    at = tuple(np.argwhere(~inside)[0].tolist())
+    place = f"{what}[{', '.join(map(str, at))}]" if at else what
+    if is_nan(array[(*at, None)])[0]:
+        raise SemiringError(f"{S.name}: {place} is NaN, which is not an element of any algebra; zero is {show(S.zero)}")
+    raise SemiringError(f"{S.name}: {place} is {show(array[at])}: it is outside the carrier of {S.name}, "
+                        f"{S.notation}{S.how_written}")
 
 
 def refuse_shapes(S: Semiring, x: np.ndarray, y: np.ndarray) -> None:
@@ -153,12 +175,18 @@ def _refuse_strangers(S: Semiring, array: np.ndarray, what: str) -> None:
         at = next(i for i in np.ndindex(array.shape) if type(array[i]) is kind)
         value = array[at]
         place = f"{what}[{', '.join(map(str, at))}]" if at else what
-        if value is None or isinstance(value, (str, bytes, dict, set, frozenset, list, tuple)):
+        if value is None or isinstance(value, (str, bytes, dict, set, frozenset, list, tuple, type)):
             raise SemiringError(f"{S.name}: {place} is {_short(value)}, which is not a number; zero is {show(S.zero)}")
         if isinstance(value, int):
             _refuse_large(S, array, what)
             continue
+        if getattr(value, "shape", ()):
+            raise SemiringError(f"{S.name}: {place} is of type {kind.__name__} and shape {value.shape}: the operations "
+                                f"are not defined for objects of type {kind.__name__} in an array; pass one element, "
+                                "or an array of elements")
+        inside = True
         try:
+            inside = isinstance(value, Number) or bool(do["carrier"](value))
             for op in ("raw_mul", "add"):
                 do[op](value, value)
             if not isinstance(value, Number):
@@ -168,6 +196,9 @@ def _refuse_strangers(S: Semiring, array: np.ndarray, what: str) -> None:
                                 f"type {kind.__name__}") from None
         except ArithmeticError:  # of this value alone
             continue
+        if not inside:
+            raise SemiringError(f"{S.name}: {place} is {_short(value)}: it is outside the carrier of {S.name}, "
+                                f"{S.notation}{S.how_written}")
 
 
 def _refuse_large(S: Semiring, array: np.ndarray, what: str) -> None:

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from semiring.algebra.by_name import algebra
+from semiring.algebra.masks import mask_of
 from semiring.errors import GraphError
 from semiring.graphs.columns import WeightColumns
 from semiring.graphs.combining import CLOSE_GAPS, scatter, zeros
 from semiring.graphs.edges import MANY_VERTICES
 from semiring.graphs.frames import has_labels, library_of, matrix_of
 from semiring.graphs.graph import Graph, as_graph
-from semiring.graphs.masks import mask_of
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import refuse_table
 from semiring.graphs.operators import as_array, in_order

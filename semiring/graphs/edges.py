@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from semiring.algebra.masks import is_masked
 from semiring.errors import GraphError
 
 from .columns import (
@@ -25,7 +26,6 @@ from .columns import (
 from .exports import entries_of
 from .foreign import as_array, as_scipy, is_foreign, unpadded
 from .frames import edge_columns, has_index, is_frame, is_square, library_of
-from .masks import is_masked
 from .names import as_names, check_names, is_hashable, is_integer, is_missing, near, refuse_table, span_text
 from .operators import Operators
 from .texts import clip_repr, quoted

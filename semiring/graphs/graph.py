@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from semiring.algebra.arguments import whole_number
 from semiring.algebra.elements import MINUS
+from semiring.algebra.masks import is_masked
 from semiring.algebra.tables import Cut, dtype_text, html_table
 from semiring.errors import GraphError
 
@@ -20,7 +21,6 @@ from .by_name import ByName
 from .columns import Unclear, WeightColumns
 from .edges import Columns, as_positions, bad_vertex, columns_of, is_iterable, numbered
 from .foreign import as_array, is_foreign
-from .masks import is_masked
 from .names import as_names
 from .texts import clip, clip_repr, count_text, plain_text, quoted, shown
 from .weights import as_weights, refuse_nan

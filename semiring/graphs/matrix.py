@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from semiring.algebra.by_name import algebra
+from semiring.algebra.masks import is_masked, unmasked
 from semiring.algebra.verbs import verb
 from semiring.errors import GraphError
 from semiring.graphs.axes import Names, selected
@@ -18,7 +19,6 @@ from semiring.graphs.exports import networkx_of, sparse_of
 from semiring.graphs.frames import has_labels, labelled, library_of
 from semiring.graphs.held import Array, Held, Place
 from semiring.graphs.holders import comes_by_entries, read_entries
-from semiring.graphs.masks import is_masked, unmasked
 from semiring.graphs.names import as_names, refuse_table
 from semiring.graphs.operators import Operators, as_array, in_order, refuse_other_algebra
 from semiring.graphs.vocabulary import Vocabulary

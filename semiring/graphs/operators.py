@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from semiring.algebra.arguments import whole_number
+from semiring.algebra.masks import is_masked, unmasked
 from semiring.algebra.tables import dtype_text
 from semiring.algebra.verbs import verb
 from semiring.errors import GraphError, SemiringError
@@ -18,7 +19,6 @@ from .foreign import is_foreign
 from .frames import has_labels
 from .held import Array, Compare, Held, arranged
 from .holders import together
-from .masks import is_masked, unmasked
 from .names import Named, alignment, as_names, refuse_table
 from .order import both, orders
 from .texts import clip_repr, infinities, with_infinities

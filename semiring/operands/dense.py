@@ -12,12 +12,12 @@ import numpy as np
 
 from semiring.algebra.carried import arithmetic_of
 from semiring.algebra.elements import full
+from semiring.algebra.masks import is_masked, unmasked
 from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.vectors import convert
 from semiring.algorithms import labels
 from semiring.errors import SemiringError
-from semiring.graphs.masks import is_masked, unmasked
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.operators import refuse_other_algebra
 from semiring.graphs.order import over_vertices
@@ -226,6 +226,8 @@ def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
 
 def read_nested(A: Any, S: Semiring, what: str) -> Dense:
     """Read nested lists, and whatever else NumPy can turn into an array."""
+    if isinstance(A, np.generic) and not S.is_object:
+        return read_array(np.asarray(A), S, what)
     try:
         array = S.array(A) if (S.is_record and not _of_numbers(A)) or S.is_object else np.asarray(A)
     except (ValueError, TypeError, OverflowError) as e:

@@ -11,12 +11,12 @@ import numpy as np
 from semiring.algebra.arguments import truth_value
 from semiring.algebra.arithmetic import Arithmetic
 from semiring.algebra.catalogue import boolean
+from semiring.algebra.masks import mask_of
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.columns import IF_CLEAR
 from semiring.graphs.foreign import as_scipy, is_sparse, kind_of
 from semiring.graphs.graph import Graph, graph_for
 from semiring.graphs.held_bits import Bits
-from semiring.graphs.masks import mask_of
 from semiring.graphs.matrix import Matrix
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.lowering.parts import chunks

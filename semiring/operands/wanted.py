@@ -13,12 +13,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from semiring.algebra.masks import is_masked
 from semiring.errors import SemiringError
 from semiring.graphs.edges import are_edges
 from semiring.graphs.foreign import as_array, as_scipy, is_foreign, is_sparse, unpadded
 from semiring.graphs.frames import is_frame, is_square, matrix_of
 from semiring.graphs.graph import graph_for
-from semiring.graphs.masks import is_masked
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import alignment, refuse_table
 from semiring.graphs.texts import clip_repr

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from semiring.errors import SemiringError
-from semiring.graphs.names import is_hashable
+from semiring.graphs.names import is_hashable, is_missing
 from semiring.graphs.texts import clip_repr, count_text, quoted
 
 Axis = Hashable
@@ -122,7 +122,7 @@ def _labels(given: Any, where: str) -> tuple[Axis, ...]:
                             "first, einsum('ij,jk->ik', A, B, S=…), or einsum(A, [0, 1], B, [1, 2], [0, 2], S=…)")
     made = tuple(DOTS if x is ... else x for x in given)
     for label in made:
-        if label is None or not is_hashable(label):
+        if is_missing(label) or not is_hashable(label):
             raise SemiringError(f"einsum cannot use {clip_repr(label)} as the name of an axis {where}: it must be a "
                                 "number, a string or a tuple of them")
     return made

@@ -48,6 +48,24 @@ inf, nan = np.inf, np.nan
     (sr.counting, 1, 10**19, "y is 10000000000000000000, which the dtype int64"),
     (sr.min_plus, np.ones(1, "f4"), 1e300, r"y is 1e\+300, which the dtype float32"),
     (sr.boolean, np.array([True]), 2, "y is 2, which the dtype bool"),
+    (sr.min_plus, nan, 1.0, "x is NaN, which is not an element of any algebra; zero is ∞"),
+    (sr.min_plus, 1.0, [[0.0], [nan]], r"y\[1, 0\] is NaN"), (sr.plus_times, [nan + 1j], 1.0, r"x\[0\] is NaN"),
+    (sr.shortest_hops, (1.0, 2), [(1.0, nan)], r"y\[0\] is NaN"),
+    (sr.viterbi, [0.5, 3.0], 0.5, r"x\[1\] is 3: it is outside the carrier of viterbi, \(\[0, 1\]"),
+    (sr.counting, -1, 3, "x is -1: it is outside the carrier"),
+    (sr.boolean, object(), True, "outside the carrier of boolean"), (sr.boolean, len, True, "outside the carrier"),
+    (sr.boolean, True, object(), "outside the carrier of boolean"),
+    (sr.boolean, 2.5, True, "x is 2.5: it is outside the carrier"), (sr.gf2, 10**30, 1, "outside the carrier"),
+    (sr.min_plus, float, 1.0, "x is <class 'float'>, which is not a number"),
+    (sr.min_plus, 1.0, np.zeros(2, [("a", "f8")]), "min-plus cannot live in void64"),
+    (sr.shortest_hops, (1.0, 2), np.zeros(2, [("cost", "U3"), ("hops", "f8")]), "the field 'cost' cannot be"),
+    (sr.shortest_hops, (1.0, 2), np.zeros(2, [("cost", "f8", 2), ("hops", "f8")]), "works on records .* not on"),
+    (sr.min_plus, np.array(["a"], np.dtypes.StringDType()), 1.0, "min-plus cannot live in StringDType"),
+    (sr.plus_times, 1.0, np.array([1j], np.clongdouble), "plus-times cannot live in c"),
+    (sr.min_plus, 1.0, np.array([1], np.longdouble), "min-plus cannot live in"),
+    (sr.plus_times, scipy.sparse.eye(3).tocsr(), 1.0, r"x is of type csr_matrix and shape \(3, 3\)"),
+    (sr.regex, sr.letter("a"), np.array(["a"], np.dtypes.StringDType()), "y has .*a.*, which is not an element"),
+    (sr.min_plus, np.zeros([1] * 40), 1.0, "x has 40 axes"),
 ])
 @pytest.mark.parametrize("op", ["add", "mul"])
 def test_refused(S: sr.Semiring, x: Any, y: Any, said: str, op: str) -> None:
@@ -65,6 +83,19 @@ def test_objects_that_python_does_not_combine() -> None:
         S.mul(None, Decimal(1))
     with pytest.raises(sr.SemiringError, match="not defined for all these objects together"):
         sr.log.sum([10**400, 1])
+
+
+def test_masked_elements_are_zero() -> None:
+    """Whatever lies below the mask."""
+    x = np.ma.array([1.0, nan, 3.0], mask=[False, True, False])
+    assert sr.min_plus.add(x, 2.0).tolist() == [1, 2, 2] and sr.min_plus.mul(2.0, x).tolist() == [3, inf, 5]
+    assert sr.min_plus.mul(np.array([1, 2], "i1"), np.ma.array([3, 4], "i1", mask=[True, False])).tolist() == [127, 6]
+    assert sr.max_min.star(x).tolist() == [inf] * 3
+    assert sr.why.add(np.ma.array([frozenset(), None], mask=[False, True]), [frozenset()] * 2).tolist() == [
+        frozenset()] * 2
+    assert sr.min_plus.prod([1.0, 2.0], initial=np.ma.array(5.0, mask=True)) == inf
+    pairs = np.ma.array([(1.0, 1.0), (2.0, 2.0)], sr.shortest_hops.element_dtype, mask=[True, False])
+    assert sr.shortest_hops.add(pairs, (3.0, 3.0)).tolist() == [(3.0, 3.0), (2.0, 2.0)]
 
 
 def test_numbers_keep_their_meaning_in_the_dtype_of_x() -> None:

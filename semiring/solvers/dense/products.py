@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from semiring.algebra.elements import full
+from semiring.algebra.masks import is_masked
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import SemiringError
-from semiring.graphs.masks import is_masked
 from semiring.kernels.blocks.bits import check_writable
 from semiring.kernels.build import affordable, code_of, few_repay, stacks_repay
 from semiring.kernels.build import kernel as build_kernel

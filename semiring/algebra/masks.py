@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from semiring.algebra.elements import choose, full
 from semiring.errors import SemiringError
 
+from .elements import choose, full
+
 if TYPE_CHECKING:
-    from semiring.algebra.semiring import Semiring
+    from .semiring import Semiring
 
 
 def is_masked(A: Any) -> TypeGuard[np.ma.MaskedArray]:
