@@ -48,14 +48,3 @@ def scatter(flat: np.ndarray, keys: NDArray[np.int64], values: np.ndarray, add: 
         keys, values = keys[first], values[first]
         flat[keys] = values
         same = keys[1:] == keys[:-1]
-
-
-def in_pairs(elements: np.ndarray, S: Semiring, add: Callable[[Any, Any], Any]) -> Any:
-    """The ⊕ of the rows of an array, neighbours pairwise; zero if there are none."""
-    if not len(elements):
-        elements = np.empty((1, *elements.shape[1:]), elements.dtype)
-        elements.fill(S.zero_in(elements.dtype))
-    while len(elements) > 1:
-        half = len(elements) // 2 * 2
-        elements = np.concatenate([np.asarray(add(elements[0:half:2], elements[1:half:2])), elements[half:]])
-    return elements[0]

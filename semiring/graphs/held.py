@@ -21,7 +21,6 @@ from semiring.errors import GraphError, LawError
 from semiring.kernels.blocks.rows import Rows
 from semiring.machine.memory import require
 
-from .combining import in_pairs
 from .exports import is_absent
 
 if TYPE_CHECKING:
@@ -161,10 +160,6 @@ class Held:
         places = np.arange(self.shape[0])
         return self.at(places, places)
 
-    def sum(self, axis: int | None, T: Arithmetic) -> Any:
-        """The ⊕ of all elements, or those of each column (0) or row (1)."""
-        raise NotImplementedError
-
     def kron(self, other: Any, T: Arithmetic) -> Held:
         """The Kronecker product."""
         raise NotImplementedError
@@ -238,10 +233,6 @@ class Array(Held):
 
     def compared(self, other: Array, equal: Compare) -> NDArray[np.bool_]:
         return equal(self.array, other.array)
-
-    def sum(self, axis: int | None, T: Arithmetic) -> Any:
-        array = self.array if axis != 1 else self.array.T
-        return in_pairs(array.reshape(-1) if axis is None else array, self.S, T.add)
 
     def kron(self, other: Array, T: Arithmetic) -> Array:
         (m, n), (p, q) = self.shape, other.shape

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
-from semiring.kernels.cpu.bits.words import along, write
+from semiring.kernels.cpu.bits.words import write
 
 from .exports import is_absent
 from .held import Array, Compare, Held, Place, to_write
@@ -109,9 +109,6 @@ class Bits(Held):
 
     def same(self, other: Bits, equal: Compare) -> bool:
         return bool(self.matrix == other.matrix)
-
-    def sum(self, axis: int | None, T: Arithmetic) -> Any:
-        return along(self.matrix, axis)
 
     def kron(self, other: Bits, T: Arithmetic) -> Bits:
         return Bits.of(self._entries().kron(other._entries(), T))

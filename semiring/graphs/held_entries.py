@@ -13,7 +13,7 @@ from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.machine.memory import require
 
-from .combining import scatter, zeros
+from .combining import zeros
 from .exports import is_absent
 from .held import EVERY, Compare, Held, Place, refuse_unless, to_write
 
@@ -190,13 +190,6 @@ class Entries(Held):
 
     def same(self, other: Entries, equal: Compare) -> bool:
         return np.array_equal(self._keys(), other._keys()) and bool(equal(self.values, other.values).all())
-
-    def sum(self, axis: int | None, T: Arithmetic) -> Any:
-        refuse_unless(self.S, "is neutral for ⊕")
-        total = zeros(self.S, 1, self.dtype, 1 if axis is None else self.shape[1 - axis])[0]
-        places = np.zeros(len(self.values), np.int64) if axis is None else self.places()[1 - axis]
-        scatter(total, places, self.values, T.add)
-        return total[0] if axis is None else total
 
     def kron(self, other: Entries, T: Arithmetic) -> Entries:
         refuse_unless(self.S, "absorbs")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.graphs.combining import in_pairs, scatter, zeros
+from semiring.graphs.combining import scatter, zeros
 from semiring.kernels.numpy.structure import stable_order
 
 
@@ -36,11 +36,3 @@ def test_a_matrix_of_no_edges(S, dtype, n):
     found = zeros(S, n, np.dtype(dtype))
     assert found.shape == (n, n) and found.dtype == dtype
     assert all(x == S.zero_in(np.dtype(dtype)) for x in found.flat)
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 5, 8])
-def test_rows_of_an_array_combine_in_their_order(n):
-    letters = np.array([[x, x.upper()] for x in "abcdefgh"[:n]], object).reshape(n, 2)
-    S = sr.why
-    found = in_pairs(letters, S, lambda x, y: x + y) if n else in_pairs(letters, S, S.over(object).add)
-    assert found.tolist() == (["abcdefgh"[:n], "ABCDEFGH"[:n]] if n else [S.zero, S.zero])

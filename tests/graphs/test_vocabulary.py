@@ -166,6 +166,20 @@ ROADS = sr.Matrix(np.array([[INF, 3.0], [1.0, 7.0], [0.0, INF]]), sr.min_plus, [
                   columns=["mill", "shop"])
 
 
+@pytest.mark.parametrize("kind", ["dense", "sparse", "packed"])
+def test_axes_of_a_sum_are_named_as_in_numpy(kind: str) -> None:
+    """Whichever way the elements are kept."""
+    M = sr.Matrix(np.array([[False, True, False], [False, True, True]]), sr.boolean).hold(kind)
+    columns, rows = [False, True, True], [True, True]
+    for axis, wanted in ((0, columns), (-2, columns), ((0,), columns), (np.int64(0), columns), (1, rows), (-1, rows),
+                         ((-1,), rows), (None, True), ((0, 1), True), ((-1, 0), True), ((), M.to_numpy().tolist())):
+        for found in (M.sum(axis), np.sum(M, axis=axis), M.semiring.sum(M, axis)):
+            assert type(found) in (np.ndarray, np.bool_) and found.tolist() == wanted
+    for axis in (2, -3, "rows", True, 1.0, (0, 0), (0, -2)):
+        with refused("axis", sr.SemiringError):
+            M.sum(axis)
+
+
 def test_selected_and_mapped_weights() -> None:
     assert list(ROADS.select(lambda w: w < 5).edges()) == [("ayr", "shop", 3.0), ("bute", "mill", 1.0),
                                                            ("coll", "mill", 0.0)]
