@@ -163,6 +163,20 @@ def check_neutral(S: Semiring, A: Any) -> None:
         raise SemiringError(f"{S.name}: zero or one is outside the declared carrier; widen carrier=")
 
 
+def refuse_sums(S: Semiring) -> None:
+    """Refuse an algebra over which sums cannot begin with zero, as those of a product do.
+
+    Raises
+    ------
+    LawError
+        For a bare product whose zero is not neutral for ⊕.
+    """
+    if not S.has_neutral_zero:
+        broken = [v for v in S._law_report.axioms if v.law is laws.NEUTRAL]
+        raise LawError(f"{S.name}: {broken[0]}, so the sums of a product cannot begin with zero: declare the neutral "
+                       "element of ⊕ as zero=", failures=broken)
+
+
 def refuse(S: Semiring, report: laws.LawReport) -> None:
     """Refuse operations that are not a semiring, unless the algebra has products only."""
     if not report.failures or S.product_only:

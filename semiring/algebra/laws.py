@@ -83,11 +83,12 @@ def _inside(S: Arithmetic, result: Any) -> tuple[Any, Any]:
     return result, choose(~is_nan(result) & S.contains(result), result, full(result, S.zero))
 
 
+NEUTRAL = Law("0 is neutral for ⊕", "0 ⊕ a = a", 1, lambda S, a: (S.add(full(a, S.zero), a), a))
 AXIOMS = (
     Law("⊕ is associative", "(a ⊕ b) ⊕ c = a ⊕ (b ⊕ c)", 3,
         lambda S, a, b, c: (S.add(S.add(a, b), c), S.add(a, S.add(b, c)))),
     Law("⊕ is commutative", "a ⊕ b = b ⊕ a", 2, lambda S, a, b: (S.add(a, b), S.add(b, a))),
-    Law("0 is neutral for ⊕", "0 ⊕ a = a", 1, lambda S, a: (S.add(full(a, S.zero), a), a)),
+    NEUTRAL,
     Law("⊗ is associative", "(a ⊗ b) ⊗ c = a ⊗ (b ⊗ c)", 3,
         lambda S, a, b, c: (S.mul(S.mul(a, b), c), S.mul(a, S.mul(b, c)))),
     Law("1 is neutral on the left", "1 ⊗ a = a", 1, lambda S, a: (S.mul(full(a, S.one), a), a)),

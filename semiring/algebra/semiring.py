@@ -74,8 +74,8 @@ class Semiring(Reductions):
         the flag is set if it follows from the expressions, or holds on enough random elements other than 0 and 1.
         Otherwise it is unproven, and the general method is used.
     product_only : bool
-        Accept operations that are not a semiring; only `matmul` takes such an algebra. Its zero absorbs only if ⊗
-        does so by itself.
+        Accept operations that are not a semiring; only `matmul` takes such an algebra, if its zero is neutral for ⊕.
+        Its zero absorbs only if ⊗ does so by itself.
     description : str
         What the closure computes.
 
@@ -361,6 +361,11 @@ class Semiring(Reductions):
     def absorbs(self) -> bool:
         """Whether 0 ⊗ a = a ⊗ 0 = 0; in a bare product this may not hold."""
         return all(v.holds for v in self._law_report.axioms if "absorbs" in v.law.name)
+
+    @property
+    def has_neutral_zero(self) -> bool:
+        """Whether 0 ⊕ a = a, so that a sum may begin with zero; in a bare product this may not hold."""
+        return all(v.holds for v in self._law_report.axioms if v.law is laws.NEUTRAL)
 
     # Tables and drawings
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.by_name import algebra
+from semiring.algebra.dtypes import refuse_sums
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import SemiringError
@@ -88,6 +89,7 @@ def chain(
     if (not given and not _is_stack(matrices)) or isinstance(matrices, (str, bytes)):
         raise SemiringError(f"chain needs a sequence of matrices, and got {clip_repr(matrices)}")
     S = own_algebra("chain", given or (matrices,)) if S is None else algebra(S)
+    refuse_sums(S)
     if len(given) < 2:
         return _alone(operand(given[0], S, "matrices[0]"), asked) if given else _identity(matrices, S)
     if isinstance(matrices, np.ndarray) and matrices.ndim > 2 and matrices.shape[-1] == matrices.shape[-2]:
@@ -147,6 +149,7 @@ def _on_gpu(matrices: Any, S: Semiring | str | None, asked: Options) -> Any:
     from semiring.solvers.dense.sequences import product_of
 
     S = own_algebra("chain", (matrices,)) if S is None else algebra(S)
+    refuse_sums(S)
     A = operand(matrices, S, "matrices")
     assert isinstance(A, Dense)
     return A.wrap(product_of(A, asked.check))

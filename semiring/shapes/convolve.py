@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from semiring.algebra.by_name import algebra
+from semiring.algebra.dtypes import refuse_sums
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
@@ -135,6 +136,7 @@ class Convolution:
         if not isinstance(mode, str) or mode not in MODES:
             raise SemiringError(f"mode must be 'full', 'same' or 'valid', and is {clip_repr(mode)}")
         S = own_algebra("convolve", (a, b)) if S is None else algebra(S)
+        refuse_sums(S)
         self.S, self._given = S, [_array(x, S, what) for x, what in ((a, "a"), (b, "b"))]
         same_dtype(*self._given)
         self._order = order(self._given[0].shape, self._given[1].shape, mode, axes)

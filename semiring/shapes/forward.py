@@ -10,6 +10,7 @@ import numpy as np
 
 from semiring.algebra.arguments import truth_value
 from semiring.algebra.by_name import algebra
+from semiring.algebra.dtypes import refuse_sums
 from semiring.algebra.elements import full
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.scans import steps_of, walk
@@ -119,6 +120,7 @@ def forward(
     given = (x, stack, *([] if emissions is None else [emissions]))
     S = own_algebra("forward", given) if S is None else algebra(S)
     reverse, argmax = truth_value(reverse, "reverse"), truth_value(argmax, "argmax")
+    refuse_sums(S)
     if argmax and not S.selective:
         raise LawError(f"argmax needs a selective ⊕ (one whose result is always one of its operands); in {S.name} "
                        f"{S._law_report.flags['selective']}")

@@ -11,6 +11,7 @@ import numpy as np
 
 from semiring.algebra.by_name import algebra
 from semiring.algebra.constants import cast_constant
+from semiring.algebra.dtypes import refuse_sums
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.dataarrays import is_dataarray
@@ -35,7 +36,9 @@ STORED = ("sparse", "packed")  # kinds of operands without an array
 
 def algebra_of(given: Sequence[Any], S: Any) -> Semiring:
     """The algebra that was passed, or that of an operand."""
-    return own_algebra("einsum", given) if S is None else algebra(S)
+    found = own_algebra("einsum", given) if S is None else algebra(S)
+    refuse_sums(found)
+    return found
 
 
 class Operands:

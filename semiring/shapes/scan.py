@@ -10,6 +10,7 @@ import numpy as np
 
 from semiring.algebra.arguments import truth_value
 from semiring.algebra.by_name import algebra
+from semiring.algebra.dtypes import refuse_sums
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import SemiringError
@@ -80,6 +81,7 @@ def scan(
     array([4., 1., 2.])
     """
     S = own_algebra("scan", (stack,)) if S is None else algebra(S)
+    refuse_sums(S)
     A = read_array(stack, S, "stack", "scan")
     X = None if initial is None else read_array(initial, S, "initial", "scan")
     return Asked(partial(_offer, A, X, axis_of(A.shape, axis), truth_value(reverse, "reverse")))

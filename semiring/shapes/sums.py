@@ -22,7 +22,7 @@ from semiring.algebra.elements import full, is_nan, sequence
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import LawError, SemiringError
-from semiring.graphs.held import Array
+from semiring.graphs.held import Array, refuse_unless
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.operators import refuse_other_algebra
 from semiring.graphs.texts import clip_repr
@@ -293,6 +293,8 @@ def _of_entries(given: Sparse, fold: Fold, axes: tuple[int, ...]) -> np.ndarray:
     if fold.op == "mul" and not S.absorbs:
         raise LawError(f"{S.name}: ⊗ does not absorb zero, so a product of entries needs all of them: pass a dense "
                        "array")
+    if fold.op == "add":
+        refuse_unless(S, "is neutral for ⊕")
     _ = given.facts
     rows = given.T.rows if axes == (0,) else given.rows
     offsets, terms = rows.offsets, rows.width

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.dtypes import refuse_sums
 from semiring.algebra.lexicographic import in_order
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
@@ -298,6 +299,7 @@ def algebra_for(verb: str, given: Sequence[Any], S: Semiring | str | None) -> Se
         S = own_algebra(verb, given) if S is None else in_order(S)
     if S.product_only and verb != "matmul" and not (S.stages and verb == "paths"):
         refuse_closures(S)
+    refuse_sums(S)
     return S
 
 

@@ -153,3 +153,25 @@ def test_records_with_infinities_are_refused_with_what_helps() -> None:
     with pytest.raises(sr.LawError, match=r"leaves the carrier.* exclude infinities, for example by carrier="):
         sr.Semiring("expectation", fields={"p": "f8", "v": "f8"}, zero=(0, 0), one=(1, 0),
                     add=lambda x, y: (x.p + y.p, x.v + y.v), mul=lambda x, y: (x.p * y.p, x.p * y.v + y.p * x.v))
+
+
+@pytest.mark.parametrize("mul", [np.multiply, lambda a, b: abs(a - b)], ids=["zero absorbs", "zero does not absorb"])
+def test_sums_cannot_begin_with_a_zero_that_is_not_neutral(mul: Callable[..., Any]) -> None:
+    """Whether a product begins with zero or with its first term depends on size, layout and mask: all are refused."""
+    S = sr.Semiring("least", add=np.minimum, mul=mul, zero=0.0, product_only=True, carrier=lambda a: a >= 0)
+    assert not S.has_neutral_zero and sr.min_plus.has_neutral_zero and sr.plus_min.has_neutral_zero
+    A, large, stack = np.array([[0.0, 3.0], [4.0, 5.0]]), np.ones((70, 70)), np.ones((3, 2, 2))
+    sparse, mask = sp.csr_array(A), np.array([[True, False], [False, True]])
+    for asked in (
+        lambda: sr.matmul(A, A, S), lambda: sr.matmul(large, large, S), lambda: sr.matmul(stack, stack, S),
+        lambda: sr.matmul(A, A[0], S), lambda: sr.matmul(A, A, S, accumulate=A), lambda: sr.matmul(sparse, A, S),
+        lambda: sr.matmul(sparse, sparse, S), lambda: sr.matmul(A, A, S, mask=mask), lambda: sr.plan("matmul", A, A, S),
+        lambda: sr.matmul(A, A, S, argmax=True), lambda: sr.Matrix(A, S) @ sr.Matrix(A, S),
+        lambda: sr.einsum("ij,jk->ik", A, A, S=S), lambda: sr.scan(stack, S), lambda: sr.chain([A, A, A], S),
+        lambda: sr.chain(stack, S), lambda: sr.forward(A[0], stack, S), lambda: sr.convolve(A[0], A[1], S),
+    ):
+        with pytest.raises(sr.LawError, match=r"^least: 0 is not neutral for ⊕\. .* declare the neutral element of ⊕"):
+            asked()
+    with pytest.raises(sr.LawError, match=r"0 is not neutral for ⊕.* sparse storage"):
+        S.sum(sparse, 0)
+    assert S.sum(A, 0).tolist() == [0.0, 3.0] and S.mul(3.0, 4.0) == mul(3.0, 4.0)

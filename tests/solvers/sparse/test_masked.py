@@ -483,8 +483,8 @@ def test_options_that_exclude_each_other() -> None:
     with pytest.raises(sr.SemiringError, match=r"B\[1, 1\] is NaN"):
         sr.matmul(A, np.array([[1, 1, 1], [1, np.nan, 1], [1, 1, 1]]), sr.min_plus, mask=M)
     with pytest.raises(sr.LawError, match="sparse storage"):
-        sr.matmul(a, a, sr.Semiring("odd", add=np.maximum, mul=lambda a, b: a + b + 1.0, zero=0.0, product_only=True),
-                  mask=M)
+        sr.matmul(a, a, sr.Semiring("odd", add=np.maximum, mul=lambda a, b: a + b + 1.0, zero=0.0, product_only=True,
+                                   carrier=lambda a: a >= 0), mask=M)
 
 
 @pytest.mark.parametrize("method", [DOTS, SELECT])
