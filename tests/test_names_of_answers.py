@@ -163,3 +163,36 @@ def test_an_array_type_of_another_library_stays(right: str, monkeypatch: pytest.
     owner, product = sr.matmul(Exported(chain(3)), MAKE[right](3), sr.min_plus)
     assert owner is library
     np.testing.assert_array_equal(product, sr.matmul(chain(3), chain(3), sr.min_plus))
+
+
+def in_some_order(rng: np.random.Generator, A: np.ndarray, kind: str, prepared: bool) -> Any:
+    """A Boolean matrix whose vertices stand in a random order, kept in one way, and perhaps prepared."""
+    order = rng.permutation(len(A))
+    M = sr.Matrix(A[np.ix_(order, order)], sr.boolean, ["abcd"[i] for i in order]).hold(kind)
+    return sr.prepare(M) if prepared else M
+
+
+@pytest.mark.parametrize("prepared", [(False, False, False), (True, False, False), (False, True, True), (True,) * 3])
+@pytest.mark.parametrize("kinds", [
+    ("packed", "dense", "sparse"), ("dense", "packed", "packed"), ("sparse", "packed", "dense"), ("packed",) * 3,
+    ("dense", "dense", "packed"), ("sparse", "dense", "packed"),
+])
+def test_packed_matrices_are_matched_by_name(kinds: tuple[str, ...], prepared: tuple[bool, ...]) -> None:
+    """Whichever verb, and whether a matrix was prepared: vertices of packed bits have names, too."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        a, b, c = (rng.random((4, 4)) < 0.4 for _ in range(3))
+        given = zip((a, b, c), kinds, prepared, strict=True)
+        A, B, C = (in_some_order(rng, x, kind, ready) for x, kind, ready in given)
+        product, star = sr.matmul(a, b, sr.boolean), sr.closure(a, sr.boolean)
+        solution = sr.matmul(star, b, sr.boolean)
+        for found, wanted in (
+            (sr.matmul(A, B), product), (sr.matmul(A, B, mask=C), product & c), (sr.closure(A), star),
+            (sr.matmul(A, B, mask=C, complement=True), product & ~c), (sr.solve(A, B), solution),
+            (sr.factor(A).solve(B), solution), (sr.factor(A).closure(), star), (sr.power(A, sr.boolean, 1), a),
+            (sr.einsum("ij,jk->ik", A, B), product), (sr.einsum("ij,ij->ij", A, B), a & b),
+            (sr.chain([A, B, C]), sr.matmul(product, c, sr.boolean)),
+        ):
+            made = found if isinstance(found, sr.Matrix) else sr.Matrix(found, sr.boolean)
+            assert {(x, y) for x, y, _ in made.edges()} == {("abcd"[i], "abcd"[j]) for i, j in np.argwhere(wanted)}
+        assert sr.reach(A).names is not None and sorted(x for part in sr.components(A) for x in part) == list("abcd")

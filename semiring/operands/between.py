@@ -20,6 +20,8 @@ from semiring.graphs.ufuncs import places_of_labels
 from .dense import Dense, carried_by, dtype_of_answers
 from .held import of_held
 from .operand import Operand
+from .pack import before_preparing
+from .packed import Packed
 from .read import is_of_edges
 
 Names = list[Any] | None
@@ -43,6 +45,8 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
         over = next((x.semiring for x in given if isinstance(x, Matrix)), None) if S is None else algebra(S)
         if over is not None:
             given = tuple(Matrix(x, over) if is_dataarray(x) and x.ndim == 2 else x for x in given)
+    if any((isinstance(x, Packed) and x.of_graph) or (isinstance(x, Matrix) and x.holder == "packed") for x in given):
+        given = tuple(before_preparing(x) if isinstance(x, Operand) and x.of_graph else x for x in given)
     if not any(isinstance(x, Matrix) and (not x.is_over_vertices or x.holder == "packed") for x in given):
         return given
     S = next(x.semiring for x in given if isinstance(x, Matrix)) if S is None else algebra(S)

@@ -31,8 +31,9 @@ def as_dense(given: Operand) -> Dense:
     if isinstance(given, DeviceSparse):
         return as_dense(on_device(as_dense(on_host(given))))
     assert isinstance(given, Packed)
-    kind = Device if given.on_gpu else Dense
-    return kind(given.matrix.to_dense(), given.S, given.what)
+    if given.on_gpu:
+        return Device(given.matrix.to_dense(), given.S, given.what)
+    return Dense(given.matrix.to_dense(), given.S, given.what, given.wrap, given.names)
 
 
 def as_sparse(given: Operand) -> Sparse:

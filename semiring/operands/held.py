@@ -21,7 +21,7 @@ from .sparse import Sparse
 
 
 class Like:
-    """Makes a `Matrix` of an answer, with the names of another one.
+    """Makes a `Matrix` of an answer and names, over the algebra of another one.
 
     Parameters
     ----------
@@ -30,9 +30,6 @@ class Like:
 
     def __init__(self, M: Matrix):
         self.M = M
-
-    def __call__(self, found: Any) -> Any:
-        return self.named(found, self.M.names)
 
     def named(self, found: Any, names: list[Any] | None) -> Any:
         """A matrix over vertices of these names; anything else unchanged."""
@@ -53,11 +50,11 @@ def read_held(A: Matrix, S: Semiring, what: str) -> Operand:
     refuse_other_algebra(A, S, what)
     A = over_vertices(A, what)
     given, like = of_held(A._held, S, what), Like(A)
-    given.names = A.names
+    given.names, given.of_graph = A.names, True
     if isinstance(given, Sparse):
-        given.of_graph, given.by_rows = True, like.named
-    else:
-        given.answers = like
+        given.by_rows = like.named
+    elif isinstance(given, Packed):
+        given.named = like.named
     return given.of_library(A.library)
 
 

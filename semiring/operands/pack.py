@@ -88,6 +88,11 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     return matrix
 
 
+def holds(A: Any, matrix: PackedMatrix) -> bool:
+    """Whether the bits of a matrix are the caller's own, and must not be overwritten."""
+    return matrix is A or (isinstance(A, Matrix) and isinstance(A._held, Bits) and A._held.matrix is matrix)
+
+
 def pack_named(A: Any) -> tuple[PackedMatrix, Sequence[Any] | None]:
     """Pack a matrix or a graph, and return it with the names of its vertices."""
     A = before_preparing(A)
@@ -102,7 +107,7 @@ def before_preparing(A: Any) -> Any:
     if not isinstance(A, Operand):
         return A
     if isinstance(A, Packed):
-        return A.matrix
+        return A.wrap(A.matrix)
     given = on_host(A)
     if not isinstance(given, Sparse):
         array = as_dense(given).array

@@ -31,9 +31,12 @@ class Packed(Operand):
     matrix : PackedMatrix
     mine : bool
         Whether the library owns it, so that it may be overwritten.
+    named : callable or None
+        Makes a `Matrix` of an answer and the names of the vertices; None for a matrix without names.
     """
 
     kind = "packed"
+    named: Callable[[Any, Sequence[Any] | None], Any] | None = None
 
     def __init__(
         self, matrix: PackedMatrix, S: Semiring, what: str = "A", *, mine: bool = False,
@@ -99,12 +102,19 @@ class Packed(Operand):
         return self.matrix.get()
 
     def wrap(self, answer: Any) -> Any:
-        """An answer where the operand came from."""
+        """An answer where the operand came from, with the names of the vertices."""
+        if self.of_graph and self.named is not None:
+            return self.named(answer, self.names)
         return answer if self.answers is None else self.answers(answer)
+
+    def part(self, vertices: np.ndarray) -> Packed:
+        """The rows and columns of some vertices, in the order of these."""
+        matrix = self.matrix[vertices][:, vertices]
+        return self.changed(matrix=matrix, shape=matrix.shape, mine=True, names=self._names_of(vertices))
 
     def eye(self) -> Packed:
         """The identity of the same shape, where the matrix is."""
-        return Packed(type(self.matrix).identity(self.shape[0]), self.S, self.what, mine=True, answers=self.answers)
+        return self.changed(matrix=type(self.matrix).identity(self.shape[0]), mine=True)
 
 
 class Sent(Packed):
@@ -115,7 +125,7 @@ class Sent(Packed):
     def __init__(self, given: Packed):
         vars(self).update({name: value for name, value in vars(given).items() if name not in ("matrix", "on_gpu")})
         self.host, self.hosts_own, self.mine = given.matrix, given.mine, True
-        self.answers = lambda work: given.wrap(work.get())
+        self.named, self.answers = None, lambda work: given.wrap(work.get())
 
     @cached_property
     def matrix(self) -> PackedMatrix:  # type: ignore[override]

@@ -221,7 +221,10 @@ def read_mask(mask: Mask, on_gpu: bool = False) -> Wanted:
     if isinstance(given, Operand):
         return _prepared(given, complement)
     if isinstance(given, Matrix):
-        if given.holder != "dense":
+        if given.holder == "packed":
+            bits = given._held.matrix  # type: ignore[attr-defined]
+            return Wanted(bits, given.shape, complement, given.row_names, given.column_names)
+        if given.holder == "sparse":
             held = given._held.rows()
             return Wanted((held.offsets, held.columns), given.shape, complement, given.row_names, given.column_names)
         stored = ~np.asarray(given.semiring.over(given.dtype).is_zero(given.array), bool)
@@ -249,7 +252,7 @@ def _prepared(given: Operand, complement: bool) -> Wanted:
         rows = given.rows  # type: ignore[attr-defined]
         return Wanted((rows.offsets, rows.columns), given.shape, complement, given.names, given.names)
     if given.kind == "packed":
-        return Wanted(given.matrix, given.shape, complement)  # type: ignore[attr-defined]
+        return Wanted(given.matrix, given.shape, complement, given.names, given.names)  # type: ignore[attr-defined]
     stored = ~np.asarray(given.S.over(given.dtype).is_zero(given.elements), bool)
     return Wanted(stored, given.shape, complement, given.names, given.names)
 

@@ -20,7 +20,7 @@ from semiring.graphs.texts import clip, clip_repr, shown
 from semiring.kernels.blocks.bits import WORD
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.devices import is_on_gpu
-from semiring.operands.pack import before_preparing, is_matrix, pack_named
+from semiring.operands.pack import before_preparing, holds, is_matrix, pack_named
 from semiring.solvers.sparse.traversals import A_ROW_A_COMPONENT
 from semiring.solvers.task import Task, compute, options
 
@@ -346,7 +346,7 @@ def reach(A: Any) -> Reachability:
         return _of_entries(A, None)
     matrix, names = pack_named(A)
     check_square(matrix)
-    return Reachability(transitive_closure(matrix, overwrite=matrix is not A), names)
+    return Reachability(transitive_closure(matrix, overwrite=not holds(A, matrix)), names)
 
 
 def _of_entries(A: Any, names: Sequence[Hashable] | None) -> Reachability:

@@ -209,3 +209,18 @@ def test_a_notebook_shows_how_much_vertices_reach():
     assert '<th scope="row">&lt;a&gt;</th><td>2</td><td>0</td>' in page
     assert '<th scope="row">c</th><td>0</td><td>2</td>' in page
     assert sr.reach([(i, i + 1) for i in range(20)])._repr_html_().count("<tr>") == 12
+
+
+@pytest.mark.parametrize("ready", [lambda M: M, sr.prepare], ids=["as it is", "prepared"])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "packed"])
+def test_no_question_changes_the_matrix(kind: str, ready: Any) -> None:
+    """Also where its bits are those that are computed with."""
+    A = np.array([[False, True, True], [False, False, True], [False, False, False]])
+    M = sr.Matrix(A.copy(), sr.boolean, ["x", "y", "z"]).hold(kind)
+    given_matrix = ready(M)
+    for asked in (sr.reach, sr.closure, sr.components, sr.condensation, sr.transitive_reduction, sr.topological_order,
+                  sr.find_cycle, sr.bridges, sr.pack, lambda x: sr.closure(x, reflexive=False),
+                  lambda x: sr.closure(x, packed=True), lambda x: sr.matmul(x, x)):
+        asked(given_matrix)
+        assert np.array_equal(M.to_numpy(), A)
+    assert sr.reach(given_matrix).names == ["x", "y", "z"]

@@ -29,7 +29,7 @@ from semiring.kernels.numpy import logsum
 from semiring.kernels.numpy.dense import operations
 from semiring.kernels.wrappers.paced import UNCUT_TERMS, paced
 from semiring.machine.threads import cpu_place
-from semiring.operands.align import same_dtype
+from semiring.operands.align import same_dtype, same_vertices
 from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.examine import stacked
@@ -357,7 +357,16 @@ def _multiply_packed(task: Task, low: Lowering, operands: list[Packed], plan: Pl
     there = any(given.on_gpu for given in task.given) if out is None else out.device != "cpu"
     result = result.to_device("gpu" if there else "cpu")
     if out is None:
-        return task.given[0].wrap(result) if isinstance(task.given[0], Packed) else result
+        return bits_of(task, result)
     check_writable(out)
     out.words[:, : out.used_words] = result.words[:, : out.used_words]
     return out
+
+
+def bits_of(task: Task, result: Any) -> Any:
+    """Return packed bits as the type of the first operand, with the names that both factors have."""
+    first, second = task.given[:2]
+    named = next((X for X in task.given if isinstance(X, Packed) and X.named is not None), None)
+    if named is not None:
+        return named.changed(names=first.names).wrap(result) if same_vertices(first, second) else result
+    return first.wrap(result) if isinstance(first, Packed) else result

@@ -45,7 +45,7 @@ from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 from semiring.operands.wanted import Pattern, Wanted, read_mask, told
 
-from ..dense.products import Product, can_hold, finish_product, product_shape
+from ..dense.products import Product, bits_of, can_hold, finish_product, product_shape
 from ..forms import affordable_sums, plain_form, refuse_overflow
 from ..plan import Plan
 from ..task import Task, compute, first_offer
@@ -366,7 +366,7 @@ def _packed(task: Task, wanted: Wanted) -> Plan:
     A, B, *C = (as_packed(given) for given in task.operands)
     shape = product_shape(A.shape, B.shape, C[0].shape if C else None).full
     wanted = wanted.of_product(task.given[0], task.given[1], (shape[0], shape[1]))
-    inner = Task.within("matmul", A.changed(answers=None), task.options.without("mask"), (None,), beside=[B])
+    inner = Task.within("matmul", A.plain, task.options.without("mask"), (None,), beside=[B])
     found = first_offer(inner)
     (out,) = task.arguments
     if out is not None and (type(out) is not type(A.matrix) or out.shape != shape):
@@ -382,7 +382,7 @@ def _packed_selected(task: Task, inner: Task, wanted: Wanted, C: list[Any], plan
     if C:
         result |= C[0].matrix
     if out is None:
-        return task.given[0].wrap(result) if task.given[0].kind == "packed" else result
+        return bits_of(task, result)
     check_writable(out)
     out.words[:, : out.used_words] = result.words[:, : out.used_words]
     return out
