@@ -93,8 +93,12 @@ def chain(
     if len(given) < 2:
         return _alone(operand(given[0], S, "matrices[0]"), asked) if given else _identity(matrices, S)
     if isinstance(matrices, np.ndarray) and matrices.ndim > 2 and matrices.shape[-1] == matrices.shape[-2]:
-        return _in_pairs(matrices, S, asked)
-    operands = in_one_order([operand(A, S, f"matrices[{i}]") for i, A in enumerate(given)])
+        try:
+            return _in_pairs(matrices, S, asked)
+        except SemiringError:
+            _examine([operand(matrices, S, "matrices")], asked)
+            raise
+    operands = read = in_one_order([operand(A, S, f"matrices[{i}]") for i, A in enumerate(given)])
     final = shape_of(operands)
     lowest = max(len(A.shape) for A in operands) > 2
     if lowest:  # a product of a vector and a stack is a stack of vectors, which must not become a matrix
@@ -108,7 +112,11 @@ def chain(
         pair = (product(first, split), product(split + 1, last))
         return compute(Task("matmul", S, pair, replace(DEFAULTS, device=asked.device, check=asked.check), (None,)))
 
-    result = product(0, len(operands) - 1)
+    try:
+        result = product(0, len(operands) - 1)
+    except SemiringError:
+        _examine(read, asked)
+        raise
     return result.reshape(final) if lowest and result.shape != final else result
 
 
@@ -131,10 +139,16 @@ def _alone(A: Operand, asked: Options) -> Any:
         raise SemiringError(f"matrices[0] has shape {A.shape}: it must be a matrix, since it is the only one")
     if asked.device == "gpu" and not A.on_gpu:
         require_gpu(A.S, asked.device, A.dtype)
-    if asked.check:
-        A.look()
-        _ = A.facts  # refuses what is not an element
+    _examine([A], asked)
     return as_product(on_host(A) if A.kind == "sparse" else A)
+
+
+def _examine(operands: Sequence[Operand], asked: Options) -> None:
+    """Refuse what is not an element: products call the same place by the operands of the product."""
+    if asked.check:
+        for A in operands:
+            A.look()
+            _ = A.facts
 
 
 def _identity(stack: Any, S: Semiring) -> Any:

@@ -189,6 +189,22 @@ def test_what_does_not_fit() -> None:
             sr.chain(few)
 
 
+@pytest.mark.parametrize("count", [2, 3, 4, 7])
+def test_what_is_not_an_element_is_named_as_it_was_passed(count: int) -> None:
+    for at in range(count):
+        stack = np.zeros((count, 2, 2))
+        stack[at, 1, 0] = np.nan
+        with pytest.raises(sr.SemiringError, match=rf"^matrices\[{at}, 1, 0\] is NaN"):
+            sr.chain(stack, sr.min_plus)
+        with pytest.raises(sr.SemiringError, match=rf"^matrices\[{at}\]\[1, 0\] is NaN"):
+            sr.chain(list(stack), sr.min_plus)
+        ends = [stack[0, 1], *stack[1:-1], stack[-1, :, 0]]
+        with pytest.raises(sr.SemiringError, match=rf"^matrices\[{at}\]\["):
+            sr.chain(ends, sr.min_plus)
+    with pytest.raises(sr.SemiringError, match="counting: a result is"):
+        sr.chain(np.full((count, 1, 1), 100, "u1"), sr.counting)
+
+
 @pytest.mark.parametrize("dtype", ["f8", ">f4", "f2", "i4", "u1"])
 @pytest.mark.parametrize("S", [sr.min_plus, sr.plus_times, sr.max_min, sr.log, sr.shortest_hops], ids=lambda S: S.name)
 def test_one_matrix_is_its_own_product_and_none_are_the_identity(S: sr.Semiring, dtype: str) -> None:
