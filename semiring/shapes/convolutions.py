@@ -15,6 +15,7 @@ import numpy as np
 from semiring.algebra.elements import full
 from semiring.kernels.build import affordable, kernel, stacks_repay
 from semiring.kernels.cpu.dense.convolution import Strips, Vectors, Windows
+from semiring.kernels.cpu.dense.log_convolution import LogConvolution
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import convex, monotone
 from semiring.kernels.numpy.convolution import accumulating, by_blocks, by_elements, by_outer_product
@@ -24,6 +25,7 @@ from semiring.machine.threads import cpu_place
 
 SLOPES_FROM = 1 << 16  # terms from which a look whether sequences are convex pays off
 BLOCKS_FROM = 1 << 18  # terms of one sequence,
+POWERS_FROM = 1 << 13  # terms of neighbours along the last axis,
 FEW = 1 << 14  # elements of all terms together, up to which they are computed at once
 SHORTEST = 32  # and elements of both, from which products of blocks are faster than single elements
 
@@ -72,6 +74,10 @@ def way(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Way:
     if low.kind == "objects" or not low.algebra.absorbs:
         why = "elements are Python objects" if low.kind == "objects" else "zero does not absorb"
         return _single(low, windows, a, b, why)
+    if low.log_sum is not None and low.storage in (np.float32, np.float64):
+        lines = prod(windows.stack) * prod(windows.shape[:-1])
+        if terms >= lines * POWERS_FROM:
+            return _by_powers(low, windows, a, b)
     rounds = float(min(prod(windows.left), prod(windows.right)))
     if not low.by_library and stacks_repay(low, rounds, terms):
         return _vectors(low, windows, a, b)
@@ -115,6 +121,19 @@ def _single(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray, reaso
         return Way("outer product", reason, low, at_once, windows.terms, 3 * FEW * low.storage.itemsize,
                    "CPU, 1 thread, NumPy")
     return Way("element by element", reason, low, run, windows.terms, 3 * answer, "CPU, 1 thread, NumPy")
+
+
+def _by_powers(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Way:
+    """By ordinary convolutions of powers, and by terms where these underflow."""
+    line = windows.left[-1] + windows.right[-1]
+
+    def run() -> np.ndarray:
+        sides = (x if low.is_identity else low.encode(x, True) for x in (a, b))
+        return LogConvolution(low, windows, *sides).run()
+
+    own = prod(windows.left) + prod(windows.right) + 8 * line
+    return Way("powers", "ordinary convolutions of powers, and terms where powers underflow", low, run, windows.terms,
+               prod(windows.stack) * prod(windows.shape) * low.storage.itemsize + 32 * own, cpu_place())
 
 
 def _vectors(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Way:
