@@ -1,4 +1,4 @@
-"""Derivatives of chains and scans, on NumPy arrays, for automatic differentiation.
+"""Derivatives of chains and scans, on arrays of NumPy and CuPy, for automatic differentiation.
 
 Rows of a chain are y_t = (y_{t−1} ⊗ A_t) ⊗ e_t. L depends on all of them; G_t is its derivative with respect to y_t
 alone, and Y_t that through all rows after it. With s = y_{t−1} ⊗ A_t,
@@ -10,7 +10,8 @@ log-sum-exp the matrices of this chain are ∂s_j/∂y_i = exp(y_i + a_ij − s_
 Their columns add up to 1, so that nothing overflows; Y_t is then the posterior probability of each state, if L is the
 logarithm of the sum of the last row. If ⊕ selects, they have one entry in each column, that of the term that won.
 Backward variables (`reverse=True`) are the same of transposed matrices, from the other end; the algebras that have
-derivatives commute. There emissions join before the product.
+derivatives commute. There emissions join before the product. Compiled loops take the steps of NumPy's arrays; those of
+CuPy's are many at once, and their chain over the reals is a call of `forward`.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ from .algebra.semiring import Semiring
 from .gradients import FIELD, differentiable, scale_of, shares
 from .kernels.cpu.dense.step_gradients import FOLLOW, LINEAR, Derivatives, follow, linear
 from .kernels.lowering.logsum import LogSum
+from .operands.devices import module_of
 from .shapes.forward import forward
 from .shapes.layout import layout
 
 TERMS = 1 << 18  # terms of steps that are held at once
+ON_GPU = 1 << 24  # and on a GPU
 TERM = 9e-8  # seconds that NumPy takes for one
 
 
@@ -46,7 +49,7 @@ def forward_gradients(
     G, rows : ndarray
         `rows` is what `forward` returned for the other arguments.
     x, stack, emissions, lengths, steps, reverse
-        As for `forward`, of one dtype, float32 or float64.
+        As for `forward`, of one dtype, float32 or float64; NumPy or CuPy, and lengths on the host.
 
     Returns
     -------
@@ -124,28 +127,29 @@ def scan_gradients(
     >>> scan_gradients(sr.min_plus, G, sr.scan(A, sr.min_plus), A)[0].tolist()
     [[[1.0, 0.0], [0.0, 0.0]], [[0.0, 1.0], [0.0, 0.0]]]
     """
+    xp = module_of(stack)
     if reverse:
-        G, products, stack = (np.flip(x, -3).swapaxes(-1, -2) for x in (G, products, stack))
+        G, products, stack = (xp.flip(x, -3).swapaxes(-1, -2) for x in (G, products, stack))
         initial = None if initial is None else initial.swapaxes(-1, -2)
         of_stack, of_initial = scan_gradients(S, G, products, stack, initial)
-        return np.flip(of_stack, -3).swapaxes(-1, -2), None if of_initial is None else of_initial.swapaxes(-1, -2)
+        return xp.flip(of_stack, -3).swapaxes(-1, -2), None if of_initial is None else of_initial.swapaxes(-1, -2)
     if not stack.size or not products.size:
         differentiable(S, stack.dtype)
-        return np.zeros_like(stack), None if initial is None else np.zeros_like(initial)
+        return xp.zeros_like(stack), None if initial is None else xp.zeros_like(initial)
     if initial is None:
         first, rest = stack[..., 0, :, :], stack[..., 1:, :, :]
     else:
         first, rest = initial, stack
         shape = (*products.shape[:-3], 1, *products.shape[-2:])
-        products = np.concatenate([np.broadcast_to(initial[..., None, :, :], shape), products], -3)
-        G = np.concatenate([np.zeros(shape, G.dtype), G], -3)
+        products = xp.concatenate([xp.broadcast_to(initial[..., None, :, :], shape), products], -3)
+        G = xp.concatenate([xp.zeros(shape, G.dtype), G], -3)
     # Every row of the products is a chain of its own, along the same matrices.
-    rows, of_rows = (np.ascontiguousarray(x.swapaxes(-2, -3)) for x in (products, G))
+    rows, of_rows = (xp.ascontiguousarray(x.swapaxes(-2, -3)) for x in (products, G))
     of_first, of_rest, _ = forward_gradients(
         S, of_rows, rows, first, rest[..., None, :, :, :], steps=rows.shape[-2] - 1)
     of_rest = of_rest[..., 0, :, :, :]
     if initial is None:
-        return np.concatenate([of_first[..., None, :, :], of_rest], -3), None
+        return xp.concatenate([of_first[..., None, :, :], of_rest], -3), None
     return of_rest, of_first
 
 
@@ -156,24 +160,27 @@ class _Backward:
     """
 
     def __init__(self, S: Semiring, form: str | LogSum, at: Any, rows: np.ndarray, G: np.ndarray, reverse: bool):
-        self.S, self.form, self.at, self.reverse = S.over(at.x.dtype), form, at, reverse
-        self.n = n = at.x.shape[-1]
+        self.algebra, self.S, self.form, self.at, self.reverse = S, S.over(at.x.dtype), form, at, reverse
+        self.n, self.xp = (n := at.x.shape[-1]), module_of(at.x)
         self.rows = rows.reshape(-1, n)
         self.G = G.reshape(-1, n)
         self._clear()
 
     def _clear(self) -> None:
-        self.dx, self.dA = (np.zeros(x.shape, x.dtype) for x in (self.at.x, self.at.A))
-        self.de = None if self.at.e is None else np.zeros(self.at.e.shape, self.at.e.dtype)
+        zeros = self.xp.zeros
+        self.dx, self.dA = (zeros(x.shape, x.dtype) for x in (self.at.x, self.at.A))
+        self.de = None if self.at.e is None else zeros(self.at.e.shape, self.at.e.dtype)
 
     def run(self, winners: Callable[[], np.ndarray]) -> None:
         """Fill the derivatives; `winners` gives the terms that won, for an algebra whose ⊕ selects."""
         code = FOLLOW if self._scale is None else LINEAR
-        if not code.repays(self.at.terms * TERM):
-            code.rent(self._by_numpy)
+        if self.xp is not np:
+            self._by_arrays(ON_GPU)
+        elif not code.repays(self.at.terms * TERM):
+            code.rent(self._by_arrays)
         elif not self._by_loops(winners):
             self._clear()
-            self._by_numpy()
+            self._by_arrays()
 
     @property
     def _scale(self) -> float | None:
@@ -205,32 +212,36 @@ class _Backward:
             self._begin(live, Y[live].astype(at.x.dtype))
         return fine
 
-    def _by_numpy(self) -> None:
+    def _by_arrays(self, terms: int = TERMS) -> None:
         """The same on arrays, some steps of all sequences at once."""
         if self.form != FIELD:  # what comes back to an absent element may be no number
-            self.G = np.where(self._there(self.rows), self.G, self.G.dtype.type(0))
+            self.G = self.xp.where(self._there(self.rows), self.G, self.G.dtype.type(0))
         lengths = self.at.lengths
-        end, carry = int(lengths.max()), np.zeros((len(lengths), self.n), self.G.dtype)
+        end, carry = int(lengths.max()), self.xp.zeros((len(lengths), self.n), self.G.dtype)
         while end:
             first = end - 1
             for _ in range(2):  # more sequences may have the earlier steps
-                first = max(0, end - max(1, TERMS // (int((lengths > first).sum()) * self.n**2)))
+                first = max(0, end - max(1, terms // (int((lengths > first).sum()) * self.n**2)))
             self._steps(first, end, carry)
             end = first
         live = np.flatnonzero(lengths > 0)
-        self._begin(live, carry[live])
+        self._begin(live, carry[self._index(live)])
 
-    def _begin(self, live: np.ndarray, Y: np.ndarray) -> None:
+    def _index(self, places: np.ndarray) -> Any:
+        """Places, or truth values, in the memory of the arrays."""
+        return self.xp.asarray(places)
+
+    def _begin(self, live: np.ndarray, Y: Any) -> None:
         """The derivatives of x and of the emissions where sequences begin."""
         row = self._rows(live, np.zeros((len(live), 1), np.int64))[:, 0]
         at, mine = self.at.x_at[live], Y
         if self.at.e is not None and not self.reverse:
             e_at = self.at.e_at[live] + row
-            there = self._there(self.rows[self.at.rows_at[live] + row])
-            by_x, by_e = self._factors(there, self.at.x[at], self.at.e[e_at])
-            _add(self.de, e_at, _times(by_e, Y))
+            there = self._there(self.rows[self._index(self.at.rows_at[live] + row)])
+            by_x, by_e = self._factors(there, self.at.x[self._index(at)], self.at.e[self._index(e_at)])
+            self._add(self.de, e_at, _times(by_e, Y))
             mine = _times(by_x, Y)
-        _add(self.dx, at, mine)
+        self._add(self.dx, at, mine)
 
     def _rows(self, live: np.ndarray, steps: np.ndarray) -> np.ndarray:
         """The rows of sequences at some steps; the last one for steps beyond."""
@@ -238,124 +249,144 @@ class _Backward:
         steps = np.minimum(steps, last)
         return last - steps if self.reverse else steps
 
-    def _steps(self, first: int, end: int, carry: np.ndarray) -> None:
+    def _steps(self, first: int, end: int, carry: Any) -> None:
         """Steps from `end` down to `first`; `carry` has the Y of the step `end`, and gets that of `first`."""
-        at = self.at
+        at, xp = self.at, self.xp
         live = np.flatnonzero(at.lengths > first)
-        steps = np.arange(first, end)[None]
+        going, steps = self._index(live), np.arange(first, end)[None]
         on = steps + 1 < at.lengths[live, None]
         now, then = self._rows(live, steps), self._rows(live, steps + 1)
-        G = np.where((steps < at.lengths[live, None])[..., None], self.G[at.rows_at[live, None] + now], 0)
+        inside = self._index(steps < at.lengths[live, None])[..., None]
+        G = xp.where(inside, self.G[self._index(at.rows_at[live, None] + now)], self.G.dtype.type(0))
         if not on.any():
-            carry[live] = G[:, 0]
+            carry[going] = G[:, 0]
             return
-        y, z = (self.rows[at.rows_at[live, None] + row] for row in (now, then))
+        y, z = (self.rows[self._index(at.rows_at[live, None] + row)] for row in (now, then))
         before, after, by_e = None, None, None
         u, e_at = y, at.e_at[live, None] + (now if self.reverse else then)
-        if at.e is not None and self.reverse:
-            e = at.e[e_at]
-            u = np.asarray(self.S.mul(e, y), y.dtype)
+        e = None if at.e is None else at.e[self._index(e_at)]
+        if e is not None and self.reverse:
+            u = self._times_elements(e, y)
             by_e, before = self._factors(self._there(u), e, y)
         matrix = np.minimum(at.a_at[live, None] + at.a_step * np.minimum(now, then), len(at.A) - 1)
-        a = at.A[:1, None] if len(at.A) == 1 else at.A[matrix]
+        a = at.A[:1, None] if len(at.A) == 1 else at.A[self._index(matrix)]
         by_u, by_a, s = self._weights(u, a.swapaxes(-1, -2) if self.reverse else a, self._there(z))
-        if at.e is not None and not self.reverse:
-            after, by_e = self._factors(self._there(z), s, at.e[e_at])
+        if e is not None and not self.reverse:
+            after, by_e = self._factors(self._there(z), s, e)
         P = by_u if after is None else _times(by_u, after[..., None, :])
-        P = np.where(on[..., None, None], P if before is None else _times(P, before[..., None]), 0)
-        Y = _carried(P, G, carry[live])
-        carry[live] = Y[:, 0]
+        P = P if before is None else _times(P, before[..., None])
+        P = xp.where(self._index(on)[..., None, None], P, P.dtype.type(0))
+        Y = _carried(P, G, carry[going])
+        carry[going] = Y[:, 0]
         of_s = Y[:, 1:] if after is None else _times(after, Y[:, 1:])
         of_A = _times(by_a, of_s[..., None, :])
-        _add(self.dA, matrix[on], (of_A.swapaxes(-1, -2) if self.reverse else of_A)[on])
+        some = self._index(on)
+        self._add(self.dA, matrix[on], (of_A.swapaxes(-1, -2) if self.reverse else of_A)[some])
         if by_e is not None:
             of = _times(by_u, of_s[..., None, :]).sum(-1) if self.reverse else Y[:, 1:]
-            _add(self.de, e_at[on], _times(by_e, of)[on])
+            self._add(self.de, e_at[on], _times(by_e, of)[some])
 
-    def _there(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(~np.asarray(self.S.is_zero(x), bool))
+    def _there(self, x: Any) -> Any:
+        if self.xp is not np:
+            return x != x.dtype.type(self.S.zero)
+        return np.asarray(~np.asarray(self.S.is_zero(x)))
 
-    def _factors(self, there: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _factors(self, there: Any, a: Any, b: Any) -> tuple[Any, Any]:
         """∂(a ⊗ b)/∂a and ∂(a ⊗ b)/∂b, element by element."""
         if self.form == FIELD:
             return b, a
         one = there.astype(a.dtype)
-        return (one, one) if isinstance(self.form, LogSum) else shares(np, self.form, one, a, b)
+        return (one, one) if isinstance(self.form, LogSum) else shares(self.xp, self.form, one, a, b)
 
-    def _weights(self, u: np.ndarray, a: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _times_elements(self, a: Any, b: Any) -> Any:
+        """a ⊗ b, element by element, of arrays with equally many axes."""
+        if self.xp is np:
+            return np.asarray(self.S.mul(a, b), b.dtype)
+        from .kernels.cuda.choose import general_on_device
+        from .kernels.cuda.dense.outer import outer
+
+        return outer(general_on_device(self.algebra, b.dtype), a, b)
+
+    def _total(self, terms: Any) -> Any:
+        """⊕ along the last axis but one, where it selects."""
+        if self.xp is not np:
+            return self.algebra.sum(terms, -2)
+        s = terms[..., 0, :]
+        for i in range(1, self.n):
+            s = np.asarray(self.S.add(s, terms[..., i, :]), s.dtype)
+        return s
+
+    def _weights(self, u: Any, a: Any, there: Any) -> tuple[Any, Any, Any]:
         """∂s_j/∂u_i and ∂s_j/∂a_ij for s = u ⊗ a, and s itself, which the factors of log-sum-exp do not need."""
         if self.form == FIELD:
             return a, u[..., None], (u[..., None, :] @ a)[..., 0, :]
-        left = u[..., None]
+        left, xp = u[..., None], self.xp
         if isinstance(self.form, LogSum):
             weights = _softmax(left, a, scale_of(self.form))
             return weights, weights, u
         pair = (a, left) if self.reverse else (left, a)
-        terms = np.asarray(self.S.mul(*pair), u.dtype)
-        s = terms[..., 0, :]
-        for i in range(1, self.n):
-            s = np.asarray(self.S.add(s, terms[..., i, :]), u.dtype)
+        terms = self._times_elements(*pair)
+        s = self._total(terms)
         won = (terms == s[..., None, :]).argmax(-2)[..., None, :]
         one = there.astype(u.dtype)
-        chosen = [np.take_along_axis(np.broadcast_to(x, terms.shape), won, -2)[..., 0, :] for x in pair]
-        found = shares(np, self.form, one, *chosen)
-        result = np.zeros((2, *terms.shape), u.dtype)
-        for of, share in zip(result, found, strict=True):
-            np.put_along_axis(of, won, share[..., None, :], -2)
-        by_u, by_a = result[::-1] if self.reverse else result
-        return by_u, by_a, s
+        chosen = [xp.take_along_axis(xp.broadcast_to(x, terms.shape), won, -2)[..., 0, :] for x in pair]
+        found, zero = shares(xp, self.form, one, *chosen), u.dtype.type(0)
+        numbers = xp.arange(self.n)[:, None]
+        by_u, by_a = (xp.where(numbers == won, share[..., None, :], zero) for share in found)
+        return (by_a, by_u, s) if self.reverse else (by_u, by_a, s)
+
+    def _add(self, total: Any, at: np.ndarray, parts: Any) -> None:
+        """Add to the items of a stack; several parts may belong to one of them."""
+        at = np.broadcast_to(at, parts.shape[: at.ndim]).reshape(-1)
+        parts = parts.reshape(len(at), *total.shape[1:])
+        if len(total) == 1:
+            total[0] += parts.sum(0)
+        elif len(at) and np.bincount(at).max() > 1:
+            self.xp.add.at(total, self._index(at), parts)
+        else:
+            total[self._index(at)] += parts
 
 
-def _times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _times(a: Any, b: Any) -> Any:
     """The product of two derivatives; 0 · ∞ is 0, since nothing depends on an element that no walk takes."""
+    xp = module_of(a)
     with np.errstate(all="ignore"):
         product = a * b
-        return product if np.isfinite(product).all() else np.where((a == 0) | (b == 0), product.dtype.type(0), product)
+        return product if xp.isfinite(product).all() else xp.where((a == 0) | (b == 0), product.dtype.type(0), product)
 
 
-def _softmax(u: np.ndarray, a: np.ndarray, scale: float) -> np.ndarray:
+def _softmax(u: Any, a: Any, scale: float) -> Any:
     """exp(t_i − ⊕ t) of terms t = u ⊗ a, along the last axis but one; infinite terms have equal shares."""
+    xp = module_of(u)
     with np.errstate(invalid="ignore"):
         terms = u + a
     if scale != 1:
         terms *= terms.dtype.type(scale)
-    top = terms.max(-2, keepdims=True)
-    if not np.isfinite(top).all():
-        terms = np.where(np.isnan(terms), -np.inf, terms)  # zero ⊗ ∞
+    top, zero, low = terms.max(-2, keepdims=True), terms.dtype.type(0), terms.dtype.type(-np.inf)
+    if not xp.isfinite(top).all():
+        terms = xp.where(xp.isnan(terms), low, terms)  # zero ⊗ ∞
         top = terms.max(-2, keepdims=True)
-        terms = np.where(top == np.inf, np.where(terms == np.inf, terms.dtype.type(0), -np.inf), terms)
-        top = np.where(np.isfinite(top), top, terms.dtype.type(0))
-    powers = np.exp(terms - top)
+        terms = xp.where(top == np.inf, xp.where(terms == np.inf, zero, low), terms)
+        top = xp.where(xp.isfinite(top), top, zero)
+    powers = xp.exp(terms - top)
     total = powers.sum(-2, keepdims=True)
     total[total == 0] = 1
     powers /= total
     return powers
 
 
-def _carried(P: np.ndarray, G: np.ndarray, last: np.ndarray) -> np.ndarray:
+def _carried(P: Any, G: Any, last: Any) -> Any:
     """Y_t = G_t + P_t Y_{t+1} from the last Y, which the answer ends with; all sequences side by side."""
-    count, steps, n = G.shape
-    if np.isfinite(P).all() and np.isfinite(G).all() and np.isfinite(last).all():
+    xp, (count, steps, n) = module_of(G), G.shape
+    if all(bool(xp.isfinite(x).all()) for x in (P, G, last)):
         # (Y_t, 1) is one matrix times (Y_{t+1}, 1).
-        M = np.zeros((count, steps, n + 1, n + 1), G.dtype)
+        M = xp.zeros((count, steps, n + 1, n + 1), G.dtype)
         M[..., :n, :n], M[..., :n, n], M[..., n, n] = P, G, 1
-        x = np.concatenate([last, np.ones((count, 1), G.dtype)], 1)
+        x = xp.concatenate([last, xp.ones((count, 1), G.dtype)], 1)
         answer: np.ndarray = forward(x, M, plus_times, steps=steps, reverse=True)[..., :n]
         return answer
-    Y = np.empty((count, steps + 1, n), G.dtype)
+    Y = xp.empty((count, steps + 1, n), G.dtype)
     Y[:, steps] = last
     for t in range(steps - 1, -1, -1):
         Y[:, t] = G[:, t] + _times(P[:, t], Y[:, t + 1, None, :]).sum(-1)
     return Y
-
-
-def _add(total: Any, at: np.ndarray, parts: np.ndarray) -> None:
-    """Add to the items of a stack; several parts may belong to one of them."""
-    at = np.broadcast_to(at, parts.shape[: at.ndim]).reshape(-1)
-    parts = parts.reshape(len(at), *total.shape[1:])
-    if len(total) == 1:
-        total[0] += parts.sum(0)
-    elif len(at) and np.bincount(at).max() > 1:
-        np.add.at(total, at, parts)
-    else:
-        total[at] += parts

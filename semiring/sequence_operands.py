@@ -14,6 +14,7 @@ import numpy as np
 
 from .algebra.arguments import truth_value
 from .algebra.semiring import Semiring
+from .operands.devices import is_on_gpu, module_of
 from .results.chain import chain
 from .sequence_gradients import forward_gradients, scan_gradients
 from .shapes.forward import forward
@@ -75,7 +76,7 @@ class Chains:
 
     @staticmethod
     def _each(compute: Callable[..., tuple[Any, ...]], *given: np.ndarray) -> tuple[Any, ...]:
-        return tuple(np.stack(parts) for parts in zip(*map(compute, *given), strict=True))
+        return tuple(module_of(parts[0]).stack(parts) for parts in zip(*map(compute, *given), strict=True))
 
 
 def chains_of(x: Any, stack: Any, emissions: Any, lengths: Any, steps: int | None, reverse: bool) -> Chains:
@@ -124,16 +125,18 @@ def products(S: Semiring, stack: np.ndarray, initial: np.ndarray | None, reverse
     return answer
 
 
-def last_product(S: Semiring, stack: np.ndarray) -> np.ndarray:
+def last_product(S: Semiring, stack: Any) -> Any:
     """The chain of stacks of shape (…, T, n, n)."""
-    matrices: Any = np.moveaxis(stack, -3, 0)
-    return np.asarray(chain(matrices, S, device="cpu"))
+    if stack.shape[-3] == 1:  # a chain has two matrices or more
+        return products(S, stack, None, False)[..., 0, :, :]
+    matrices: Any = module_of(stack).moveaxis(stack, -3, 0)
+    return chain(matrices, S, device="gpu" if is_on_gpu(stack) else "cpu")
 
 
-def last_product_gradient(S: Semiring, G: np.ndarray, stack: np.ndarray) -> np.ndarray:
+def last_product_gradient(S: Semiring, G: Any, stack: Any) -> Any:
     """The derivative for a stack of a number whose derivative for its chain is G."""
     every = products(S, stack, None, False)
-    of_every = np.zeros(every.shape, G.dtype)
+    of_every = module_of(stack).zeros(every.shape, G.dtype)
     if stack.shape[-3]:
         of_every[..., -1, :, :] = G
     return scan_gradients(S, of_every, every, stack)[0]

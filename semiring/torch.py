@@ -1,7 +1,7 @@
 """Products, closures, chains and scans of PyTorch tensors, with derivatives: `from semiring import torch as srt`.
 
 All are PyTorch operators (``torch.ops.semiring``), which PyTorch can differentiate, trace and map over. Tensors are
-computed on the device where they are, chains and scans on the CPU: nothing is copied between CPU and GPU.
+computed on the device where they are: nothing is copied between CPU and GPU.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def forward(
     TypeError
         If an operand is not a tensor, or of a dtype that cannot carry the algebra.
     RuntimeError
-        If dtypes differ, a tensor is not on the CPU, or a second derivative is needed.
+        If dtypes or devices differ, or a second derivative is needed.
     ValueError
         If shapes or lengths do not fit together, the algebra is unknown, an entry is not an element, or the algebra has
         no derivatives and they are needed.
@@ -224,7 +224,7 @@ def scan(
     TypeError
         If an operand is not a tensor, or of a dtype that cannot carry the algebra.
     RuntimeError
-        If dtypes differ, a tensor is not on the CPU, or a second derivative is needed.
+        If dtypes or devices differ, or a second derivative is needed.
     ValueError
         If shapes do not fit together, the algebra is unknown, an entry is not an element, or the algebra has no
         derivatives and they are needed.
@@ -264,7 +264,7 @@ def chain(stack: torch.Tensor, S: Semiring | str) -> torch.Tensor:
     TypeError
         If the stack is not a tensor, or of a dtype that cannot carry the algebra.
     RuntimeError
-        If the tensor is not on the CPU, or a second derivative is needed.
+        If a second derivative is needed.
     ValueError
         If the stack has no matrices, the algebra is unknown, an entry is not an element, or the algebra has no
         derivatives and they are needed.
@@ -284,16 +284,14 @@ def chain(stack: torch.Tensor, S: Semiring | str) -> torch.Tensor:
 
 
 def _sequences(given: dict[str, Any], S: Any) -> str:
-    """The name of the algebra; refuses operands other than tensors of one dtype on the CPU."""
+    """The name of the algebra; refuses operands other than tensors of one dtype on one device."""
     for what, x in given.items():
         _refuse_other(what, x, 1 if what == "x" else 2)
-        if x.device.type != "cpu":
-            raise RuntimeError(f"{what} is on {x.device}, and chains and scans are computed on the CPU: pass "
-                               f"{what}.cpu()")
     (first, one), *others = given.items()
     for what, x in others:
-        if x.dtype != one.dtype:
-            raise RuntimeError(f"{first} is {one.dtype} and {what} is {x.dtype}: convert one with .to()")
+        if x.dtype != one.dtype or x.device != one.device:
+            raise RuntimeError(f"{first} is {one.dtype} on {one.device}, and {what} is {x.dtype} on {x.device}: "
+                               "convert one with .to()")
     name = name_of(S)
     refuse_derivatives(name, one.dtype, any(x.requires_grad for x in given.values()))
     return name

@@ -154,22 +154,22 @@ define(
     "closure_backward(Tensor G, Tensor A, Tensor X, str algebra, bool infinite) -> Tensor",
 )
 
-_DEVICES = ("cpu", "cuda")
+DEVICES = ("cpu", "cuda")
 
 
-@torch.library.impl("semiring::matmul", _DEVICES)
+@torch.library.impl("semiring::matmul", DEVICES)
 def _matmul(A: torch.Tensor, B: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
     S = algebra_called(algebra)
     return computed(A, lambda to: to.tensor(plain_matmul(to.array(A), to.array(B), S, check=check, device=_place(A))))
 
 
-@torch.library.impl("semiring::closure", _DEVICES)
+@torch.library.impl("semiring::closure", DEVICES)
 def _closure(A: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
     S = algebra_called(algebra)
     return computed(A, lambda to: to.tensor(plain_closure(to.array(A), S, check=check, device=_place(A))))
 
 
-@torch.library.impl("semiring::matmul_backward", _DEVICES)
+@torch.library.impl("semiring::matmul_backward", DEVICES)
 def _matmul_backward(
     G: torch.Tensor, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, algebra: str, infinite: bool
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -182,7 +182,7 @@ def _matmul_backward(
     return computed(G, compute)
 
 
-@torch.library.impl("semiring::closure_backward", _DEVICES)
+@torch.library.impl("semiring::closure_backward", DEVICES)
 def _closure_backward(G: torch.Tensor, A: torch.Tensor, X: torch.Tensor, algebra: str, infinite: bool) -> torch.Tensor:
     S = algebra_called(algebra)
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from .sequence_gradients import scan_gradients
 from .sequence_operands import Chains, last_product, last_product_gradient, products
-from .torch_operators import Arrays, Once, algebra_called, computed, define, map_over
+from .torch_operators import DEVICES, Arrays, Once, algebra_called, computed, define, map_over
 
 _CHAINS = "str algebra, int rows, bool joined, bool reverse"
 
@@ -31,39 +32,44 @@ def _there(*given: torch.Tensor | None) -> list[torch.Tensor]:
     return [x for x in given if x is not None]
 
 
-@torch.library.impl("semiring::forward", "cpu")
+def _on_host(lengths: torch.Tensor | None) -> list[np.ndarray]:
+    """Numbers of rows, which the host reads; none if there are none."""
+    return [] if lengths is None else [lengths.detach().cpu().numpy()]
+
+
+@torch.library.impl("semiring::forward", DEVICES)
 def _forward(
     x: torch.Tensor, stack: torch.Tensor, emissions: torch.Tensor | None, lengths: torch.Tensor | None, algebra: str,
     rows: int, joined: bool, reverse: bool,
 ) -> torch.Tensor:
     S, chains = algebra_called(algebra), Chains(rows, joined, emissions is not None, reverse)
-    given = _there(x, stack, emissions, lengths)
-    return computed(x, lambda to: to.tensor(chains.values(S, *map(to.array, given))))
+    given = _there(x, stack, emissions)
+    return computed(x, lambda to: to.tensor(chains.values(S, *map(to.array, given), *_on_host(lengths))))
 
 
-@torch.library.impl("semiring::forward_backward", "cpu")
+@torch.library.impl("semiring::forward_backward", DEVICES)
 def _forward_backward(
     G: torch.Tensor, x: torch.Tensor, stack: torch.Tensor, emissions: torch.Tensor | None,
     lengths: torch.Tensor | None, values: torch.Tensor, algebra: str, rows: int, joined: bool, reverse: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     S, chains = algebra_called(algebra), Chains(rows, joined, emissions is not None, reverse)
-    given = _there(G, values, x, stack, emissions, lengths)
+    given = _there(G, values, x, stack, emissions)
 
     def compute(to: Arrays) -> tuple[torch.Tensor, ...]:
-        return tuple(map(to.tensor, chains.gradients(S, *map(to.array, given))))
+        return tuple(map(to.tensor, chains.gradients(S, *map(to.array, given), *_on_host(lengths))))
 
     found = computed(G, compute)
     return (*found, torch.zeros_like(x)) if emissions is None else found
 
 
-@torch.library.impl("semiring::scan", "cpu")
+@torch.library.impl("semiring::scan", DEVICES)
 def _scan(stack: torch.Tensor, initial: torch.Tensor | None, algebra: str, reverse: bool) -> torch.Tensor:
     S = algebra_called(algebra)
     return computed(stack, lambda to: to.tensor(
         products(S, to.array(stack), None if initial is None else to.array(initial), reverse)))
 
 
-@torch.library.impl("semiring::scan_backward", "cpu")
+@torch.library.impl("semiring::scan_backward", DEVICES)
 def _scan_backward(
     G: torch.Tensor, stack: torch.Tensor, initial: torch.Tensor | None, values: torch.Tensor, algebra: str,
     reverse: bool,
@@ -78,12 +84,12 @@ def _scan_backward(
     return computed(G, compute)
 
 
-@torch.library.impl("semiring::chain", "cpu")
+@torch.library.impl("semiring::chain", DEVICES)
 def _chain(stack: torch.Tensor, algebra: str) -> torch.Tensor:
     return computed(stack, lambda to: to.tensor(last_product(algebra_called(algebra), to.array(stack))))
 
 
-@torch.library.impl("semiring::chain_backward", "cpu")
+@torch.library.impl("semiring::chain_backward", DEVICES)
 def _chain_backward(G: torch.Tensor, stack: torch.Tensor, algebra: str) -> torch.Tensor:
     S = algebra_called(algebra)
     return computed(G, lambda to: to.tensor(last_product_gradient(S, to.array(G), to.array(stack))))

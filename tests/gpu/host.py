@@ -24,8 +24,8 @@ import pytest
 
 # What CuPy has under the same name and with the same meaning.
 NUMPYS = (
-    "abs arange argsort concatenate cumsum exp exp2 flatnonzero fmin histogram isfinite isnan log log1p "
-    "log2 matmul maximum multiply negative stack subtract take_along_axis where"
+    "abs add argsort concatenate cumsum exp exp2 flatnonzero flip fmin histogram isfinite isnan log log1p log2 matmul "
+    "maximum minimum moveaxis multiply negative stack subtract take_along_axis where zeros_like"
 ).split()
 
 LATE = (0, 30, 150)  # steps of all streams after which, at most, one that was given something begins with it
@@ -110,7 +110,9 @@ class Array(np.ndarray):
 
     def __array_function__(self, function: Any, types: Any, given: Any, options: Any) -> Any:
         self.catch_up()
-        return super().__array_function__(function, types, given, options)
+        found = super().__array_function__(function, types, given, options)
+        made = self.host is not None and type(found) is np.ndarray  # NumPy does not keep its subclass everywhere
+        return self.host.array(found) if made else found  # type: ignore[union-attr]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, out: Any = None, **options: Any) -> Any:
         self.catch_up()
@@ -353,6 +355,8 @@ class Host:
         cupy = SimpleNamespace(
             cuda=cuda, ndarray=Array, empty=self.empty, asarray=self.array, ascontiguousarray=self.array,
             full=lambda shape, value, dtype: self.array(np.full(shape, value, dtype)),
+            arange=lambda *given: self.array(np.arange(*given)),
+            ones=lambda shape, dtype=float: self.array(np.ones(shape, dtype)),
             zeros=lambda shape, dtype=float: self.array(np.zeros(shape, dtype)),
             broadcast_to=lambda array, shape: np.broadcast_to(array, shape, subok=True),
             copyto=self.copied, **{name: getattr(np, name) for name in NUMPYS},

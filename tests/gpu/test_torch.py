@@ -50,6 +50,29 @@ def test_derivatives_are_those_of_the_cpu(S: sr.Semiring, dtype: str) -> None:
             torch.testing.assert_close(x.cpu(), y, **close)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("S", ALGEBRAS, ids=lambda S: S.name)
+@pytest.mark.parametrize("n", [3, 12, 70])
+def test_derivatives_of_chains_and_scans_are_those_of_the_cpu(S: sr.Semiring, dtype: str, n: int) -> None:
+    """One matrix and many, padded and joined sequences, from both ends; of longer rows than registers hold."""
+    close = {"rtol": 1e-3, "atol": 1e-3} if dtype == "float32" else {"rtol": 1e-8, "atol": 1e-8}
+    shapes = (2, n), (n, n), (2, 5, n), (2, 4, n, n), (7, n)
+    x, A, e, stack, joined = (elements(S, *s, seed=i).to(getattr(torch, dtype)) for i, s in enumerate(shapes))
+    for f, given in (
+        (lambda x, a, e: srt.forward(x, a, S, emissions=e), [x, A, e]),
+        (lambda x, a, e: srt.forward(x, a, S, emissions=e, lengths=[5, 2], reverse=True), [x, stack, e]),
+        (lambda x, a, e: srt.forward(x, a, S, emissions=e, lengths=torch.tensor([5, 2])), [x, A, joined]),
+        (lambda x, a: srt.forward(x, a, S, steps=6), [x, A]),
+        (lambda a, x: srt.scan(a, S, axis=1, initial=x), [stack, x[:, None]]),
+        (lambda a: srt.scan(a, S, axis=1, reverse=True), [stack]),
+        (lambda a: srt.chain(a.movedim(1, 0), S), [stack]),
+    ):
+        there, here = (derivatives(f, given, place) for place in ("cuda", "cpu"))
+        for found, wanted in zip(there, here, strict=True):
+            assert found.is_cuda and found.dtype == wanted.dtype
+            torch.testing.assert_close(found.cpu(), wanted, **close)
+
+
 def test_work_is_done_on_the_stream_that_is_current() -> None:
     A = elements(sr.log, 200, 64, 64).float().cuda()
     expected = srt.closure(A, sr.log)
