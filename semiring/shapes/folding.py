@@ -189,7 +189,8 @@ class Fold(Operation):
         kernel = self.running
         assert kernel is not None
         low = kernel.lowering
-        if not low.is_identity and not self._are_elements(x):
+        tells = self.op == "add" and self.ordinary is not None  # what is not finite stays so to the end
+        if not low.is_identity and not tells and not self._are_elements(x):
             raise NotElements
         given = low.encode(np.require(self._widened(x), None, ["C", "A"]), False)
         found = kernel.prefixes(
@@ -198,7 +199,10 @@ class Fold(Operation):
         )
         if found is None:
             raise NotElements
-        return self._narrowed(low.decode(found.reshape(x.shape)))
+        result: np.ndarray = self._narrowed(low.decode(found.reshape(x.shape)))
+        if tells and not low.is_identity and not (np.isfinite(result.take(-1, axis)).all() or self._are_elements(x)):
+            raise NotElements
+        return result
 
     def _prefixes_by_numpy(self, x: np.ndarray, axis: int) -> np.ndarray:
         if self.whole is not None and x.size:

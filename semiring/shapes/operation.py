@@ -102,12 +102,13 @@ class Operation:
         return np.ascontiguousarray(self.fitted(found))
 
     def _bounds(self, x: np.ndarray, look: bool) -> tuple[int, int]:
-        """The least and the largest of some integers; raises what `of_whole_numbers` does."""
-        low = 0 if self.dtype.kind == "u" and self.takes_all else int(np.minimum.reduce(x, axis=None))
-        high = int(np.maximum.reduce(x, axis=None))
-        if look and not (self._are_elements(x) if self.comparisons is None else self._fulfilled((low, high))):
+        """Bounds of some integers, as near to 0 as these are; raises what `of_whole_numbers` does."""
+        (least, largest), known = _limits(x.dtype), self.comparisons is not None
+        low, high = 0, int(np.maximum.reduce(x if x.dtype.kind == "u" else x.view(_unsigned(x.dtype)), axis=None))
+        if high > largest or (look and known and not self._fulfilled((low, high))):  # some are negative, or far above 0
+            low, high = int(np.minimum.reduce(x, axis=None)), int(np.maximum.reduce(x, axis=None))
+        if look and not (self._fulfilled((low, high)) if known else self._are_elements(x)):
             raise NotElements
-        least, largest = _limits(x.dtype)
         if high == largest or (low and low == least):
             raise Beyond
         return low, high
@@ -259,6 +260,12 @@ def _limits(dtype: np.dtype) -> tuple[int, int]:
     """The least and the largest integer of a dtype."""
     limits = np.iinfo(dtype)
     return int(limits.min), int(limits.max)
+
+
+@lru_cache(64)
+def _unsigned(dtype: np.dtype) -> np.dtype:
+    """The unsigned integers of the same size, in which negative ones are beyond all others."""
+    return np.dtype(dtype.str.replace("i", "u"))
 
 
 @lru_cache(1024)

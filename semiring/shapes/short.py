@@ -28,6 +28,7 @@ from .folding import PURPOSES_OF, RUNNING_OF, Fold, fold_of
 from .operation import Beyond
 
 SLOW = 1 << 8  # halves from which compiled code is faster than NumPy
+MANY = 1 << 10  # elements from which compiled prefixes are faster than NumPy's
 LARGEST = 1 << 17  # elements: more are worth two threads
 FEW = 1 << 14  # elements up to which one thread of compiled code is as fast as two
 ASKED = 64  # calls after which it is asked again whether compiling repays
@@ -99,7 +100,10 @@ def running_way_of(S: Semiring, op: str, dtype: np.dtype) -> Prefixes:
         return IntegerPrefixes(fold)
     if fold.selects and fold.takes_all:
         return SelectedPrefixes(fold.ufunc, dtype.kind == "f")
-    return _declined if fold.running is None else CompiledPrefixes(fold)
+    compiled = None if fold.running is None else CompiledPrefixes(fold)
+    if fold.ordinary is not None and dtype != np.float16:
+        return OrdinaryPrefixes(fold.ordinary, op == "add" and fold.takes_all, compiled)
+    return compiled or _declined
 
 
 def _is_usual(S: Semiring, dtype: np.dtype) -> bool:
@@ -148,7 +152,12 @@ class SelectedPrefixes:
 
     def __call__(self, x: np.ndarray, axis: int) -> Any:
         found = self._accumulate(x, axis)
-        return None if self._floats and (found != found).any() else np.ascontiguousarray(found)
+        if self._floats:
+            last = found[(slice(None),) * axis + (-1,)]  # NaN stays to the end
+            one = np.minimum.reduce(last, None) if last.ndim else last
+            if one != one:
+                return None
+        return np.ascontiguousarray(found)
 
 
 class Ordinary:
@@ -193,6 +202,26 @@ class Ordinary:
     @staticmethod
     def _terms(x: np.ndarray, axis: Axes) -> int:
         return x.size if axis is None else prod(x.shape[a] for a in (axis if isinstance(axis, tuple) else (axis,)))
+
+
+class OrdinaryPrefixes:
+    """The prefixes of a few terms; parameters as for `Ordinary`."""
+
+    def __init__(self, ufunc: Any, takes_all: bool, compiled: CompiledPrefixes | None):
+        self._all, self._compiled = takes_all, compiled
+        self._accumulate: Any = ufunc.accumulate
+
+    def __call__(self, x: np.ndarray, axis: int) -> Any:
+        if self._compiled is not None and x.size > MANY and (found := self._compiled(x, axis)) is not None:
+            return found
+        if x.shape[axis] <= TERMS:
+            with np.errstate(all="ignore"):
+                found = self._accumulate(x, axis)
+                last = found[(slice(None),) * axis + (-1,)]  # what is not finite stays so to the end
+                one = np.add.reduce(last, None) if last.ndim else last
+            if one == one if self._all else isfinite(one):
+                return np.ascontiguousarray(found)
+        return None if self._compiled is None or x.size > MANY else self._compiled(x, axis)
 
 
 class Integers:
@@ -297,7 +326,8 @@ class CompiledPrefixes:
             return None
         if found is None or found.dtype.kind not in "fc":
             return found
-        return None if (found != found).any() else found
+        one = np.maximum.reduce(found, None)  # NaN if there is one
+        return None if one != one else found
 
 
 class _Code:
