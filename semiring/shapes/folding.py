@@ -30,6 +30,7 @@ from .operation import EXACT, Beyond, Operation
 
 LEAST = 1 << 14  # elements from which compiled code is worth its call
 ADJACENT = 1 << 10  # adjacent elements from which NumPy's reduction is as fast as memory
+FEW_TERMS = 64  # of a result, up to which the results are a good part of the memory that is touched
 AT_ONCE = 1 << 22  # elements that a function of NumPy takes at once if it needs no other pass
 PURPOSES_OF = {"add": "sums", "mul": "prods"}
 RUNNING_OF = {"add": "prefix sums", "mul": "prefix products"}
@@ -74,7 +75,7 @@ class Fold(Operation):
         found = along(kernel, x, axes, partial(wide._by_numpy, look=False))
         if found is None:
             raise NotElements
-        return self._narrowed(found)
+        return self.narrowed(found)
 
     def _of_small_numbers(self, kernel: FoldKernel, x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
         """Sums of integers that are all finite elements, and far from the limits of 64 bits, if they are."""
@@ -118,9 +119,12 @@ class Fold(Operation):
                 whole = self.of_whole_numbers
                 return self.fitted(in_pieces(whole, x, axes, True, again=_unseen(whole)))
         most = AT_ONCE if self.needs_one_pass else CHUNK
+        if self.selects and self.needs_one_pass and x.size <= FEW_TERMS * prod(
+                length for axis, length in enumerate(x.shape) if axis not in axes):
+            return self._piece(x, axes)  # memory for parts of the result would take longer than threads save
         again = _unseen(self._piece)
         try:
-            return self._narrowed(in_pieces(self._piece if look else again, x, axes, self.commutes, most, again))
+            return self.narrowed(in_pieces(self._piece if look else again, x, axes, self.commutes, most, again))
         except SemiringError:
             return self._exactly(lambda fold, given: in_pieces(
                 fold._piece, given, axes, fold.commutes, again=_unseen(fold._piece)), x)
@@ -192,14 +196,14 @@ class Fold(Operation):
         tells = self.op == "add" and self.ordinary is not None  # what is not finite stays so to the end
         if not low.is_identity and not tells and not self._are_elements(x):
             raise NotElements
-        given = low.encode(np.require(self._widened(x), None, ["C", "A"]), False)
+        given = low.encode(np.require(self.widened(x), None, ["C", "A"]), False)
         found = kernel.prefixes(
             given.reshape(prod(x.shape[:axis]), x.shape[axis], -1),
             lambda some: np.asarray(low.encode(scanned(self._operate, low.decode(some)), False)),
         )
         if found is None:
             raise NotElements
-        result: np.ndarray = self._narrowed(low.decode(found.reshape(x.shape)))
+        result: np.ndarray = self.narrowed(low.decode(found.reshape(x.shape)))
         if tells and not low.is_identity and not (np.isfinite(result.take(-1, axis)).all() or self._are_elements(x)):
             raise NotElements
         return result
@@ -212,10 +216,10 @@ class Fold(Operation):
             raise NotElements
         given = np.moveaxis(x, axis, 0)
         try:
-            found = scanned(self._operate, self._widened(given))
+            found = scanned(self._operate, self.widened(given))
         except SemiringError:
             found = self._exactly(lambda fold, some: scanned(fold.operate, some), given)
-        return np.ascontiguousarray(np.moveaxis(self._narrowed(found), 0, axis))
+        return np.ascontiguousarray(np.moveaxis(self.narrowed(found), 0, axis))
 
     def _exactly(self, compute: Callable[[Fold, np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
         """The same in Python integers, of which only a result has to fit the dtype."""
@@ -234,7 +238,7 @@ class Fold(Operation):
     def _by_pairs(self, x: np.ndarray, axes: Sequence[int], look: bool = True) -> np.ndarray:
         if look and not self._are_elements(x):
             raise NotElements
-        x = self._widened(x)
+        x = self.widened(x)
         for axis in reversed(axes):
             x = folded(self._operate, x, axis)
         return x
@@ -244,7 +248,7 @@ class Fold(Operation):
         assert ufunc is not None
         if look and not self.result_tells and not self._are_elements(x):
             raise NotElements
-        x = self._widened(x)
+        x = self.widened(x)
         with np.errstate(all="ignore"):
             if self.selects:
                 found: np.ndarray = ufunc.reduce(x, axis=tuple(axes), keepdims=True)
@@ -259,7 +263,7 @@ class Fold(Operation):
 
     def _by_powers(self, x: np.ndarray, axes: Sequence[int], look: bool = True) -> np.ndarray:
         assert self._form is not None
-        found = folded_powers(self._form, self._widened(x), axes)
+        found = folded_powers(self._form, self.widened(x), axes)
         if look and is_nan(found).any() and not self._are_elements(x):
             raise NotElements
         return found

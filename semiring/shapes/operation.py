@@ -119,8 +119,10 @@ class Operation:
         if self.whole is np.add:
             fits = size * terms <= np.iinfo(wide).max
         else:
-            with np.errstate(all="ignore"):
-                fits = size <= 1 or bool((np.abs(compute(x, dtype=np.float64, **how)) < LARGE).all())
+            fits = size <= 1 or size.bit_length() * terms < 63
+            if not fits:
+                with np.errstate(all="ignore"):
+                    fits = bool((np.abs(compute(x, dtype=np.float64, **how)) < LARGE).all())
         if not fits:
             raise Beyond
         return compute(x, dtype=wide, **how)
@@ -134,8 +136,13 @@ class Operation:
             If they do not fit, or would mean ∞.
         """
         least, largest = _limits(self.dtype)
-        some = (np.minimum.reduce(found, None), np.maximum.reduce(found, None)) if found.ndim else (found,)
-        if int(some[-1]) >= largest or (self.dtype.kind == "i" and int(some[0]) <= least):
+        if not found.ndim:
+            low = high = int(found)
+        else:
+            low, high = 0, int(np.maximum.reduce(found.view(_unsigned(found.dtype)), None))
+            if high >= largest and self.dtype.kind == "i":  # unless it is negative
+                low, high = int(np.minimum.reduce(found, None)), int(np.maximum.reduce(found, None))
+        if high >= largest or (low and low <= least):
             raise Beyond
         if found.dtype == self.dtype:
             return found
@@ -145,11 +152,12 @@ class Operation:
     def _operate(self) -> Callable[[Any, Any], Any]:
         return getattr(self._single or self.arithmetic, self.op)
 
-    def _widened(self, x: np.ndarray) -> np.ndarray:
+    def widened(self, x: np.ndarray) -> np.ndarray:
         """Halves in single precision, if the algebra is the same there."""
         return x if self._single is None else x.astype(np.float32)
 
-    def _narrowed(self, x: np.ndarray) -> np.ndarray:
+    def narrowed(self, x: np.ndarray) -> np.ndarray:
+        """The same in the dtype of the elements."""
         with np.errstate(over="ignore"):
             return x if x.dtype == self.dtype else x.astype(self.dtype)
 

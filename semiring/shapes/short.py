@@ -240,7 +240,7 @@ class Integers:
     def __call__(self, x: np.ndarray, axis: Axes, keepdims: bool) -> Any:
         try:
             if self._compiled is not None and (found := self._compiled(x, axis, keepdims, True)) is not None:
-                return self._fold.fitted(found)
+                return found if found.dtype == x.dtype else self._fold.fitted(found)  # 64 bits have room: see EXACT
             axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis % x.ndim,)
             found = self._fold.fitted(self._fold.of_whole_numbers(x, axes))
         except (Beyond, NotElements):
@@ -308,8 +308,8 @@ class CompiledPrefixes:
         assert fold.running is not None
         self._fold, self._code = fold, _Code(fold.running.lowering, RUNNING_OF[fold.op], SCANNED)
         kernel = fold.running
-        lies = isinstance(kernel, PrefixKernel) and kernel.lowering.is_identity and kernel.lowering.dtype == fold.dtype
-        self._kernel = kernel if lies else None
+        self._kernel = kernel if isinstance(kernel, PrefixKernel) and kernel.lowering.is_identity else None
+        self._converts = kernel.lowering.dtype != fold.dtype  # halves are widened
 
     def __call__(self, x: np.ndarray, axis: int) -> Any:
         flags = x.flags
@@ -319,7 +319,8 @@ class CompiledPrefixes:
             lines, length, inner = prod(x.shape[:axis]), x.shape[axis], prod(x.shape[axis + 1 :])
             if self._kernel is not None and flags.c_contiguous and flags.aligned and (
                     inner == 1 or (lines == 1 and inner < NARROW)):
-                found = self._kernel.small(x, lines, length, inner)
+                found = self._kernel.small(self._fold.widened(x) if self._converts else x, lines, length, inner)
+                found = self._fold.narrowed(found) if self._converts and found is not None else found
             else:
                 found = self._fold.compiled_prefixes(x, axis)
         except NotElements:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import permutations
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -153,3 +155,131 @@ def test_halves_stay_halves(S: sr.Semiring, op: str, ufunc: Any, machine_code: N
         for axis in (None, 0, -1):
             found, wanted = getattr(S, op)(x, axis), ufunc.reduce(x.astype("f8"), axis=axis).astype("f2")
             assert found.dtype == x.dtype and np.allclose(found, wanted, rtol=2.0**-10), (shape, axis)
+
+
+LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "rows": lambda x: x,
+    "columns": np.asfortranarray,
+    "every second": lambda x: np.repeat(x, 2, axis=1)[:, ::2],
+    "backwards": lambda x: x[::-1, ::-1],
+    "other byte order": lambda x: x.astype(x.dtype.newbyteorder()),
+    "read-only": lambda x: np.frombuffer(x.tobytes(), x.dtype).reshape(x.shape),
+    "one row": lambda x: x.reshape(1, -1),
+    "one sequence": lambda x: x.reshape(-1),
+    "no element": lambda x: x[:0],
+}
+INTEGERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+FOLDS = [
+    *[(S, op, d) for S in (sr.counting, sr.min_plus) for op in ("add", "mul") for d in INTEGERS],
+    *[(sr.max_plus, op, d) for op in ("add", "mul") for d in INTEGERS[:4]],
+    *[(S, op, d) for S in (sr.plus_times, sr.min_plus) for op in ("add", "mul") for d in ("f2", "f4", "f8")],
+    *[(sr.plus_times, op, d) for op in ("add", "mul") for d in ("c8", "c16")],
+    *[(sr.boolean, op, "?") for op in ("add", "mul")],
+]
+
+
+def numbers_for(S: sr.Semiring, op: str, dtype: np.dtype, size: int, special: bool) -> np.ndarray:
+    """Numbers whose folds stay in range, with the algebra's zero among them if `special`."""
+    rng = np.random.default_rng(size)
+    if dtype.kind == "b":
+        found = rng.random(size) < (0.999 if op == "mul" else 0.001)
+    elif dtype.kind in "iu":
+        found = rng.random(size) < 0.01 if op == "add" or S is not sr.counting else np.ones(size)
+    elif S is sr.plus_times and op == "mul":
+        found = rng.choice([-1.0, 1.0, 0.5, 2.0], size, p=[0.3, 0.68, 0.01, 0.01])
+    else:
+        found = rng.integers(-4, 5, size) / 4
+    found = np.asarray(found).astype(dtype)
+    if special and size:
+        found[size // 3] = S.over(dtype).zero
+    return found
+
+
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize(("S", "op", "name"), FOLDS, ids=lambda x: getattr(x, "name", x))
+def test_every_layout_and_axis(S: sr.Semiring, op: str, name: str, special: bool) -> None:
+    check_layouts(S, op, name, special)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize(("S", "op", "name"), FOLDS, ids=lambda x: getattr(x, "name", x))
+def test_every_layout_and_axis_compiled(
+    S: sr.Semiring, op: str, name: str, special: bool, machine_code: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for ways in ("_WAYS", "_RUNNING"):
+        monkeypatch.setattr(module, ways, {})
+    check_layouts(S, op, name, special)
+
+
+def check_layouts(S: sr.Semiring, op: str, name: str, special: bool) -> None:
+    """Folds and prefixes are those of the operation, element by element; all these numbers are exact in any order."""
+    dtype = np.dtype(name)
+    A, verb = S.over(dtype), {"add": ("sum", "cumsum"), "mul": ("prod", "cumprod")}[op]
+    operate = getattr(A, op)
+    for shape in ((3, 40), (200, 9)):
+        plain = numbers_for(S, op, dtype, shape[0] * shape[1], special).reshape(shape)
+        for layout, changed in LAYOUTS.items():
+            x = changed(plain)
+            for axis in (None, *range(-1, x.ndim)):
+                lines = x.reshape(-1, 1) if axis is None else np.moveaxis(x, axis, 0)
+                if len(lines) > 300:  # which takes Python long, and finds no more
+                    continue
+                lines = lines.astype(dtype)
+                wanted = [lines[0]] if len(lines) else []
+                for line in lines[1:]:
+                    wanted.append(np.asarray(operate(wanted[-1], line)))
+                last = wanted[-1] if wanted else np.full(lines.shape[1:], A.zero if op == "add" else A.one, dtype)
+                for keepdims in (False, True):
+                    found = getattr(S, verb[0])(x, axis, keepdims=keepdims)
+                    assert np.array_equal(np.ravel(found), np.ravel(last)), (layout, axis, shape)
+                    assert found.dtype.newbyteorder("=") == dtype
+                    assert np.shape(found) == np.add.reduce(x, axis, keepdims=keepdims).shape
+                found = np.moveaxis(getattr(S, verb[1])(x, axis), 0 if axis is None else axis, 0).reshape(lines.shape)
+                assert np.array_equal(found, np.array(wanted, dtype).reshape(lines.shape)), (layout, axis, shape)
+                assert found.dtype.newbyteorder("=") == dtype
+    one = numbers_for(S, op, dtype, 1, special).reshape(())
+    assert getattr(S, verb[0])(one) == one and getattr(S, verb[1])(one).tolist() == [one]
+
+
+@pytest.mark.parametrize("name", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize(("S", "op"), [(sr.plus_times, "sum"), (sr.plus_times, "cumsum"), (sr.plus_times, "prod"),
+                                       (sr.plus_times, "cumprod"), (sr.min_plus, "prod"), (sr.min_plus, "cumprod")],
+                         ids=lambda x: getattr(x, "name", x))
+def test_what_is_not_an_element_is_found_wherever_it_is(S: sr.Semiring, op: str, name: str) -> None:
+    if np.dtype(name) not in S.dtypes:
+        return
+    bad = [np.nan] if S is sr.min_plus else [np.nan, inf, -inf]
+    for shape in ((100,), (5000,), (200, 40), (40, 200), (2, 3000)):
+        for place in (0, 17, -1):
+            for value in bad:
+                x = np.ones(shape, name)
+                x.flat[place] = value
+                if op in ("prod", "cumprod"):
+                    x.flat[place + 1 if place >= 0 else 0] = S.over(x.dtype).zero  # which absorbs what it meets
+                for axis in (None, *range(x.ndim)):
+                    at = ", ".join(map(str, np.unravel_index(place % x.size, shape)))
+                    with pytest.raises(sr.SemiringError, match=rf"x\[{at}\] is"):
+                        getattr(S, op)(x, axis)
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integers_near_the_limits_are_exact_or_refused(name: str) -> None:
+    dtype = np.dtype(name)
+    most = int(np.iinfo(dtype).max)
+    for S, op in ((sr.counting, "sum"), (sr.counting, "prod"), (sr.min_plus, "prod")):
+        for terms in (2, 3, 200, 5000):
+            adds = op == "sum" or S is sr.min_plus
+            share = most // terms if adds else int(most ** (1 / terms))
+            for first in {0, 1, share, most // 2, most - 1}:
+                x = np.full((terms, 2), share if adds or terms <= 3 else 1, dtype)
+                x[0] = first
+                numbers = [int(v) for v in x[:, 0]]
+                exact = sum(numbers) if adds else prod(numbers)
+                for verb in (op, f"cum{op}"):
+                    if exact >= most:
+                        with pytest.raises(sr.SemiringError, match="cannot hold"):
+                            getattr(S, verb)(x, 0)
+                    else:
+                        found = getattr(S, verb)(x, 0)
+                        assert (found if verb == op else found[-1]).tolist() == [exact, exact]

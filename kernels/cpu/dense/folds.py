@@ -345,7 +345,9 @@ def along(kernel: FoldKernel, x: np.ndarray, axes: Sequence[int], combine: Combi
     goes = [i for i, g in enumerate(groups) if g.goes]
     total = found[0] if kernel.powers is None else _logarithms(kernel, *found)
     again = grouped(total, goes)
-    if AGAIN <= total.size < x.size and total.dtype == x.dtype and kernel.takes(again, total):
+    if all(total.shape[i] == 1 for i in goes):
+        pass
+    elif AGAIN <= total.size < x.size and total.dtype == x.dtype and kernel.takes(again, total):
         part = along(kernel, total, goes, combine)  # None if partial results overflow
         total = combine(total, goes) if part is None else part
     else:
