@@ -193,6 +193,11 @@ class Dense:
         for s in range(batch):
             self.at(T + s * next_t, ld, columns, rows)[...] = self.at(A + s * next_a, lda, rows, columns).T
 
+    def pick(self, _g: Any, blocks: int, _: int, values: int, places: int, count: int, out: int) -> None:
+        assert 128 * (blocks - 1) < count <= 128 * blocks
+        chosen = self.host.at(places, 0, 1, count, "i8")[0]
+        self.at(out, 0, 1, count)[0] = self.at(values, 0, 1, int(chosen.max()) + 1)[0][chosen]
+
     def fill_words(
         self, _g: Any, rows: int, batch: int, A: int, ld: int, following: int, to: int, _rows: int, columns: int
     ) -> None:

@@ -72,6 +72,7 @@ def _play(monkeypatch: pytest.MonkeyPatch, host: Host, kernels: Fronts) -> Host:
         monkeypatch.setattr(module, "multiprocessors", lambda: 3)
     monkeypatch.setattr(fronts, "total_memory", lambda: 1 << 40)
     monkeypatch.setattr(fronts, "compile_ahead", list)  # the kernels are there, and none is compiled
+    monkeypatch.setattr(fronts, "begin_context", lambda: None)
     monkeypatch.setattr(closure, "current_device", lambda: host.number)
     for module in (rows, spread):
         monkeypatch.setattr(module, "synchronize", host.finish)

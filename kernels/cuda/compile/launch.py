@@ -218,6 +218,19 @@ def compile_ahead(functions: Iterable[Function]) -> None:
             _begun[key] = pool.submit(_made, *key)
 
 
+def begin_context() -> None:
+    """Have a thread make the context of the current device, which takes as long as compiling a kernel."""
+    if (pool := _threads()) is not None:
+        pool.submit(_make_context, current_device())
+
+
+def _make_context(device: int) -> None:
+    import cupy
+
+    with cupy.cuda.Device(device):
+        cupy.cuda.runtime.free(0)
+
+
 @lru_cache(1)
 def _threads() -> ThreadPoolExecutor | None:
     """Threads that compile while others do; None where there is one core."""
@@ -343,13 +356,20 @@ def copy_of(block: Any) -> Any:
     if not block.size or not (in_rows or block.flags.c_contiguous):
         result[...] = block
         return result
-    from cupy.cuda import get_current_stream, runtime  # by the driver: a kernel of CuPy's would be compiled first
+    copy_rows(result.data.ptr, block.data.ptr, block.strides[0] if in_rows else across, across, block.nbytes // across)
+    return result
+
+
+def copy_rows(target: int, source: int, pitch: int, across: int, rows: int) -> None:
+    """Copy rows that begin `pitch` bytes apart so that they lie one after the other, by the driver.
+
+    A kernel of CuPy's would be compiled first.
+    """
+    from cupy.cuda import get_current_stream, runtime
 
     runtime.memcpy2DAsync(
-        result.data.ptr, across, block.data.ptr, block.strides[0] if in_rows else across, across,
-        block.nbytes // across, runtime.memcpyDeviceToDevice, get_current_stream().ptr,
+        target, across, source, pitch, across, rows, runtime.memcpyDeviceToDevice, get_current_stream().ptr
     )
-    return result
 
 
 def minus_ones(count: int) -> Any:

@@ -1,4 +1,4 @@
-// The few operations on single elements: diagonals and comparisons. Before this file the engine writes ops.cuh, `Value`,
+// The few operations on single elements: diagonals, comparisons, copies. Before this file the engine writes ops.cuh, `Value`,
 // `zero`, `one`, `plus`, `relax`, `same`, and memory.cuh for SIZE. Leading dimensions are in bytes.
 
 constexpr int THREADS = 128;
@@ -64,4 +64,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) turn(
     for (int j = y; j < SIDE; j += THREADS / SIDE)
         if (i_0 + x < rows && j_0 + j < columns)
             *(Value*)(T + blockIdx.y * next + (j_0 + j) * ld + (i_0 + x) * SIZE) = tile[x * (SIDE + 1) + j];
+}
+
+// out_i ← the element at places_i.
+extern "C" __global__ void __launch_bounds__(THREADS) pick(
+    const Value* from, const long long* places, long long count, Value* out) {
+    const long long i = (long long)blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) out[i] = from[places[i]];
 }

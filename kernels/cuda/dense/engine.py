@@ -377,12 +377,39 @@ class CudaKernel:
             found = [product.function(product.large, True), product.function(product.small, True), *found]
         return found if stacked else [*found, self._elements[3]]
 
+    def for_front(self, pivots: int, others: int) -> list[Function]:
+        """The kernels that eliminating some vertices of a front needs, as far as their numbers tell."""
+        found, product = [*self.closure.needed(min(pivots, TILE), False), self._elements[3]], self.words or self.product
+        if self.is_linear or self.log_sums or not others:
+            return found
+        shapes = (pivots, pivots, others), (others, pivots, others), (others, pivots, pivots)
+        return [*found, *(f for shape in shapes for f in product.needed(*shape, min(shape) >= WORTH_PADDING))]
+
     # Elements
+
+    def clear(self, F: Any) -> None:
+        """F ← 0."""
+        self._place(view_of(F)._replace(rows=0, columns=0), view_of(F))
+
+    def pick(self, values: Any, places: Any) -> Any:
+        """The elements of a vector at some places, int64: nothing of CuPy's is compiled for it."""
+        import cupy
+
+        out = cupy.empty(len(places), values.dtype)
+        if len(places):
+            self._elements[5](-(-len(places) // 128), 1, values.data.ptr, places.data.ptr, len(places), out.data.ptr)
+        return out
 
     @cached_property
     def _elements(self) -> tuple[Function, ...]:
         module = Module(self.program.elements())
-        return tuple(module.function(name, 128) for name in ("diagonal", "set_diagonal", "compare", "place", "turn"))
+        return tuple(module.function(name, 128) for name in (
+            "diagonal", "set_diagonal", "compare", "place", "turn", "pick"))
+
+    @property
+    def picks(self) -> Function:
+        """The kernel of `pick`."""
+        return self._elements[5]
 
     def diagonal(self, A: Any, D: Any) -> Any:
         """The vector of ⊕ over k of A[i, k] ⊗ D[k, i]: the diagonal of A ⊗ D."""

@@ -71,6 +71,12 @@ class Product:
         name = "product" if whole_tiles else "product_edge"
         return module.function(name, geometry.threads, geometry.shared_bytes(self.size))
 
+    def needed(self, m: int, k: int, n: int, padded: bool) -> list[Function]:
+        """The kernels that the product of two matrices needs, which are in whole tiles or not."""
+        g = self.geometry(m, n, 1)
+        has_tiles = g.has_whole_tiles(self.size) and m >= g.BM and k >= g.BK and n >= self.elements * g.BN
+        return [self.function(g, whole) for whole in (True, False) if (padded or has_tiles if whole else not padded)]
+
     def geometry(self, m: int, n: int, batch: int) -> ProductGeometry:
         """Small tiles where large ones would leave multiprocessors idle, or much of a tile would be empty."""
         large, side = self.large, min(m, n)

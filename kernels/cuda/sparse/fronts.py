@@ -17,7 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.kernels.cuda.compile.launch import Function, Module, compile_ahead, multiprocessors, total_memory
+from semiring.kernels.cuda.choose import array_kernel
+from semiring.kernels.cuda.compile.launch import (
+    Function,
+    Module,
+    begin_context,
+    compile_ahead,
+    copy_rows,
+    multiprocessors,
+    total_memory,
+)
 from semiring.kernels.cuda.compile.program import program
 from semiring.kernels.cuda.compile.streams import MOST_URGENT, marked, waits_for
 from semiring.kernels.cuda.dense.engine import CudaKernel
@@ -38,6 +47,8 @@ SHARED = (24 << 10, 48 << 10, 96 << 10, MOST_SHARED)  # sizes of shared memory t
 TOGETHER = 8  # pivots, as in fronts.cu
 SLAB = 4 << 30  # bytes of right-hand sides that go up and down together, about: launches take the host long enough
 SHARE = 16  # but no more than one byte in so many of the device
+MANY = 8192  # vertices from which some front is likely to be large,
+LIKELY = (128, 128), (48, 192)  # … of about so many pivots and others
 PARTS = 64  # ranges of vertices that are summed up apart
 NONE = np.iinfo(np.int32).max  # of a vertex without a star
 
@@ -63,9 +74,24 @@ def _function(low: CudaLowering, name: str, threads: int, by_columns: bool = Fal
     return _module(low, by_columns).function(name, threads, shared)
 
 
-def begin_kernels(low: CudaLowering) -> None:
-    """Have threads compile what factors and closures need, while the host analyses the structure."""
-    compile_ahead(_function(low, name, SQUARE) for name in ("eliminate", "up", "down", "spread", "begin", "collect"))
+def begin_kernels(low: CudaLowering, n: int) -> None:
+    """Have threads compile what factors and closures need, while the host analyses the structure of n vertices.
+
+    Of many vertices some front will probably be too large for shared memory; what is compiled for it in vain costs
+    other cores some work.
+    """
+    begin_context()
+    compile_ahead(_function(low, name, SQUARE) for name in ("up", "down", "eliminate", "spread", "begin", "collect"))
+    if n >= MANY:
+        begin_large(low, LIKELY)
+
+
+@lru_cache(64)
+def begin_large(low: CudaLowering, sizes: tuple[tuple[int, int], ...]) -> None:
+    """Have threads compile what large fronts need, of so many pivots and others each."""
+    dense = array_kernel(low)
+    functions = {_function(low, "assemble", ASSEMBLERS): None, dense.picks: None}
+    compile_ahead(functions | dict.fromkeys(f for size in sizes for f in dense.for_front(*size)))
 
 
 class Structure:
@@ -192,6 +218,9 @@ class DeviceFronts:
         by_height = np.lexsort((bytes_needed, at.height))
         ends = np.searchsorted(at.height[by_height], np.arange(at.height.max(initial=-1) + 2))
         fronts = cupy.asarray(by_height.astype(np.int32))
+        if (large := bytes_needed > SHARED[-1]).any():
+            begin_large(self.lowering, tuple(zip(
+                self.analysis.pivots[large].tolist(), self.analysis.reach[large].tolist(), strict=True)))
         shared = (
             at.child, at.sibling, at.position, at.entry_pointer, at.entry, at.entry_row, at.entry_column, values,
             at.updates, updates,
@@ -214,37 +243,29 @@ class DeviceFronts:
         return -1 if first == NONE else first
 
     def _eliminate_large(self, number: int, shared: tuple[Any, ...], updates: Any, close: CloseFront) -> None:
-        import cupy
-
         a, at = self.analysis, self.structure
         s, n = int(a.pivots[number]), int(at.order[number])
         F = self.lowering.empty((n, n))
-        self._fill(F)
+        self.dense.clear(F)
         self._function("assemble", ASSEMBLERS)(
             1, 1, number, *_addresses(F, at.first, at.pointer, *shared)
         )
         close(F, s, self.dense, int(a.first[number]))
         top, low, left = (int(x[number]) for x in (at.top_at, at.low_at, at.update_at))
-        u = n - s
-        self._panels[top : top + s * n] = F[:s].ravel()
-        self._panels[low : low + u * s] = cupy.ascontiguousarray(F[s:, :s]).ravel()
-        updates[left : left + u * u] = cupy.ascontiguousarray(F[s:, s:]).ravel()
-
-    def _fill(self, F: Any) -> None:
-        """F ← 0."""
-        import cupy
-
-        if self.lowering.storage.names is None:
-            F.fill(self.lowering.zero[0])
-        else:
-            F[...] = cupy.asarray(np.array(self.lowering.zero, self.lowering.storage))
+        for part, target, begin in (
+            (F[:s], self._panels, top), (F[s:, :s], self._panels, low), (F[s:, s:], updates, left),
+        ):
+            if part.size:
+                across = part.shape[1] * self._size
+                copy_rows(target.data.ptr + begin * self._size, part.data.ptr, n * self._size, across, len(part))
 
     @property
     def pivots(self) -> np.ndarray:
         """The diagonal of every S*, in the order of elimination, on the host."""
         import cupy
 
-        found: np.ndarray = self._panels[cupy.asarray(self.structure.pivot_at)].get()
+        with self._panels.device:  # a launch reaches the current one's memory
+            found: np.ndarray = self.dense.pick(self._panels, cupy.asarray(self.structure.pivot_at)).get()
         return found
 
     def settle(self, vertices: np.ndarray) -> None:

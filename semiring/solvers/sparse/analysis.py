@@ -69,7 +69,7 @@ def analysis_of(
             _analyses[key] = found = _analyses.pop(key)  # the last that goes
             return found
     if low is not None and low.on_gpu:
-        _begin_on_gpu(low)
+        _begin_on_gpu(low, A.n)
     surely = isinstance(method, str) and method in BY_DEGREE and is_compiled(A.n, A.nnz)
     with nullcontext() if low is None else with_another_process(low, A, answer, surely):
         found = analyse(A.indptr, A.indices, method=method)
@@ -80,13 +80,13 @@ def analysis_of(
     return found
 
 
-def _begin_on_gpu(low: Lowering) -> None:
+def _begin_on_gpu(low: Lowering, n: int) -> None:
     """Begin with the kernels of a GPU, which take about as long to compile as the analysis takes."""
     from semiring.kernels.cuda.lowering import CudaLowering
     from semiring.kernels.cuda.sparse.fronts import begin_kernels
 
     assert isinstance(low, CudaLowering)
-    begin_kernels(low)
+    begin_kernels(low, n)
 
 
 def is_analysed(A: Sparse) -> bool:

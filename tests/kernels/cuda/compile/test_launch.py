@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from ctypes import c_longlong, c_void_p
 from functools import lru_cache
 from pathlib import Path
@@ -287,6 +288,24 @@ def test_kernels_are_compiled_ahead(cores: Callable[[int], None], compiler: Any)
     compile_ahead([edge])
     assert launch._machine_code(edge.text, "sm_80") == edge.text.encode()
     assert len(compiler.asked) == 2, "it is kept on disk"
+
+
+def test_a_thread_makes_the_context_of_the_current_device(
+    cores: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+    runtime = SimpleNamespace(free=lambda address: made.append(address))
+    there = SimpleNamespace(cuda=SimpleNamespace(
+        runtime=runtime, Device=lambda number: nullcontext(made.append(f"device {number}"))))
+    monkeypatch.setitem(sys.modules, "cupy", there)
+    monkeypatch.setattr(launch, "current_device", lambda: 3)
+    cores(1)
+    launch.begin_context()
+    assert not made, "the call makes it"
+    cores(2)
+    launch.begin_context()
+    launch._threads().shutdown()
+    assert made == ["device 3", 0]
 
 
 def test_one_core_compiles_nothing_ahead(cores: Callable[[int], None], compiler: Any) -> None:

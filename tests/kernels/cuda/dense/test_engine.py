@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from gpu.host import Array, Host
 from gpu.played import Dense
 
 import semiring as sr
+from semiring.algorithms.sparse.elimination import close_front
 from semiring.kernels.cuda.choose import general_on_device
 from semiring.kernels.cuda.dense import closure, engine, logsum, product, thin
 from semiring.kernels.cuda.dense.engine import CudaKernel
@@ -272,3 +274,63 @@ def test_a_long_k_is_split_and_vectors_have_kernels_of_their_own(
         (min_plus.multiply_add if accumulate else min_plus.multiply)(C[:, :n], A, B)
         np.testing.assert_array_equal(C[:, :n], np.minimum(old[:, :n], wanted) if accumulate else wanted)
         np.testing.assert_array_equal(C[:, n:], old[:, n:])
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("size", [
+    (76, 108), (194, 0), (59, 185), (22, 173), (48, 294), (200, 300), (15, 150), (500, 600),
+])
+def test_what_fronts_compile_is_known_beforehand(
+    dtype: str, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launched: set[Any] = set()
+    host = Host()
+    host.stand_in(monkeypatch)
+
+    def module(source: str) -> Any:
+        def function(name: str, threads: int, shared: int = 0) -> Any:
+            def launch(*arguments: int) -> None:
+                launched.add((source, name))
+
+            launch.key = source, name  # type: ignore[attr-defined]
+            return launch
+
+        return SimpleNamespace(function=function)
+
+    for each in (closure, engine, product):
+        monkeypatch.setattr(each, "Module", module)
+    for each in (closure, product):
+        monkeypatch.setattr(each, "memory", host.memory)
+    monkeypatch.setattr(product, "multiprocessors", lambda: 132)
+    monkeypatch.setattr(closure, "current_device", lambda: 0)
+    monkeypatch.setattr(closure, "_urgent", lambda *_: host.stream())
+    monkeypatch.setattr(closure.Closure, "has_graph", lambda *_: False)
+    kernel: Any = CudaKernel(general_on_device(sr.min_plus, np.dtype(dtype)))
+    F = host.empty((sum(size), sum(size)), dtype)
+    kernel.clear(F)
+    close_front(F, size[0], kernel, 0)
+    known = {f.key for f in kernel.for_front(*size)}
+    assert launched <= known and len(known - launched) <= 1
+
+
+def test_single_elements_are_picked_and_cleared(host: Host, min_plus: CudaKernel) -> None:
+    values, places = np.arange(500.0), np.random.default_rng(0).integers(0, 500, 300)
+    assert (np.array(min_plus.pick(host.array(values), host.array(places))) == values[places]).all()
+    assert min_plus.pick(host.array(values), host.array(places[:0])).shape == (0,)
+    F = host.array(np.ones((7, 7)))
+    min_plus.clear(F)
+    assert (np.array(F) == np.inf).all()
+
+
+@pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
+def test_the_kernels_that_pick_and_clear(host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(engine, "Module", Compiled(host, tmp_path).module)
+    for dtype in ("f4", "f8"):
+        by = CudaKernel(general_on_device(sr.min_plus, np.dtype(dtype)))
+        values, places = np.arange(500).astype(dtype), np.random.default_rng(0).integers(0, 500, 300)
+        assert (np.array(by.pick(host.array(values), host.array(places))) == values[places]).all()
+        F = host.array(np.ones((130, 150), dtype))
+        by.clear(F[:129, 3:140])
+        wanted = np.ones((130, 150), dtype)
+        wanted[:129, 3:140] = inf
+        assert (np.array(F) == wanted).all()

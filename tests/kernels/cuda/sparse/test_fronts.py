@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import random
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from gpu import nvrtc
-from gpu.host import Host
+from gpu.host import Array, Host
 from gpu.played_fronts import ALGEBRAS, VALUES, forget_kernels, graph, played
 
 import semiring as sr
@@ -204,3 +206,68 @@ def test_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
             there.rows(none, host.empty((0, 0 if "ends" in options else n)), **options)
         there.columns(host.empty((n, 0)))
         assert there.summaries().shape == (n, 4)
+
+
+def test_what_is_compiled_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A context is made meanwhile; kernels of large fronts are compiled where such are likely, or known."""
+    host, begun, contexts = played(monkeypatch, "min_plus"), [], []
+    monkeypatch.setattr(fronts, "compile_ahead", lambda some: begun.extend(some))
+    monkeypatch.setattr(fronts, "begin_context", lambda: contexts.append(0))
+    monkeypatch.setattr(fronts, "_function", lambda low, name, threads: name)
+    monkeypatch.setattr(fronts, "array_kernel", lambda low: SimpleNamespace(
+        picks="pick", for_front=lambda s, u: [f"front {s} {u}", "product"]))
+    fronts.begin_large.cache_clear()
+    small = ["up", "down", "eliminate", "spread", "begin", "collect"]
+    low = general_on_device(sr.min_plus, np.dtype("f4"))
+    fronts.begin_kernels(low, 100)
+    assert begun == small and contexts == [0]
+    begun.clear()
+    fronts.begin_kernels(low, 1 << 20)
+    assert begun == [*small, "assemble", "pick", "front 128 128", "product", "front 48 192"]
+    begun.clear()
+    monkeypatch.undo()
+    host = played(monkeypatch, "min_plus")
+    asked: list[Any] = []
+    monkeypatch.setattr(fronts, "SHARED", (600,))
+    monkeypatch.setattr(fronts, "begin_large", lambda low, sizes: asked.append(sizes))
+    there, _ = eliminated(host, "min_plus", graph(60, 2, 1, VALUES["min_plus"]))
+    large = there.structure.order * ((there.structure.order | 1) + 2 * fronts.TOGETHER) * 8 > 600
+    assert len(asked) == 1 and len(asked[0]) == large.sum() > 0
+    assert [s + u for s, u in asked[0]] == there.structure.order[large].tolist()
+
+
+def test_the_first_closure_compiles_no_kernel_of_cupys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes a moment to compile: copies are the driver's, and all else is of the text."""
+    host = played(monkeypatch, "min_plus")
+    monkeypatch.setattr(fronts, "SHARED", (600,))
+    compiles: list[str] = []
+
+    def noted(name: str) -> Any:
+        known = getattr(Array, name)
+
+        def call(self: Any, *given: Any, **options: Any) -> Any:
+            caller = sys._getframe(1).f_code.co_filename
+            if "kernels/cuda" in caller and "tests" not in caller and not _is_basic(name, given):
+                compiles.append(f"{name} in {caller}:{sys._getframe(1).f_lineno}")
+            return known(self, *given, **options)
+
+        return call
+
+    for name in ("__setitem__", "__getitem__", "astype", "fill", "__array_ufunc__", "__array_function__"):
+        monkeypatch.setattr(Array, name, noted(name))
+    A = graph(60, 2, 1, VALUES["min_plus"])
+    there, here = eliminated(host, "min_plus", A)
+    out = host.empty((60, 60))
+    there.rows(np.arange(60), out)
+    wanted = np.empty((60, 60))
+    here.rows(np.arange(60), wanted)
+    assert (np.array(there.pivots) == here.pivots).all() and (np.array(out) == wanted).all()
+    assert compiles == []
+
+
+def _is_basic(name: str, given: tuple[Any, ...]) -> bool:
+    """Whether this is a view, which is made without a kernel."""
+    if name != "__getitem__":
+        return False
+    return all(isinstance(i, (int, slice, type(None), type(...))) for i in
+               (given[0] if isinstance(given[0], tuple) else given[:1]))
