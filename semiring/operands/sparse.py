@@ -294,22 +294,23 @@ class DeviceSparse(Operand):
         return int(self.matrix.nnz)
 
     @cached_property
-    def _host(self) -> Sparse:
+    def on_host(self) -> Sparse:
+        """The same matrix in the host's memory."""
         return read_scipy(self.matrix.get(), self.S, self.what)
 
     @property
     def facts(self) -> Facts:
         """Facts about the elements, of which a copy on the host is examined."""
-        return self._host.facts
+        return self.on_host.facts
 
     @property
     def bounded(self) -> bool:
         """Whether no edge is better than one."""
-        return self._host.bounded
+        return self.on_host.bounded
 
     def graph(self, matrix: tuple[int, ...] | None = None) -> CompressedRows:
         """The matrix as a graph to search on the host."""
-        return self._host.graph()
+        return self.on_host.graph()
 
     def parts(self) -> tuple[Any, Any, Any]:
         """Offsets, columns and elements on the device."""

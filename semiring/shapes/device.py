@@ -1,4 +1,4 @@
-"""Sums and products along axes of an array on a GPU, computed there (kernels/cuda/dense/folds.py).
+"""Sums and products along axes of an array or sparse matrix on a GPU, computed there (kernels/cuda/dense/folds.py).
 
 The kernels look at what they fold, and the host hears of anything unusual: what is not an element, integers that leave
 their dtype, a result without a value. Then the answer is dropped, and the host computes it from a copy, by the way of
@@ -20,6 +20,9 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.operands.dense import Dense
 from semiring.operands.device import Device
 from semiring.operands.devices import to_host, upload
+from semiring.operands.sparse import DeviceSparse, elements_of
+from semiring.solvers.sparse.masked_on_gpu import transposed
+from semiring.solvers.sparse.products import device_rows
 
 
 def form(S: Semiring, op: str, dtype: np.dtype) -> Lowering:
@@ -83,7 +86,36 @@ def prefixes(given: Device, op: str, axis: int, array: Any, by_host: Callable[[D
         return upload(by_host(on_host(given))) if found.read().flags else answer
 
 
-def before(initial: Any, given: Device, op: str, answer: Any, by_host: Callable[[Dense], np.ndarray]) -> Any:
+def of_entries(given: DeviceSparse, op: str, axes: Sequence[int], by_host: Callable[[], np.ndarray]) -> Any:
+    """⊕ of a sparse matrix along some axes; what is not stored is zero.
+
+    A product is zero unless nothing is missing, and entries at one place are to be combined first: the host finds it,
+    and a ⊕ whose operands keep their order, too.
+    """
+    from semiring.kernels.cuda.dense.exchange import report
+    from semiring.kernels.cuda.dense.folds import folds
+
+    low: Any = form(given.S, op, given.dtype)
+    with given.matrix.data.device:
+        kernel = folds(low, op, True)
+        data = np.empty(0, given.matrix.dtype)
+        as_they_are = elements_of(given.S, data).dtype == data.dtype == given.dtype  # if not, the host reads them
+        if op == "mul" or not axes or kernel.ordered or not as_they_are or _may_leave(given, op):
+            return upload(by_host())
+        rows, found = device_rows(given), report()
+        if len(axes) == 2 and len(rows.values):
+            answer = kernel.along(rows.values, (0,), found)
+        elif len(axes) == 2:
+            return upload(full(np.empty((), given.dtype), given.S.zero_in(given.dtype)))
+        else:
+            rows = transposed(rows) if axes[0] == 0 else rows
+            answer = kernel.runs(rows.values, rows.offsets, found)
+        return upload(by_host()) if found.read().flags else answer
+
+
+def before(
+    initial: Any, given: Device | DeviceSparse, op: str, answer: Any, by_host: Callable[[Dense], np.ndarray]
+) -> Any:
     """`initial` ∘ an answer, element by element."""
     import cupy
 
@@ -99,7 +131,7 @@ def on_host(given: Device) -> Dense:
     return Dense(to_host(given.array), given.S, given.what)
 
 
-def _may_leave(given: Device, op: str) -> bool:
+def _may_leave(given: Device | DeviceSparse, op: str) -> bool:
     """Whether least common multiples of the elements may leave the dtype."""
     ops = given.S.traced
     if ops is None or not given.S.has_multiples or given.dtype.kind not in "iu" or not given.shape:

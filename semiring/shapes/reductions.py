@@ -14,7 +14,7 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import cpu_place
 from semiring.operands.device import Device
 from semiring.operands.packed import Packed
-from semiring.operands.sparse import Sparse
+from semiring.operands.sparse import DeviceSparse, Sparse
 from semiring.solvers.forms import plain_form
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import own_algebra
@@ -52,6 +52,9 @@ def _reduced(op: str, x: Any, S: Semiring | str | None, axis: Any, keepdims: Any
         given, axes, shape = read_reduced(x, over, op, axis, keepdims)
         if isinstance(given, Sparse):
             return _plan(over, VERBS[op][0], given, shape, "runs of stored entries", given.nnz, out, run)
+        if isinstance(given, DeviceSparse):
+            return _plan(over, VERBS[op][0], given, shape, "runs of stored entries", given.nnz, out, run,
+                         device.form(over, op, given.dtype))
         if isinstance(given, Packed):
             return _plan(over, VERBS[op][0], given, shape, "a word of bits at a time", product(given.shape), out, run)
         if isinstance(given, Device):
@@ -87,7 +90,8 @@ def _plan(
         operation=verb, algebra=S, shape=shape, method=method, lowering=low or plain_form(S, given.dtype, Facts(), 3),
         work=float(work), memory=0 if out is not None else product(shape) * given.dtype.itemsize,
         runner=lambda plan: run(), place=cpu_place() if low is None else "",
-        needs=NEEDS if verb in PREFIXES else ("", ""), nnz=given.nnz if isinstance(given, Sparse) else None,
+        needs=NEEDS if verb in PREFIXES else ("", ""),
+        nnz=given.nnz if isinstance(given, (Sparse, DeviceSparse)) else None,
     )
 
 

@@ -71,8 +71,8 @@ def reduced(S: Semiring, op: str, x: Any, axis: Any, keepdims: Any, initial: Any
                                 "without factors would be; declare it with one=, or pass initial=")
         result = full(np.empty(wide, given.dtype), neutral)
         result = upload(result) if given.on_gpu else result
-    elif isinstance(given, Device):
-        result = _on_device(given, fold, axes, before)
+    elif isinstance(given, (Device, DeviceSparse)):
+        result = _on_device(given, fold, axes, before).reshape(wide)
     else:
         if isinstance(given, Packed):
             result = _of_bits(given, fold, axes)
@@ -132,7 +132,7 @@ def read_accumulated(x: Any, S: Semiring, op: str, axis: Any) -> tuple[Any, int,
     """
     given = _read(x, S, VERBS[op][1])
     given = as_dense(given) if isinstance(given, Packed) else given
-    if isinstance(given, Sparse):
+    if isinstance(given, (Sparse, DeviceSparse)):
         raise SemiringError(f"{S.name}: the prefixes of a sparse matrix are dense: pass a dense array, with the "
                             "algebra's zero where nothing is stored")
     if axis is None:
@@ -190,11 +190,10 @@ def _read(x: Any, S: Semiring, verb: str) -> Any:
             of_graph=True)
     else:
         given = operand(x, S, "x")
-    if isinstance(given, DeviceSparse) or (given.on_gpu and not isinstance(given, Device)):
-        kind = "sparse" if isinstance(given, DeviceSparse) else "of packed bits"
-        raise SemiringError(f"{S.name}.{verb} computes with arrays on a GPU, and x is {kind} there: pass a CuPy array, "
-                            "or a matrix in the host's memory")
-    if isinstance(given, (Sparse, Packed, Device)):
+    if given.on_gpu and not isinstance(given, (Device, DeviceSparse)):
+        raise SemiringError(f"{S.name}.{verb} computes with arrays on a GPU, and x is of packed bits there: pass a "
+                            "CuPy array, or a matrix in the host's memory")
+    if isinstance(given, (Sparse, Packed, Device, DeviceSparse)):
         return given
     given = as_dense(given)
     if given.dtype == object:  # operations on what is not an element would raise errors of their own
@@ -262,8 +261,15 @@ def _prefixes(given: Any, fold: Fold, number: int, shape: tuple[int, ...]) -> np
     return result
 
 
-def _on_device(given: Device, fold: Fold, axes: tuple[int, ...], before: Any) -> Any:
-    """Fold an array on a GPU, with an element before each result; refuse what the host refuses."""
+def _on_device(given: Device | DeviceSparse, fold: Fold, axes: tuple[int, ...], before: Any) -> Any:
+    """Fold an array or a sparse matrix on a GPU, an element before each result; refuse what the host refuses."""
+    S = fold.algebra
+
+    def of_entries() -> np.ndarray:
+        there: Sparse = given.on_host  # type: ignore[union-attr]
+        result = _of_entries(there, fold if there.dtype == given.dtype else fold_of(S, fold.op, there.dtype), axes)
+        _refuse_nan(fold, result)
+        return result.reshape([n for a, n in enumerate(given.shape) if a not in axes])
 
     def by_host(copy: Dense) -> np.ndarray:
         array = copy.array if copy.shape else copy.array.reshape(1)
@@ -277,7 +283,10 @@ def _on_device(given: Device, fold: Fold, axes: tuple[int, ...], before: Any) ->
         _refuse_nan(fold, result)
         return result
 
-    result = device.along(given, fold.op, axes, by_host)
+    if isinstance(given, DeviceSparse):
+        result = device.of_entries(given, fold.op, axes, of_entries)
+    else:
+        result = device.along(given, fold.op, axes, by_host)
     return result if before is None else device.before(before, given, fold.op, result, pair_by_host)
 
 

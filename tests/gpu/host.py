@@ -357,6 +357,7 @@ class Host:
             full=lambda shape, value, dtype: self.array(np.full(shape, value, dtype)),
             arange=lambda *given: self.array(np.arange(*given)),
             ones=lambda shape, dtype=float: self.array(np.ones(shape, dtype)),
+            searchsorted=lambda *given, **options: self.array(np.searchsorted(*map(np.array, given), **options)),
             zeros=lambda shape, dtype=float: self.array(np.zeros(shape, dtype)),
             broadcast_to=lambda array, shape: np.broadcast_to(array, shape, subok=True),
             copyto=self.copied, **{name: getattr(np, name) for name in NUMPYS},

@@ -232,3 +232,42 @@ def test_tensors_of_torch() -> None:
     x = torch.arange(12.0, device="cuda").reshape(3, 4)
     found = sr.min_plus.sum(x, 0)
     assert isinstance(found, torch.Tensor) and found.is_cuda and found.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("kind", [
+    ("min_plus", "f4"), ("min_plus", "f8"), ("max_min", "f8"), ("plus_times", "f4"), ("plus_times", "f8"),
+    ("log", "f8"), ("viterbi", "f4"), ("boolean", "?"),
+])
+@pytest.mark.parametrize("shape", [(1, 1), (40, 30), (0, 5), (5, 0), (3000, 20), (20, 3000), (500, 500)])
+@pytest.mark.parametrize("density", [0, 0.01, 0.4, 1])
+def test_of_sparse_matrices_stored_entries_count(kind: Any, shape: tuple[int, int], density: float) -> None:
+    import cupy
+    from cupyx.scipy import sparse as there
+    from scipy.sparse import csr_array
+
+    S, rng = sr.catalogue[kind[0]], np.random.default_rng(0)
+    rows, columns = np.nonzero(rng.random(shape) < density)
+    A = csr_array((elements(S, kind[1], (len(rows),), 1), (rows, columns)), shape=shape)
+    d = there.csr_matrix((cupy.asarray(A.data), cupy.asarray(A.indices), cupy.asarray(A.indptr)), shape=shape)
+    for verb in ("sum", "prod"):
+        for axis in (None, 0, 1):
+            for initial in (None, S.one_in(A.dtype)):
+                got, want = (outcome(lambda x=x, v=verb, a=axis, i=initial: getattr(S, v)(x, a, initial=i))
+                             for x in (d, A))
+                same(got, want, A.nnz + 1 if A.dtype.kind == "f" and not S.selective else 0)
+    if min(shape):
+        assert isinstance(S.sum(d, 1), cupy.ndarray)
+
+
+def test_entries_of_sparse_matrices_that_are_no_elements() -> None:
+    import cupy
+    from cupyx.scipy import sparse as there
+    from scipy.sparse import csr_array
+
+    A = csr_array(np.array([[0.5, 0], [0.25, 1]]))
+    for value in (np.nan, -1.0):
+        A.data[1] = value
+        d = there.csr_matrix((cupy.asarray(A.data), cupy.asarray(A.indices), cupy.asarray(A.indptr)), shape=(2, 2))
+        for axis in (None, 0, 1):
+            got, want = (outcome(lambda x=x, a=axis: sr.viterbi.sum(x, a)) for x in (d, A))
+            assert got == want and "x[1, 0]" in want

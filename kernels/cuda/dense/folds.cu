@@ -3,6 +3,7 @@
 //     fold_lines    the terms lie side by side: `lanes` threads for a line, which join their parts in order
 //     fold_rows     the terms are rows: VECTOR columns for a thread, and rows of threads that share the terms
 //     join_rows     the same of parts that these left
+//     fold_runs     lines of any lengths, one after the other
 //
 // A launch leaves elements of the answer, or parts that another launch joins in their order. If ∘ is not known to commute
 // (ORDERED), the terms of a thread are neighbours.
@@ -89,6 +90,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) fold_lines(
         if (how & 2) ((Part*)out)[part * lines + i] = c[0].part;
         else ((Given*)out)[i] = seen.judged(value_of(c[0].part));
     }
+    seen.tell(report);
+}
+
+// out_i ← the fold of run i, which has the elements from offsets_i to offsets_(i+1); zero if it has none.
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) fold_runs(
+    const char* x, const long long* offsets, long long runs, long long many, char* out, REPORT) {
+    Seen seen;
+    const int lanes = (int)many, lane = threadIdx.x % lanes;
+    const long long i = (long long)blockIdx.x * (THREADS / lanes) + threadIdx.x / lanes;
+    Sum c[1];
+    if (i < runs) fold_line<1>(c[0], x, sizeof(Given), offsets[i], offsets[i + 1], lane, lanes, seen);
+    join_lanes(c, lane, lanes, 1, seen);
+    if (lane == 0 && i < runs) ((Given*)out)[i] = seen.judged(c[0].some ? value_of(c[0].part) : zero());
     seen.tell(report);
 }
 

@@ -125,6 +125,30 @@ class Folds:
             kept = made
         return out if plan.is_final else out.transpose(plan.places).reshape(plan.shape)
 
+    def runs(self, x: Any, offsets: Any, found: Report | None = None) -> Any:
+        """Fold runs of elements that lie one after the other; zero for a run without any.
+
+        Parameters
+        ----------
+        x : cupy.ndarray, 1-D, in C order
+            As for `along`.
+        offsets : cupy.ndarray of int64
+            Where each run begins, and the end of the last one.
+        found : Report, optional
+            As for `along`.
+        """
+        import cupy
+
+        count = len(offsets) - 1
+        out = cupy.empty(count, self.dtype)
+        if count:
+            lanes = min(LINE, power_of_two(-(-len(x) // count)))
+            self.function("fold_runs")(
+                -(-count // (self.geometry.THREADS // lanes)), 1, x.data.ptr, offsets.data.ptr, count, lanes,
+                out.data.ptr, found.host if found else 0,
+            )
+        return out
+
     @lru_cache(256)  # noqa: B019 (kernels live as long as the process)
     def _plan(
         self, shape: tuple[int, ...], strides: tuple[int, ...], axes: tuple[int, ...], place: int, processors: int

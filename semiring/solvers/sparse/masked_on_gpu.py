@@ -63,7 +63,7 @@ class Wanted(NamedTuple):
         if self.pattern is not None:
             return self.pattern
         rows, columns = cupy.nonzero(self.truths)
-        return _in_order(rows, columns, self.truths.shape)
+        return in_order(rows, columns, self.truths.shape)
 
 
 def offer(task: Task) -> Plan:
@@ -122,7 +122,7 @@ def _wanted(mask: Mask, A: Operand, B: Operand, shape: Product) -> Wanted:
         matrix = given.tocoo()
         if len(shape.final) != 2 or matrix.shape != shape.final:
             raise _misfit(matrix.shape, shape)
-        pattern = _in_order(matrix.row, matrix.col, shape.final)
+        pattern = in_order(matrix.row, matrix.col, shape.final)
         if not complement:
             return Wanted(None, pattern)
         truths = cupy.zeros(shape.final, bool)
@@ -131,7 +131,7 @@ def _wanted(mask: Mask, A: Operand, B: Operand, shape: Product) -> Wanted:
         found = read_mask(mask).of_product(A, B, shape.final)
         if found.sparse:
             offsets, columns = (cupy.asarray(x) for x in found.pattern())
-            return Wanted(None, (offsets, _rows_of(offsets, len(columns)), columns))
+            return Wanted(None, (offsets, rows_of(offsets, len(columns)), columns))
         truths, complement = upload(np.ascontiguousarray(found.array)), False
     if truths.shape != shape.final:
         if len(shape.full) < 3 or truths.shape != shape.full[-2:]:
@@ -154,7 +154,7 @@ def _misfit(given: tuple[int, ...], shape: Product) -> SemiringError:
                          "the product whether it is wanted")
 
 
-def _in_order(rows: Any, columns: Any, shape: tuple[int, ...]) -> tuple[Any, Any, Any]:
+def in_order(rows: Any, columns: Any, shape: tuple[int, ...]) -> tuple[Any, Any, Any]:
     """Offsets, rows and columns of places in any order, each once."""
     import cupy
 
@@ -164,7 +164,7 @@ def _in_order(rows: Any, columns: Any, shape: tuple[int, ...]) -> tuple[Any, Any
     return cupy.searchsorted(rows, cupy.arange(shape[0] + 1, dtype=np.int32)).astype(np.int64), rows, columns
 
 
-def _rows_of(offsets: Any, count: int) -> Any:
+def rows_of(offsets: Any, count: int) -> Any:
     """The row of each entry."""
     import cupy
 
@@ -211,7 +211,7 @@ def _pairs(task: Task, A: Any, B: Any, wanted: Wanted, shape: Product) -> Plan:
     """The wanted entries of a product of two sparse matrices."""
     from semiring.kernels.cuda.sparse.product import lowering_for
 
-    left, right = _ascending(A), _ascending(B)
+    left, right = ascending(A), ascending(B)
     facts = examine(task.S, A.dtype, [(X.what, rows.values) for X, rows in ((A, left), (B, right))])
     places = wanted.entries
     shorter = min(len(rows.values) / max(n, 1) for rows, n in zip((left, right), shape.full, strict=True))
@@ -224,17 +224,17 @@ def _run_pairs(task: Task, left: Any, right: Any, places: tuple[Any, Any, Any], 
     from semiring.kernels.cuda.sparse.masked import pairs
 
     low: Any = plan.lowering
-    turned = _transposed(right)
+    turned = transposed(right)
     left, turned = (replace(X, values=low.encode(X.values, not low.is_identity)) for X in (left, turned))
     return _as_rows(task, low, low.decode(pairs(low, left, turned, places[1:])), places, shape)
 
 
-def _ascending(X: DeviceSparse) -> Any:
+def ascending(X: DeviceSparse) -> Any:
     """Compressed rows whose columns ascend."""
     import cupy
 
     found = device_rows(X)
-    rows = _rows_of(found.offsets, len(found.columns))
+    rows = rows_of(found.offsets, len(found.columns))
     keys = rows.astype(np.int64) * max(found.width, 1) + found.columns
     steps = cupy.diff(keys)
     if bool((steps > 0).all()):
@@ -246,11 +246,11 @@ def _ascending(X: DeviceSparse) -> Any:
     return type(found)(found.offsets, found.columns[order], found.values[order], found.width)
 
 
-def _transposed(X: Any) -> Any:
+def transposed(X: Any) -> Any:
     """Compressed rows of the transpose; columns ascend there too."""
     import cupy
 
-    rows = _rows_of(X.offsets, len(X.columns))
+    rows = rows_of(X.offsets, len(X.columns))
     order = cupy.argsort(X.columns.astype(np.int64) * max(X.shape[0], 1) + rows)
     columns = X.columns[order]
     offsets = cupy.searchsorted(columns, cupy.arange(X.width + 1, dtype=np.int32)).astype(np.int64)

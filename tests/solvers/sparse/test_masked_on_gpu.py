@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from semiring.solvers.sparse.masked_on_gpu import Wanted, _in_order, _rows_of
+from semiring.solvers.sparse.masked_on_gpu import Wanted, in_order, rows_of
 
 
 @pytest.fixture(autouse=True)
@@ -21,10 +21,10 @@ def test_places_in_any_order(shape: tuple[int, int]) -> None:
     M = random.random(shape) < 0.4
     rows, columns = (x.astype(np.int32) for x in np.nonzero(M))
     turn = np.concatenate([random.permutation(len(rows)), np.arange(min(len(rows), 3))])  # some of them twice
-    offsets, tails, heads = _in_order(rows[turn], columns[turn], shape)
+    offsets, tails, heads = in_order(rows[turn], columns[turn], shape)
     assert np.array_equal(tails, rows) and np.array_equal(heads, columns)
     assert np.array_equal(offsets, np.concatenate([[0], np.cumsum(M.sum(1))]))
-    assert np.array_equal(_rows_of(offsets, len(heads)), rows)
+    assert np.array_equal(rows_of(offsets, len(heads)), rows)
 
 
 def test_entries_of_truths_are_those_of_a_pattern() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,33 @@ def test_what_is_not_an_element_is_seen_wherever_it_is(
 def test_results_without_a_value_are_seen(host: Host) -> None:
     kernel, found, large = kernels("plus-times f8")[1], Report(host), 1.7e308
     kernel.along(host.array(np.array([large, large, -large, -large])), (0,), found)  # type: ignore[arg-type]
+    assert found.flags == NOT_A_NUMBER
+
+
+@pytest.mark.parametrize("name", list(CASES))
+@pytest.mark.parametrize("lengths", [
+    (3,), (0, 0, 0), (1, 0, 2, 1), (40, 0, 500, 33), (0, 7000), tuple(range(300)),
+])
+def test_runs_of_any_lengths(host: Host, name: str, lengths: tuple[int, ...]) -> None:
+    S, kernel = kernels(name)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    x, found = numbers(S, CASES[name][1], (int(offsets[-1]),), 0), Report(host)
+    got = np.array(kernel.runs(host.array(x), host.array(offsets), found))  # type: ignore[arg-type]
+    zero = np.full((), S.zero_in(x.dtype), x.dtype)
+    for i, (begin, end) in enumerate(itertools.pairwise(offsets.tolist())):
+        want = wanted(S, CASES[name][2], x[begin:end], (0,)) if end > begin else zero
+        if kernel.powers and end > begin:
+            np.testing.assert_allclose(got[i], want, rtol=1e-5 if x.dtype == "f4" else 1e-13)
+        else:
+            assert got[i] == want
+    assert not found.flags and got.dtype == x.dtype and len(got) == len(lengths)
+
+
+def test_what_is_not_an_element_is_seen_in_runs(host: Host) -> None:
+    kernel, found = kernels("min-plus f4")[1], Report(host)
+    x = np.ones(90, "f4")
+    x[77] = np.nan
+    kernel.runs(host.array(x), host.array(np.array([0, 40, 90])), found)  # type: ignore[arg-type]
     assert found.flags == NOT_A_NUMBER
 
 
