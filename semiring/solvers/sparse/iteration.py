@@ -157,22 +157,34 @@ def _contracts(equations: Equations, low: Lowering) -> bool:
 def _run(task: Task, given: Sparse, right: Dense, equations: Equations, steps: int, asked: bool, plan: Plan) -> Any:
     low, most = plan.lowering, max(MOST_STEPS, MORE * steps) if asked else MORE * steps
 
-    def apply(report: Report, X: np.ndarray) -> None:
+    def apply(by: Equations, report: Report, X: np.ndarray) -> None:
         numbers = library.numbers(X)
         for j in range(numbers.shape[1]):
-            numbers[:, j] = equations.solve(np.array(numbers[:, j], equations.A.dtype), most)
+            numbers[:, j] = by.solve(np.array(numbers[:, j], by.A.dtype), most)
             report(0.9 * (j + 1) / numbers.shape[1])
+
+    def is_regular() -> bool:
+        """Whether there is one solution; equations that tell are solved to rounding, whatever `rtol` is."""
+        known = equations if task.options.rtol is None else _equations(given, low, None)
+        try:
+            return fields.is_trusted(given.stored(low, False), low, partial(apply, known, lambda part: None))
+        except Unreached as e:
+            if not asked:
+                raise
+            raise SemiringError(
+                f"{task.S.name}: {e.steps} products with A do not tell whether I − A is singular, because they leave "
+                f"a residual of {e.residual:.2g} (|A| |X| + |X| + |B|): leave out method and rtol to eliminate"
+            ) from None
 
     try:
         with told(task.options.progress, f"{task.S.name} solve") as report:
-            if not _contracts(equations, low) and not fields.is_trusted(
-                given.stored(low, False), low, partial(apply, lambda part: None)
-            ):
+            if not _contracts(equations, low) and not is_regular():
                 if not asked:
                     raise Declined("rounding hides whether there is one solution")
                 raise NoClosureError(f"{task.S.name}: I − A is singular, or so near to it that rounding decides about "
                                      "the answer: leave out method and rtol, and elimination names a vertex")
-            return solution(given, right, low, lambda wide: (low, partial(apply, report)), task.options.check)
+            answer = partial(apply, equations, report)
+            return solution(given, right, low, lambda wide: (low, answer), task.options.check)
     except Unreached as e:
         if not asked:
             raise Declined(str(e)) from None

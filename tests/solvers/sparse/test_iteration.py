@@ -125,6 +125,23 @@ def test_matrices_of_which_no_norm_is_small_are_tried_where_elimination_takes_lo
         np.linalg.solve(np.eye(n) - (shift + 0.1 * links(n)).toarray(), b), rtol=1e-9)
 
 
+@pytest.mark.parametrize("rtol", [1e-2, 1e-5, 1e-8, 1e-12])
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+def test_a_large_residual_does_not_make_a_matrix_singular(dtype: str, rtol: float) -> None:
+    """Of matrices that are no contraction, equations that tell whether there is one solution are solved to rounding."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        A = sp.random_array((30, 30), density=0.3, rng=rng).astype(dtype).tocsr()
+        A.data *= np.exp(1j * rng.random(A.nnz)) if dtype == "c16" else rng.choice([-1, 1], A.nnz)
+        A *= 0.9 / abs(np.linalg.eigvals(A.toarray())).max()
+        assert min(abs(A).sum(0).max(), abs(A).sum(1).max()) > 1 and np.linalg.cond(np.eye(30) - A.toarray()) < 1e4
+        B = rng.random((30, 2)).astype(dtype)
+        X = sr.solve(A, B, sr.plus_times, method="iterative", rtol=rtol)
+        assert (abs(A @ X + B - X) <= 1.01 * (rtol + 1e-13) * (abs(A) @ abs(X) + abs(X) + abs(B))).all()
+    with pytest.raises(sr.SemiringError, match=r"rounding decides about the answer|whether I − A is singular"):
+        sr.solve(sp.csr_array(np.array([[0.0, 1], [1, 0]], dtype)), np.ones(2, dtype), sr.plus_times, rtol=rtol)
+
+
 def test_what_has_no_solution_is_refused() -> None:
     b = np.array([1.0, 2.0])
     swap, ring = sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]])), sp.csr_array(np.roll(np.eye(60), 1, 1) * 2)
