@@ -109,12 +109,17 @@ class Packed(Operand):
 
     def part(self, vertices: np.ndarray) -> Packed:
         """The rows and columns of some vertices, in the order of these."""
-        matrix = self.matrix[vertices][:, vertices]
-        return self.changed(matrix=matrix, shape=matrix.shape, mine=True, names=self._names_of(vertices))
+        return self._like(self.matrix[vertices][:, vertices], self._names_of(vertices))
 
     def eye(self) -> Packed:
         """The identity of the same shape, where the matrix is."""
-        return self.changed(matrix=type(self.matrix).identity(self.shape[0]), mine=True)
+        return self._like(type(self.matrix).identity(self.shape[0]), self.names)
+
+    def _like(self, matrix: PackedMatrix, names: Sequence[Any] | None) -> Packed:
+        """Other bits, with answers of the caller's own type."""
+        made = Packed(matrix, self.S, self.what, mine=True, answers=self.answers)
+        made.names, made.of_graph, made.named = names, self.of_graph, self.named
+        return made
 
 
 class Sent(Packed):
