@@ -128,7 +128,7 @@ def test_matrices_of_which_no_norm_is_small_are_tried_where_elimination_takes_lo
 @pytest.mark.parametrize("rtol", [1e-2, 1e-5, 1e-8, 1e-12])
 @pytest.mark.parametrize("dtype", ["f8", "c16"])
 def test_a_large_residual_does_not_make_a_matrix_singular(dtype: str, rtol: float) -> None:
-    """Of matrices that are no contraction, equations that tell whether there is one solution are solved to rounding."""
+    """Equations that tell whether there is one solution are solved to rounding, if the norm of A is 1 or more."""
     for seed in range(6):
         rng = np.random.default_rng(seed)
         A = sp.random_array((30, 30), density=0.3, rng=rng).astype(dtype).tocsr()
