@@ -171,7 +171,12 @@ def called(
     """
     name = function.__name__
     if name in METHODS and function.__module__ in OWN and arguments and isinstance(arguments[0], ArrayProtocol):
-        return getattr(arguments[0], METHODS[name])(*arguments[1:], **keywords)
+        first, *rest = arguments
+        if len(rest) > 1 or not {*keywords} <= {METHODS[name]}:
+            others = ", ".join(sorted({*keywords} - {METHODS[name]})) or "more arguments by position"
+            raise SemiringError(f"numpy.{name} of a Matrix computes over its algebra and takes {METHODS[name]}, not "
+                                f"{others}; pass the elements, M.to_numpy(), to compute without the algebra")
+        return getattr(first, name)(*rest, *keywords.values())
     truth = name in ("any", "all") and M.dtype.kind == "b"
     if not (truth or (name in ELEMENTS and function.__module__ in OWN)):
         refuse_reals(M, function)
@@ -317,8 +322,8 @@ INFORMATION = {
     np.isnan, np.isinf, np.isfinite, np.signbit, np.less, np.less_equal, np.greater, np.greater_equal,
 }
 
-# Functions that are methods of a Matrix, in the modules of NumPy's that have them.
-METHODS = {"sum": "sum", "kron": "kron"}
+# Functions that are methods of a Matrix, in the modules of NumPy's that have them, and what they take besides.
+METHODS = {"sum": "axis", "kron": "b"}
 OWN = ("numpy", "numpy.lib", "numpy.core")
 
 # Functions that move, select, order, compare or write elements, and compute none.

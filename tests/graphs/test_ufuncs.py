@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import semiring as sr
 
@@ -27,3 +28,9 @@ def test_numpy_adds_over_the_algebra_or_not_at_all() -> None:
                 assert (call(M, M) == M * M).all(), S
     assert np.sum(ROADS) == 0.0 and np.sum(ROADS, axis=1).tolist() == [3.0, 1.0, 0.0]
     assert np.kron(ROADS, ROADS)[("ayr", "bute"), ("shop", "shop")] == 10.0
+    assert np.kron(ROADS, b=ROADS).equals(np.kron(ROADS, ROADS)) and np.sum(ROADS, 1).tolist() == [3.0, 1.0, 0.0]
+    for call, others in ((lambda: np.sum(ROADS, axis=0, keepdims=True), "keepdims"),
+                         (lambda: np.sum(ROADS, where=[[True, True]]), "where"),
+                         (lambda: np.sum(ROADS, 0, float), "more arguments by position")):
+        with pytest.raises(sr.SemiringError, match=f"numpy.sum of a Matrix .* takes axis, not {others}"):
+            call()
