@@ -355,7 +355,7 @@ class Host:
         cupy = SimpleNamespace(
             cuda=cuda, ndarray=Array, empty=self.empty, asarray=self.array, ascontiguousarray=self.array,
             full=lambda shape, value, dtype: self.array(np.full(shape, value, dtype)),
-            arange=lambda *given: self.array(np.arange(*given)),
+            arange=lambda *given, **options: self.array(np.arange(*given, **options)),
             ones=lambda shape, dtype=float: self.array(np.ones(shape, dtype)),
             searchsorted=lambda *given, **options: self.array(np.searchsorted(*map(np.array, given), **options)),
             zeros=lambda shape, dtype=float: self.array(np.zeros(shape, dtype)),
