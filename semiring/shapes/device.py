@@ -24,6 +24,8 @@ from semiring.operands.sparse import DeviceSparse, elements_of
 from semiring.solvers.sparse.masked_on_gpu import transposed
 from semiring.solvers.sparse.products import device_rows
 
+from .folding import fold_of
+
 
 def form(S: Semiring, op: str, dtype: np.dtype) -> Lowering:
     """The form in which a GPU folds arrays of a dtype.
@@ -36,6 +38,8 @@ def form(S: Semiring, op: str, dtype: np.dtype) -> Lowering:
     from semiring.kernels.cuda.choose import without_facts
     from semiring.kernels.cuda.dense.folds import fits
 
+    if dtype.kind == "c" and (parts := fold_of(S, op, dtype).parts) is not None:
+        dtype = parts.dtype
     try:
         low = without_facts(S, dtype)
     except SemiringError as e:  # sums have no option for the device
@@ -66,7 +70,7 @@ def along(given: Device, op: str, axes: Sequence[int], by_host: Callable[[Dense]
         if _may_leave(given, op):
             return upload(by_host(on_host(given)))
         found = report()
-        answer = folds(low, op, True).along(given.array, axes, found)
+        answer = whole(folds(low, op, True).along(in_parts(given.array), axes, found), given.dtype)
         return upload(by_host(on_host(given))) if found.read().flags else answer
 
 
@@ -82,7 +86,7 @@ def prefixes(given: Device, op: str, axis: int, array: Any, by_host: Callable[[D
         if _may_leave(given, op):
             return upload(by_host(on_host(given)))
         found = report()
-        answer = kernels(low, op, True).along(array, axis, found)
+        answer = whole(kernels(low, op, True).along(in_parts(array), axis, found), given.dtype)
         return upload(by_host(on_host(given))) if found.read().flags else answer
 
 
@@ -100,7 +104,9 @@ def of_entries(given: DeviceSparse, op: str, axes: Sequence[int], by_host: Calla
         kernel = folds(low, op, True)
         data = np.empty(0, given.matrix.dtype)
         as_they_are = elements_of(given.S, data).dtype == data.dtype == given.dtype  # if not, the host reads them
-        if op == "mul" or not axes or kernel.ordered or not as_they_are or _may_leave(given, op):
+        if op == "mul" or not axes or kernel.ordered or low.dtype != data.dtype or not as_they_are or (
+            _may_leave(given, op)
+        ):
             return upload(by_host())
         rows, found = device_rows(given), report()
         if len(axes) == 2 and len(rows.values):
@@ -124,6 +130,28 @@ def before(
         pair[0] = upload(full(np.empty(answer.shape, answer.dtype), initial))
         pair[1] = answer
         return along(Device(pair, given.S, given.what), op, (0,), by_host)
+
+
+def in_parts(array: Any) -> Any:
+    """Complex numbers as real and imaginary parts, which get an axis, the last; other arrays as they are.
+
+    Sums of both are those of the parts.
+    """
+    if array.dtype.kind != "c":
+        return array
+    import cupy
+
+    size = array.itemsize // 2
+    return cupy.ndarray((*array.shape, 2), f"f{size}", array.data, (*array.strides, size))
+
+
+def whole(array: Any, dtype: np.dtype) -> Any:
+    """Numbers of a dtype again, of their parts if they are complex."""
+    if dtype.kind != "c":
+        return array
+    import cupy
+
+    return cupy.ascontiguousarray(array).view(dtype).reshape(array.shape[:-1])
 
 
 def on_host(given: Device) -> Dense:

@@ -60,9 +60,9 @@ class Fold(Operation):
         """
         if not x.size:
             return np.empty([1 if a in axes else length for a, length in enumerate(x.shape)], x.dtype)
-        if self._parts is not None and x.size >= LEAST and all(abs(x.strides[a]) > x.itemsize for a in axes):
+        if self.parts is not None and x.size >= LEAST and all(abs(x.strides[a]) > x.itemsize for a in axes):
             both = as_strided(x.real, (*x.shape, 2), (*x.strides, x.itemsize // 2))
-            return np.ascontiguousarray(self._parts.along(both, axes)).view(self.dtype)[..., 0]
+            return np.ascontiguousarray(self.parts.along(both, axes)).view(self.dtype)[..., 0]
         kernel = self._kernel_for(x, axes)
         if kernel is None:
             return self._by_numpy(x, axes)
@@ -87,7 +87,7 @@ class Fold(Operation):
         return self._by_numpy(x, axes)
 
     @cached_property
-    def _parts(self) -> Fold | None:
+    def parts(self) -> Fold | None:
         """The fold of real and imaginary parts, if these are summed up by themselves."""
         if self.dtype.kind != "c" or self.ufunc is not np.add or not self._all_finite:
             return None

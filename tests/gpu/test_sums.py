@@ -271,3 +271,20 @@ def test_entries_of_sparse_matrices_that_are_no_elements() -> None:
         for axis in (None, 0, 1):
             got, want = (outcome(lambda x=x, a=axis: sr.viterbi.sum(x, a)) for x in (d, A))
             assert got == want and "x[1, 0]" in want
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@pytest.mark.parametrize("shape", [(5, 7), (3,), (), (0, 4), (4, 0), (2000, 3), (3, 4000), (100, 30, 50), (1_000_003,)])
+def test_sums_of_complex_numbers(dtype: str, shape: tuple[int, ...]) -> None:
+    S = sr.plus_times
+    x = np.asarray(elements(S, "f4", shape, 0) - 1j * elements(S, "f4", shape, 1), dtype)
+    for layout in LAYOUTS:
+        for axis in [None, *range(x.ndim)]:
+            for options in ({}, {"keepdims": True}, {"initial": 2 - 3j}):
+                check(S, "sum", x, layout, axis=axis, **options)
+            check(S, "cumsum", x, layout, axis=axis)
+    if x.size:
+        for value in (np.nan, complex(1, np.inf)):
+            x.reshape(-1)[x.size // 2] = value
+            for verb in ("sum", "cumsum"):
+                check(S, verb, x, "C")

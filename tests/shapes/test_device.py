@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -19,7 +20,7 @@ import semiring as sr
 from semiring.kernels.cuda.dense import exchange, folds, prefixes
 from semiring.operands.device import read_cupy
 from semiring.operands.sparse import read_cupyx
-from semiring.shapes import reductions, sums
+from semiring.shapes import device, reductions, sums
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 
@@ -125,9 +126,54 @@ def test_out_is_where_the_array_is(host: Host) -> None:
 
 
 def test_elements_for_which_there_is_no_form_are_refused(host: Host) -> None:
-    for verb in VERBS:
+    for verb in ("prod", "cumprod"):
         with pytest.raises(sr.SemiringError, match=r"complex numbers are computed on the CPU only; pass x.get\(\)"):
             getattr(sr.plus_times, verb)(host.array(np.ones(3, "c16")))
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@pytest.mark.parametrize("shape", [(5, 7), (3,), (), (0, 4), (2000, 3), (3, 4000)])
+def test_sums_of_complex_numbers_are_those_of_their_parts(
+    host: Host, dtype: str, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of whole numbers, so that they are exact; NaN and infinities are refused as on the CPU."""
+    monkeypatch.setattr(device, "in_parts", parts_by_numpy)
+    x = numbers(sr.plus_times, "f4", shape, 0) - 1j * numbers(sr.plus_times, "f4", shape, 1)
+    x = np.asarray(x, dtype)
+    for axis in range(-1, x.ndim) if x.ndim else [None]:
+        axis = None if axis == -1 else axis
+        for options in ({}, {"keepdims": True}, {"initial": 2 - 3j}):
+            compare(host, sr.plus_times, "sum", x, axis=axis, **options)
+        compare(host, sr.plus_times, "cumsum", x, axis=axis)
+    if x.size:
+        for value in (np.nan, complex(1, np.inf), complex(np.nan, 2)):
+            x.reshape(-1)[x.size // 2] = value
+            for verb in ("sum", "cumsum"):
+                compare(host, sr.plus_times, verb, x)
+    large = np.array([1.7e308 + 1j, 1.7e308, -1.7e308, -1.7e308])
+    compare(host, sr.plus_times, "sum", large)
+
+
+def parts_by_numpy(array: Any) -> Any:
+    """What `device.in_parts` gives, for memory of the host."""
+    if array.dtype.kind != "c":
+        return array
+    size = array.itemsize // 2
+    found = np.lib.stride_tricks.as_strided(array.real, (*array.shape, 2), (*array.strides, size), subok=True)
+    found.host, found.number = array.host, array.number
+    return found
+
+
+def test_parts_of_complex_numbers_lie_in_the_same_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(
+        ndarray=lambda shape, dtype, data, strides: np.ndarray(shape, dtype, data, 0, strides),
+        ascontiguousarray=np.ascontiguousarray))
+    for x in (np.arange(12).reshape(3, 4) * (1 + 2j), np.array(3 - 4j, "c8")):
+        parts = device.in_parts(x)
+        assert np.array_equal(parts[..., 0], x.real) and np.array_equal(parts[..., 1], x.imag)
+        assert np.shares_memory(parts, x) and np.array_equal(device.whole(parts, x.dtype), x)
+    x = np.arange(3.0)
+    assert device.in_parts(x) is x is device.whole(x, x.dtype)
 
 
 def test_a_plan_names_the_gpu(host: Host) -> None:
