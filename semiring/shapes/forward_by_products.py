@@ -7,6 +7,7 @@ are gathered.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import prod
 from typing import Any
@@ -60,8 +61,21 @@ class Places:
         return slice(begin, begin + self._apart * (count - 1) + 1, self._apart)
 
 
-def run(operands: list[Dense], found: Layout, reverse: bool, argmax: bool, plan: Plan) -> Any:
-    """The answer of `forward` for arrays on a GPU; with `reverse` the plan's form is of the exchanged algebra."""
+def run(
+    operands: list[Dense], found: Layout, reverse: bool, argmax: bool, in_chunks: Callable[..., None] | None, plan: Plan
+) -> Any:
+    """The answer of `forward` for arrays on a GPU.
+
+    Parameters
+    ----------
+    operands : list of Dense
+    found : Layout
+    reverse, argmax : bool
+    in_chunks : callable or None
+        Called with the form, the engine, the sequences, the array for the rows and `reverse`, if sequences are cut.
+    plan : Plan
+        With `reverse` its form is of the exchanged algebra.
+    """
     from semiring.kernels.cuda.choose import array_kernel
     from semiring.kernels.cuda.dense.outer import outer
     from semiring.kernels.cuda.dense.winners import winners_kernel
@@ -74,7 +88,9 @@ def run(operands: list[Dense], found: Layout, reverse: bool, argmax: bool, plan:
     xp, n, count = module_of(x), found.shape[-1], prod(found.shape[:-1])
     out = _zeros(low, (count, n)) if found.partial else low.empty((count, n))
     back = xp.zeros((count, n), np.min_scalar_type(max(n - 1, 0))) if argmax else None
-    if out.size:
+    if out.size and in_chunks:
+        in_chunks(low, kernel(low), given, out, reverse)
+    elif out.size:
         winners = winners_kernel(array_kernel(low)) if argmax else None
         walk(kernel(low), winners, partial(outer, low), given, out, back, reverse)
     result = low.decode(out).reshape(found.shape)

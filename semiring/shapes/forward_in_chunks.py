@@ -6,7 +6,8 @@ before its emissions is y_t = y_{t−1} ⊗ N_t, so
 
     M_c = N_{cL+1} ⊗ … ⊗ N_{(c+1)L},    y_{(c+1)L} = y_{cL} ⊗ M_c,    and the rows of each chunk from y_{cL}.
 
-The rows y_{cL} are a shorter chain, which is computed in the same way. G. E. Blelloch, Prefix sums and their
+The rows y_{cL} are a shorter chain, which is computed in the same way. Kernels of chains multiply small matrices;
+larger ones take a product of the engine for each step, of all chunks at once. G. E. Blelloch, Prefix sums and their
 applications (1990), section 1.3.
 
 A product M may leave the numbers of a dtype where rows do not, so this is for algebras whose products stay within
@@ -15,7 +16,8 @@ bounds that the data tell: + under min, max or log-sum-exp, comparisons, and int
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,17 +26,15 @@ from semiring.kernels.cpu.dense.steps import Sequences
 from semiring.kernels.cuda.dense.chains import chains
 from semiring.kernels.cuda.dense.exchange import Report
 from semiring.kernels.cuda.dense.outer import outer
-from semiring.kernels.cuda.dense.steps import walk
+from semiring.kernels.cuda.dense.steps import geometry_of, walk
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.comparing import only_compares
 from semiring.operands.devices import module_of
 
-from .forward_by_products import turned
+from . import forward_by_products as by_products
 
-STEP = 1e-6  # seconds of a step of a row, which waits for memory
-PRODUCT = 2.5e-6  # and of one that multiplies matrices
-TERMS = 4e12  # terms of such products a second in all, of 4 bytes each
-LAUNCHES = 2e-4  # seconds of the launches for a sequence
+TERMS = 4e12  # terms of products of matrices a second in all, of 4 bytes each
+LAUNCHES = 5e-4  # seconds of the launches for a sequence, and of a look at its elements
 LEAST_LENGTH = 16  # of a chunk
 FEW = 8  # sequences, one after the other
 BYTES = 1 << 30  # of matrices with emissions that are made at once
@@ -45,31 +45,42 @@ def length_of(rows: int) -> int:
     return max(round(rows**0.4), LEAST_LENGTH)
 
 
-def seconds(rows: int, n: int, itemsize: int) -> float:
+class Times(NamedTuple):
+    """Seconds of a step, as long as few are taken at once."""
+
+    row: float  # of a row
+    product: float  # of a product of matrices
+
+
+SHORT = Times(1e-6, 2.5e-6)  # in a launch: a step waits for memory
+LONG = Times(4e-5, 2e-5)  # launches of their own
+
+
+def seconds(rows: int, n: int, itemsize: int, step: Times) -> float:
     """Predict the time of a sequence of so many rows, in chunks if that is faster.
 
     Examples
     --------
-    >>> seconds(100, 16, 4) == 100 * STEP
+    >>> seconds(100, 16, 4, SHORT) == 100 * SHORT.row
     True
-    >>> seconds(10**6, 16, 4) < 10**6 * STEP / 100
+    >>> seconds(10**6, 16, 4, SHORT) < 10**6 * SHORT.row / 100
     True
     """
-    one_by_one = rows * STEP
+    one_by_one = rows * step.row
     if rows <= 2 * LEAST_LENGTH:
         return one_by_one
     length = length_of(rows)
-    products = max(length * PRODUCT, float(rows) * n**3 * itemsize / (4 * TERMS))
-    in_chunks = LAUNCHES + products + length * STEP + seconds(-(-rows // length), n, itemsize)
+    products = max(length * step.product, float(rows) * n**3 * itemsize / (4 * TERMS))
+    in_chunks = LAUNCHES + products + length * step.row + seconds(-(-rows // length), n, itemsize, step)
     return min(one_by_one, in_chunks)
 
 
-def are_faster(lengths: np.ndarray, n: int, itemsize: int) -> bool:
+def are_faster(lengths: np.ndarray, n: int, itemsize: int, step: Times) -> bool:
     """Whether sequences of these lengths should be cut."""
     there = lengths[lengths > 0].tolist()
     if not 0 < len(there) <= FEW:
         return False
-    return sum(seconds(rows, n, itemsize) for rows in there) < 0.8 * max(there) * STEP
+    return sum(seconds(rows, n, itemsize, step) for rows in there) < 0.8 * max(there) * step.row
 
 
 def stay_within(S: Semiring, low: Any, facts: Facts, rows: int) -> bool:
@@ -85,64 +96,108 @@ def stay_within(S: Semiring, low: Any, facts: Facts, rows: int) -> bool:
     return 4.0 * float(facts.largest) * rows < float(np.finfo(low.dtype).max)
 
 
-def fit(low: Any, n: int) -> bool:
-    """Whether the kernels of chains take matrices of this order."""
-    return chains(low, False, False).fits(n, n)
+class ShortRows:
+    """Rows that registers hold, and products by the kernels of chains; operands are data.
 
-
-def walk_in_chunks(low: Any, given: Sequences, out: Any, backwards: bool, found: Report) -> list[Any]:
-    """The rows of all sequences; parameters as for `kernels.cuda.dense.steps.walk`.
-
-    Returns
-    -------
-    list of array
-        What the launches read, until they have run.
+    Parameters
+    ----------
+    low : CudaLowering
+        With `backwards` of the exchanged algebra.
+    found : Report
+        Gets what is found in the rows.
     """
-    kept: list[Any] = []
-    found.clear()
-    flags = Flags(found)
-    for s in np.flatnonzero(given.lengths > 0):
-        one = given._replace(**{
-            name: getattr(given, name)[s : s + 1] for name in ("x_at", "a_at", "e_at", "rows_at", "lengths")
-        })
-        _walk_one(low, one, out, backwards, flags, kept)
-    return kept
 
+    step, transposed = SHORT, False
 
-class Flags:
-    """A report to which several launches add."""
+    def __init__(self, low: Any, found: Report):
+        found.clear()
+        self.low, self.host = low, found.host
+        self.kept: list[Any] = []  # what launches read, until they have run
 
-    def __init__(self, found: Report):
-        self.host = found.host
+    @staticmethod
+    def fit(low: Any, n: int) -> bool:
+        """Whether the kernels take rows and matrices of this order."""
+        return geometry_of(low, n) is not None and chains(low, False, False).fits(n, n)
 
     def clear(self) -> None:
-        """Keep what was found."""
+        """Keep what other launches found."""
+
+    def walk(self, given: Sequences, out: Any, backwards: bool) -> None:
+        """The rows of some sequences, one after the other."""
+        self.kept += [given, walk(self.low, given, out, None, backwards, self, False)]  # type: ignore[arg-type]
+
+    def stored(self, array: Any) -> Any:
+        """Data in storage."""
+        return array if self.low.is_identity else self.low.encode(array, True)
+
+    def data(self, stored: Any) -> Any:
+        """Storage as data."""
+        return self.low.decode(stored)
+
+    def product(self, stacks: Any) -> Any:
+        """The product of each stack of matrices in storage."""
+        return chains(self.low, False, False).product(stacks)[:, 0]
 
 
-def _walk_one(low: Any, given: Sequences, out: Any, backwards: bool, found: Any, kept: list[Any]) -> None:
-    rows, n, itemsize = int(given.lengths[0]), given.x.shape[-1], low.dtype.itemsize
-    if seconds(rows, n, itemsize) >= rows * STEP:
-        kept.append(walk(low, given, out, None, backwards, found, False))
+class LongRows:
+    """Rows and products by the engine; operands are in storage, and with `backwards` matrices are transposed."""
+
+    step, transposed = LONG, True
+
+    def __init__(self, low: Any, engine: Any):
+        self.low, self.engine = low, engine
+
+    def walk(self, given: Sequences, out: Any, backwards: bool) -> None:
+        """The rows of some sequences, one after the other."""
+        by_products.walk(self.engine, None, partial(outer, self.low), given, out, None, backwards)
+
+    def stored(self, array: Any) -> Any:
+        """The operand, which is in storage."""
+        return array
+
+    data = stored
+
+    def product(self, stacks: Any) -> Any:
+        """The product of each stack of matrices, a step of all at once."""
+        total = stacks[:, 0]
+        for t in range(1, stacks.shape[1]):
+            longer = self.low.empty(total.shape)
+            self.engine.multiply_stack(longer, total, stacks[:, t])
+            total = longer
+        return total
+
+
+def walk_in_chunks(by: ShortRows | LongRows, given: Sequences, out: Any, backwards: bool) -> None:
+    """out[t] ← x ⊗ A₁ ⊗ … ⊗ A_t for all t and every sequence."""
+    for s in np.flatnonzero(given.lengths > 0):
+        _walk_one(by, given._replace(**{
+            name: getattr(given, name)[s : s + 1] for name in ("x_at", "a_at", "e_at", "rows_at", "lengths")
+        }), out, backwards)
+
+
+def _walk_one(by: ShortRows | LongRows, given: Sequences, out: Any, backwards: bool) -> None:
+    rows, n = int(given.lengths[0]), given.x.shape[-1]
+    if seconds(rows, n, by.low.dtype.itemsize, by.step) >= rows * by.step.row:
+        by.walk(given, out, backwards)
         return
     length = length_of(rows)
     begins = np.arange(0, rows, length)
     ends = np.minimum(begins + length, rows)
-    totals = _totals(low, given, length, len(begins) - 1, backwards)
-    starts = module_of(out).empty((len(begins), n), low.dtype)
+    totals = _totals(by, given, length, len(begins) - 1, backwards)
+    starts = module_of(out).empty((len(begins), n), out.dtype)
     place = np.zeros(1, np.int64)
-    _walk_one(low, Sequences(
+    _walk_one(by, Sequences(
         given.x, totals, None, given.x_at, place, place, place, np.array([len(begins)]), 1,
-    ), starts, False, found, kept)
+    ), starts, False)
     first = rows - ends if backwards else begins
-    kept.append(walk(low, Sequences(
+    by.walk(Sequences(
         starts, given.A, given.e, np.arange(len(begins)), given.a_at + given.a_step * first,
         given.e_at + first, given.rows_at + first, ends - begins, given.a_step,
-    ), out, None, backwards, found, False))
-    kept += [totals, starts]
+    ), out, backwards)
 
 
-def _totals(low: Any, given: Sequences, length: int, count: int, backwards: bool) -> Any:
-    """The product of the matrices and emissions of each chunk but the last one, as data.
+def _totals(by: ShortRows | LongRows, given: Sequences, length: int, count: int, backwards: bool) -> Any:
+    """The product of the matrices and emissions of each chunk but the last one.
 
     Backwards these are the transposes, in the order in which steps come, over the exchanged algebra.
     """
@@ -152,24 +207,18 @@ def _totals(low: Any, given: Sequences, length: int, count: int, backwards: bool
     if given.e is not None:
         e = given.e[int(given.e_at[0]) :][:rows]
     if backwards:
-        A, e = A[::-1].swapaxes(1, 2), None if e is None else e[::-1]
-    if e is None and backwards:
-        A = turned(A.swapaxes(1, 2))
-    totals = low.empty((count, n, n))
-    at_once = max(BYTES // (length * n * n * low.storage.itemsize), 1)
+        A, e = A[::-1], None if e is None else e[::-1]
+        if not by.transposed:
+            A = A.swapaxes(1, 2) if e is not None else by_products.turned(A)
+    totals = by.low.empty((count, n, n))
+    at_once = max(BYTES // (length * n * n * by.low.storage.itemsize), 1)
     for some in (slice(first, min(first + at_once, count)) for first in range(0, count, at_once)):
         shape = some.stop - some.start, length
         steps = slice(some.start * length, some.stop * length)
-        a = A[steps].reshape(*shape, n, n) if given.a_step else A[None]
-        a = _stored(low, a)
+        a = by.stored(A[steps].reshape(*shape, n, n) if given.a_step else A[None])
         if e is not None:
-            a = outer(low, _stored(low, e[steps].reshape(*shape, n, 1)), a)
+            a = outer(by.low, by.stored(e[steps].reshape(*shape, n, 1)), a)
         elif a.strides[-1] != a.itemsize:
             a = xp.ascontiguousarray(a)
-        a = xp.broadcast_to(a, (*shape, n, n))
-        totals[some] = chains(low, False, False).product(a)[:, 0]
-    return low.decode(totals)
-
-
-def _stored(low: Any, array: Any) -> Any:
-    return array if low.is_identity else low.encode(array, True)
+        totals[some] = by.product(xp.broadcast_to(a, (*shape, n, n)))
+    return by.data(totals)

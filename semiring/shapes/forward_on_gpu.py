@@ -16,6 +16,7 @@ import numpy as np
 from semiring.algebra.elements import full
 from semiring.algebra.overflow import refuse
 from semiring.algebra.semiring import Semiring
+from semiring.kernels.cpu.dense.steps import Sequences
 from semiring.kernels.cuda.compile.steps import COLUMN
 from semiring.kernels.cuda.dense.exchange import LEAVES, report
 from semiring.kernels.cuda.dense.steps import geometry_of, walk
@@ -27,7 +28,8 @@ from semiring.solvers.dense.sequences import form_of_any, refuse_elements, witho
 from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
 
-from . import forward_by_products, forward_in_chunks
+from . import forward_by_products
+from .forward_in_chunks import BYTES, LongRows, ShortRows, are_faster, seconds, stay_within, walk_in_chunks
 from .layout import Layout
 from .sequence import answered
 from .walks import Steps
@@ -50,12 +52,8 @@ def offer(operands: list[Dense], found: Layout, reverse: bool, argmax: bool) -> 
     inner = S if not reverse or S.commutative else S.opposite
     most = int(found.lengths.max(initial=0))
     length = max(1 << (2 * most).bit_length(), LEAST_LENGTH)
-    if not argmax and n and forward_in_chunks.are_faster(found.lengths, n, dtype.itemsize):
-        facts, low = _examined(operands, inner, most)
-        if geometry_of(low, n) and forward_in_chunks.stay_within(inner, low, facts, most) and (
-            forward_in_chunks.fit(low, n)
-        ):
-            return _chunked(operands, found, inner, reverse, low)
+    if not argmax and n and (plan := _chunked(operands, found, inner, reverse)):
+        return plan
     quick = form_of_any(inner, dtype, length) if prod(found.shape) else None
     if quick and geometry_of(quick, n) is None:
         quick = None
@@ -73,24 +71,39 @@ def offer(operands: list[Dense], found: Layout, reverse: bool, argmax: bool) -> 
                  f"threads hold columns of at most {COLUMN} bytes, of light operations"},
         needs=("the rows of all steps", "use a narrower dtype, or fewer sequences at a time"),
         runner=partial(_run, operands, found, inner, reverse, argmax, quick is not None) if fits else
-        partial(forward_by_products.run, operands, found, reverse, argmax),
+        partial(forward_by_products.run, operands, found, reverse, argmax, None),
     )
 
 
-def _chunked(operands: list[Dense], found: Layout, inner: Semiring, reverse: bool, low: Any) -> Plan:
-    """The plan by chunks of long sequences."""
-    n, longest = found.shape[-1], int(found.lengths.max())
-    predicted = sum(forward_in_chunks.seconds(rows, n, low.dtype.itemsize) for rows in found.lengths.tolist())
-    made = forward_in_chunks.BYTES if len(operands) > 2 or reverse else 0
+def _chunked(operands: list[Dense], found: Layout, inner: Semiring, reverse: bool) -> Plan | None:
+    """The plan by chunks of long sequences, if that is faster."""
+    n, size, longest = found.shape[-1], operands[0].dtype.itemsize, int(found.lengths.max(initial=0))
+    if not any(are_faster(found.lengths, n, size, kind.step) for kind in (ShortRows, LongRows)):
+        return None
+    facts, low = _examined(operands, inner, longest)
+    short = ShortRows.fit(low, n)
+    step = ShortRows.step if short else LongRows.step
+    held = geometry_of(low, n) is not None and not short  # rows alone are for registers
+    if held or not stay_within(inner, low, facts, longest) or not are_faster(found.lengths, n, size, step):
+        return None
+    predicted = sum(seconds(rows, n, size, step) for rows in found.lengths.tolist())
+    made = min(BYTES, longest * n * n * low.storage.itemsize) if len(operands) > 2 or reverse else 0
+    if not short:
+        made += sum(prod(A.shape) for A in operands) * low.storage.itemsize * (bool(reverse) + (not low.is_identity))
     return Plan(
         operation="forward", algebra=operands[0].S, shape=found.shape, lowering=low, method=CHUNKS,
         work=float(np.maximum(found.lengths - 1, 0).sum()) * n * n * (n + 1),
-        memory=prod(found.shape) * low.dtype.itemsize + min(made, longest * n * n * low.storage.itemsize),
+        memory=prod(found.shape) * size + made,
         reasons={"method": f"products of chunks first: {predicted * 1e3:.3g} ms predicted, and "
-                 f"{longest * forward_in_chunks.STEP * 1e3:.3g} ms one row after the other"},
+                 f"{longest * step.row * 1e3:.3g} ms one row after the other"},
         needs=("the rows of all steps", "use a narrower dtype, or fewer sequences at a time"),
-        runner=partial(_run, operands, found, inner, reverse, False, False),
+        runner=partial(_run, operands, found, inner, reverse, False, False) if short else
+        partial(forward_by_products.run, operands, found, reverse, False, _long_rows),
     )
+
+
+def _long_rows(low: Any, engine: Any, given: Sequences, out: Any, reverse: bool) -> None:
+    walk_in_chunks(LongRows(low, engine), given, out, reverse)
 
 
 def _examined(operands: list[Dense], inner: Semiring, most: int) -> tuple[Facts, Any]:
@@ -136,8 +149,9 @@ def _walked(
     if not out.size:
         return out, back, 0
     seen = report()
+    kept: Any
     if in_chunks:
-        kept: Any = forward_in_chunks.walk_in_chunks(low, given, out, reverse, seen)
+        walk_in_chunks(kept := ShortRows(low, seen), given, out, reverse)
     else:
         kept = walk(low, given, out, back, reverse, seen, looks)
     flags = seen.read().flags

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu import rows
 from gpu.compiled import Compiled, is_available
 from gpu.host import Array, Host
 from hypothesis import Phase, given, settings
@@ -21,7 +22,7 @@ from semiring.kernels.facts import DeviceFacts, Facts
 from semiring.operands import device, examine
 from semiring.operands.device import read_cupy
 from semiring.shapes import forward_in_chunks, forward_on_gpu, sequence
-from semiring.shapes.forward_in_chunks import are_faster, length_of, seconds, stay_within
+from semiring.shapes.forward_in_chunks import LONG, SHORT, are_faster, length_of, seconds, stay_within
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 
@@ -82,7 +83,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
 
     monkeypatch.setattr(device, "examine", examined)
     monkeypatch.setattr(forward_in_chunks, "LAUNCHES", 0.0)
-    monkeypatch.setattr(forward_in_chunks, "PRODUCT", 0.0)
+    monkeypatch.setattr(forward_in_chunks.ShortRows, "step", SHORT._replace(product=0.0))
     monkeypatch.setattr(forward_in_chunks, "LEAST_LENGTH", 3)
     monkeypatch.setattr(forward_in_chunks, "BYTES", 1 << 10)
     return host
@@ -141,24 +142,24 @@ def same(S: sr.Semiring, found: np.ndarray, wanted: np.ndarray) -> None:
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None, phases=[Phase.generate])
 @given(
-    name=st.sampled_from(list(CASES)), n=st.sampled_from([1, 3, 4]), rows=st.sampled_from([9, 20, 61]),
+    name=st.sampled_from(list(CASES)), n=st.sampled_from([1, 3, 4]), count=st.sampled_from([9, 20, 61]),
     batch=st.sampled_from([(), (1,), (3,)]), one=st.booleans(), emits=st.booleans(), reverse=st.booleans(),
     uneven=st.booleans(), seed=st.integers(0, 99),
 )
 def test_sequences_of_any_layout(
-    folder: Path, name: str, n: int, rows: int, batch: tuple[int, ...], one: bool, emits: bool, reverse: bool,
+    folder: Path, name: str, n: int, count: int, batch: tuple[int, ...], one: bool, emits: bool, reverse: bool,
     uneven: bool, seed: int,
 ) -> None:
     S, dtype = CASES[name]
     x = numbers(S, dtype, (*batch, n), seed)
-    A = numbers(S, dtype, (n, n) if one else (*batch, rows - 1, n, n), seed + 1)
-    e = numbers(S, dtype, (*batch, rows, n), seed + 2) if emits else None
-    options: dict[str, Any] = {} if emits else {"steps": rows - 1}
+    A = numbers(S, dtype, (n, n) if one else (*batch, count - 1, n, n), seed + 1)
+    e = numbers(S, dtype, (*batch, count, n), seed + 2) if emits else None
+    options: dict[str, Any] = {} if emits else {"steps": count - 1}
     if uneven and batch:
-        options["lengths"] = [rows, 0, rows // 2][: batch[0]]
+        options["lengths"] = [count, 0, count // 2][: batch[0]]
     with pytest.MonkeyPatch.context() as monkeypatch:
         host = stand_in(monkeypatch, folder)
-        monkeypatch.setattr(forward_in_chunks, "are_faster", lambda *_: True)
+        monkeypatch.setattr(forward_on_gpu, "are_faster", lambda *_: True)
         compare(host, S, x, A, e, reverse=reverse, **options)
 
 
@@ -177,10 +178,32 @@ def test_some_sequences(host: Host, name: str, emits: bool, reverse: bool) -> No
     same(S, plain(found), wanted)
 
 
+@pytest.mark.parametrize("name", ["min-plus f4", "log f8", "boolean"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_rows_that_registers_do_not_hold(
+    name: str, reverse: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One matrix and many, with emissions and not, of several sequences; the engine is NumPy."""
+    host = rows.stand_in(monkeypatch, folder)
+    monkeypatch.setattr(forward_on_gpu, "are_faster", lambda *_: True)
+    monkeypatch.setattr(forward_in_chunks, "LAUNCHES", 0.0)
+    monkeypatch.setattr(forward_in_chunks, "geometry_of", lambda low, n: None)
+    monkeypatch.setattr(forward_in_chunks.LongRows, "step", LONG._replace(product=0.0))
+    monkeypatch.setattr(forward_in_chunks, "LEAST_LENGTH", 3)
+    monkeypatch.setattr(forward_in_chunks, "BYTES", 1 << 10)
+    S, dtype = CASES[name]
+    x, e = numbers(S, dtype, (2, 4), 0), numbers(S, dtype, (2, 61, 4), 1)
+    for A in (numbers(S, dtype, (4, 4), 2), numbers(S, dtype, (2, 60, 4, 4), 2), numbers(S, dtype, (60, 4, 4), 2)):
+        compare(host, S, x, A, e, reverse=reverse)
+        compare(host, S, x, A, None, reverse=reverse, steps=60, lengths=[61, 20])
+    compare(host, S, x[0], numbers(S, dtype, (4, 4), 3), e.reshape(-1, 4), lengths=[61, 0, 61], reverse=reverse)
+
+
 def test_short_and_many_sequences_stay_whole() -> None:
-    assert not are_faster(np.array([100]), 16, 4) and not are_faster(np.full(9, 10**6), 16, 4)
-    assert are_faster(np.array([10**6, 0]), 16, 4) and not are_faster(np.array([0]), 16, 4)
-    assert length_of(10**5) == 100 and seconds(10**6, 60, 8) > seconds(10**6, 8, 8)
+    assert not are_faster(np.array([100]), 16, 4, SHORT) and not are_faster(np.full(9, 10**6), 16, 4, SHORT)
+    assert are_faster(np.array([10**6, 0]), 16, 4, SHORT) and not are_faster(np.array([0]), 16, 4, SHORT)
+    assert are_faster(np.array([10**4]), 128, 4, LONG) and not are_faster(np.array([10**4]), 700, 4, LONG)
+    assert length_of(10**5) == 100 and seconds(10**6, 60, 8, SHORT) > seconds(10**6, 8, 8, SHORT)
 
 
 def test_products_that_may_leave_the_numbers_are_not_made() -> None:
