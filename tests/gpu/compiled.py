@@ -16,6 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from gpu.host import Host
 
@@ -56,6 +57,35 @@ class Compiled:
             return launch
 
         return SimpleNamespace(function=function)
+
+
+class Report:
+    """What launches write about the data."""
+
+    tally = 0
+
+    def __init__(self, host: Host):
+        self.lines = host.array(np.zeros(4, "i8"))
+        self.host = self.lines.data.ptr
+
+    def clear(self) -> None:
+        self.lines[...] = 0
+
+    @property
+    def flags(self) -> int:
+        return int(self.lines.tolist()[2])
+
+
+def host_of(monkeypatch: pytest.MonkeyPatch, folder: Path, *modules: Any, multiprocessors: int = 2) -> Host:
+    """A host that from now on runs the kernels of some modules of the library."""
+    host = Host(None)
+    host.stand_in(monkeypatch)
+    instead = {"Module": Compiled(host, folder).module, "memory": host.memory,
+               "multiprocessors": lambda: multiprocessors}
+    for module in modules:
+        for name in instead.keys() & vars(module).keys():
+            monkeypatch.setattr(module, name, instead[name])
+    return host
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path, seed: int = 0, streams: bool = False) -> Compiled:

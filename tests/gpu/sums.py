@@ -28,21 +28,6 @@ CASES = {
 }
 
 
-class Report:
-    """What launches write about the data."""
-
-    def __init__(self, host: Host):
-        self.lines = host.array(np.zeros(4, "i8"))
-        self.host = self.lines.data.ptr
-
-    def clear(self) -> None:
-        self.lines[...] = 0
-
-    @property
-    def flags(self) -> int:
-        return int(self.lines.tolist()[2])
-
-
 def numbers(S: sr.Semiring, dtype: Any, shape: tuple[int, ...], seed: int) -> np.ndarray:
     """Elements whose sums and products are exact, but for logarithms; products of them do not vanish."""
     rng, kind = np.random.default_rng(seed), np.dtype(dtype)

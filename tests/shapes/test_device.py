@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpu.compiled import Compiled, is_available
+from gpu.compiled import Report, host_of, is_available
 from gpu.host import Array, Host
-from gpu.sums import SOFT_MIN, TRIANGULAR, Report, numbers
+from gpu.sums import SOFT_MIN, TRIANGULAR, numbers
 from scipy.sparse import csr_array, random_array
 
 import semiring as sr
@@ -45,13 +45,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Host]:
-    played = Host(None)
-    played.stand_in(monkeypatch)
-    module, on_host = Compiled(played, folder).module, sums.operand
+    played, on_host = host_of(monkeypatch, folder, folds, prefixes), sums.operand
     for each in (folds, prefixes):
-        monkeypatch.setattr(each, "Module", module)
-        monkeypatch.setattr(each, "multiprocessors", lambda: 2)
-        monkeypatch.setattr(each, "memory", played.memory)
         monkeypatch.setattr(each, "_made", {})
     monkeypatch.setattr(exchange, "report", lambda: Read(played))
     read = {Array: read_cupy, Matrix: read_cupyx}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from gpu.compiled import Compiled, is_available
+from gpu.compiled import Report, host_of, is_available
 from gpu.host import Host
+from gpu.sums import TRIANGULAR
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,11 +22,6 @@ from semiring.kernels.facts import DeviceFacts
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 
-TRIANGULAR = sr.Semiring(  # matrices [[p, q], [∞, r]] over min-plus, which do not commute
-    "triangular", zero=(np.inf, np.inf, np.inf), one=(0, np.inf, 0), fields={"p": "f8", "q": "f8", "r": "f8"},
-    add=lambda x, y: tuple(np.minimum(a, b) for a, b in zip(x, y, strict=True)),
-    mul=lambda x, y: (x[0] + y[0], np.minimum(x[0] + y[1], x[1] + y[2]), x[2] + y[2]),
-)
 CASES = {
     "min-plus f4": (sr.min_plus, "f4"), "max-min f8": (sr.max_min, "f8"), "plus-times f8": (sr.plus_times, "f8"),
     "log f4": (sr.log, "f4"), "log f8": (sr.log, "f8"), "boolean": (sr.boolean, "?"),
@@ -35,38 +30,8 @@ CASES = {
 }
 
 
-class Report:
-    """What launches write about the data."""
-
-    tally = 0
-
-    def __init__(self, host: Host):
-        self.lines = host.array(np.zeros(4, "i8"))
-        self.host = self.lines.data.ptr
-
-    def clear(self) -> None:
-        self.lines[...] = 0
-
-    @property
-    def flags(self) -> int:
-        return int(self.lines.tolist()[2])
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("compiled")
-
-
-@pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Host]:
-    yield stand_in(monkeypatch, folder)
-
-
 def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
-    host = Host(None)
-    host.stand_in(monkeypatch)
-    monkeypatch.setattr(chains, "Module", Compiled(host, folder).module)
-    monkeypatch.setattr(chains, "multiprocessors", lambda: 1)
+    host = host_of(monkeypatch, folder, chains, multiprocessors=1)
     chains._module.cache_clear()
     chains._made.clear()
     return host

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from gpu.compiled import Compiled, is_available
+from gpu.compiled import host_of, is_available
 from gpu.host import Host
+from gpu.sums import TRIANGULAR
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,32 +23,14 @@ from semiring.shapes.convolve import order
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 
-TRIANGULAR = sr.Semiring(  # matrices [[p, q], [∞, r]] over min-plus, which do not commute
-    "triangular", zero=(np.inf, np.inf, np.inf), one=(0, np.inf, 0), fields={"p": "f8", "q": "f8", "r": "f8"},
-    add=lambda x, y: tuple(np.minimum(a, b) for a, b in zip(x, y, strict=True)),
-    mul=lambda x, y: (x[0] + y[0], np.minimum(x[0] + y[1], x[1] + y[2]), x[2] + y[2]),
-)
 CASES = {
     "min-plus f4": (sr.min_plus, "f4"), "max-min f8": (sr.max_min, "f8"), "plus-times f8": (sr.plus_times, "f8"),
     "log f4": (sr.log, "f4"), "boolean": (sr.boolean, "?"), "triangular": (TRIANGULAR, "f8,f8,f8"),
 }
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("compiled")
-
-
-@pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Host]:
-    yield stand_in(monkeypatch, folder)
-
-
 def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path, multiprocessors: int = 2) -> Host:
-    host = Host(None)
-    host.stand_in(monkeypatch)
-    monkeypatch.setattr(convolution, "Module", Compiled(host, folder).module)
-    monkeypatch.setattr(convolution, "multiprocessors", lambda: multiprocessors)
+    host = host_of(monkeypatch, folder, convolution, multiprocessors=multiprocessors)
     monkeypatch.setattr(convolution, "current_device", lambda: 0)
     convolution._kept_tables.cache_clear()
     return host

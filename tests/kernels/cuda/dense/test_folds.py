@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from gpu.compiled import Compiled, is_available
+from gpu.compiled import Report, host_of, is_available
 from gpu.host import Host
-from gpu.sums import CASES, LAYOUTS, Report, numbers, on_host
+from gpu.sums import CASES, LAYOUTS, numbers, on_host
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -24,23 +23,9 @@ from semiring.kernels.numpy.folds import folded
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("compiled")
-
-
-@pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Host]:
-    yield stand_in(monkeypatch, folder)
-
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
-    host = Host(None)
-    host.stand_in(monkeypatch)
-    monkeypatch.setattr(module, "Module", Compiled(host, folder).module)
-    monkeypatch.setattr(module, "multiprocessors", lambda: 2)
-    monkeypatch.setattr(module, "memory", host.memory)
-    return host
+    return host_of(monkeypatch, folder, module)
 
 
 def kernels(name: str, looks: bool = True) -> tuple[sr.Semiring, Folds]:

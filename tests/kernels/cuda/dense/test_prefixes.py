@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from gpu.compiled import Compiled, is_available
+from gpu.compiled import Report, host_of, is_available
 from gpu.host import Host
-from gpu.sums import CASES, LAYOUTS, Report, numbers, on_host
+from gpu.sums import CASES, LAYOUTS, numbers, on_host
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -24,26 +23,10 @@ from semiring.kernels.numpy.folds import scanned
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("compiled")
-
-
-@pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Host]:
-    yield stand_in(monkeypatch, folder)
-
-
 def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
-    host = Host(None)
-    host.stand_in(monkeypatch)
-    module = Compiled(host, folder).module
     for each in (folds, prefixes):
-        monkeypatch.setattr(each, "Module", module)
-        monkeypatch.setattr(each, "multiprocessors", lambda: 2)
-        monkeypatch.setattr(each, "memory", host.memory)
         monkeypatch.setattr(each, "_made", {})
-    return host
+    return host_of(monkeypatch, folder, folds, prefixes)
 
 
 def compare(host: Host, name: str, shape: tuple[int, ...], axis: int, layout: str, seed: int = 0) -> None:

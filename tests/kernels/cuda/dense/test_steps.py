@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpu.compiled import Compiled, is_available
+from gpu.compiled import Report, host_of, is_available
 from gpu.host import Host
 
 import semiring as sr
@@ -20,26 +20,8 @@ from semiring.shapes.layout import layout
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 
 
-class Report:
-    """What the launch writes about the data."""
-
-    def __init__(self, host: Host):
-        self.lines = host.array(np.zeros(4, "i8"))
-        self.host = self.lines.data.ptr
-
-    def clear(self) -> None:
-        self.lines[...] = 0
-
-    @property
-    def flags(self) -> int:
-        return int(self.lines.tolist()[2])
-
-
-@pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Host:
-    host = Host(None)
-    host.stand_in(monkeypatch)
-    monkeypatch.setattr(steps, "Module", Compiled(host, tmp_path).module)
+def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
+    host = host_of(monkeypatch, folder, steps)
     steps._function.cache_clear()
     return host
 
