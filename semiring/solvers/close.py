@@ -24,9 +24,10 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
 
-from .cycles import Index, Verdict, judge, may_diverge, search_elements
+from .cycles import Verdict, judge, may_diverge, search_elements
 from .dense import fields
 from .forms import refuse_overflow
+from .refusals import Index
 from .task import Declined
 
 DIAGONAL_BLOCK = 512  # rows and columns of a block that is multiplied entry by entry

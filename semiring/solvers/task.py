@@ -32,10 +32,10 @@ from semiring.operands.read import operand as as_operand
 from semiring.operands.read import refuse_edges
 from semiring.operands.sparse import Sparse
 
-from .cycles import star_undefined
 from .forms import restored
 from .options import READ, Options
 from .plan import Plan
+from .refusals import star_undefined
 from .ways import TO_GPU, offer_of, taking, ways_of
 
 MEETS_CYCLES = ("closure", "factor", "solve", "closure_rows", "path", "paths", "nearest")  # verbs

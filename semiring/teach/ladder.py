@@ -11,7 +11,7 @@ from semiring.errors import NoClosureError, SemiringError
 from semiring.graphs.texts import clip_repr
 from semiring.operands.convert import as_dense
 from semiring.operands.operand import order_of_one
-from semiring.solvers.cycles import star_undefined
+from semiring.solvers.refusals import star_undefined
 from semiring.solvers.task import Task, compute, options
 
 from .ladder_cpu import CPU_RUNGS

@@ -53,10 +53,11 @@ from semiring.scale.stores import ArraySource, Output, RowsSource, Source, draft
 from semiring.scale.storing import Storing
 
 from ..close import Home, closed, diagonal_of_product, method_among, stored_vector
-from ..cycles import FINE, Index, Verdict, search_elements, sources_of, undefined_star
+from ..cycles import FINE, Verdict, search_elements, sources_of
 from ..dense import fields
 from ..dense.derived import loosened, refuse_without_tolerance, weights_as_given
 from ..dense.schedules import SCHEDULES
+from ..refusals import Index, undefined_star
 from ..task import Task
 from . import levels
 from .levels import HOP, MOVERS, Layout, StoredPlan, elements_of

@@ -45,10 +45,11 @@ from semiring.scale.shelves import InPlace
 from semiring.scale.team import Devices, Worker
 
 from ..close import Home, closed, method_among
-from ..cycles import GONE, improves_on_gpu, of_stack
+from ..cycles import GONE, improves_on_gpu
 from ..dense.derived import Closures
 from ..forms import is_finite, plain_form, refuse_overflow, without_library
 from ..plan import Plan
+from ..refusals import of_stack
 from ..task import Task, compute
 from .levels import SHARE, SIDES_ON_GPU, fitted, sides_on_gpu
 

@@ -44,12 +44,13 @@ from semiring.scale.spread import Spread
 from semiring.scale.stores import Output, draft, opened
 
 from ..close import Home, closed, diagonal_of_blocks, put_diagonal
-from ..cycles import FINE, Verdict, star_undefined, undefined_star
+from ..cycles import FINE, Verdict
 from ..dense import fields
 from ..dense.derived import weights_as_given
 from ..dense.schedules import stable_closure
 from ..forms import refuse_overflow
 from ..options import Options
+from ..refusals import star_undefined, undefined_star
 from .brought import Setup, of_first, prepared, setup_of, with_tolerance
 from .levels import LongPlan, elements_of
 

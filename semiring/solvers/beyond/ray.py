@@ -27,11 +27,11 @@ from semiring.scale.ranks import using
 from semiring.scale.tasks import Work, carry_out, done
 
 from ..close import Home, closed, method_among
-from ..cycles import star_undefined
 from ..dense import fields
 from ..dense.derived import refuse_without_tolerance, within_tolerance
 from ..dense.schedules import SCHEDULES, resolve_method, stable_closure
 from ..options import Options
+from ..refusals import star_undefined
 from ..task import algebra_for
 from ..ways import ways_of
 from .files import METHODS

@@ -23,10 +23,10 @@ from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
-from ..cycles import improving, restated
 from ..paths.search import answered, ends_of, positions
 from ..paths.searches import spelt, wide_graph
 from ..paths.walks import as_python, no_tree, reached_from
+from ..refusals import improving, restated
 from ..task import Task, compute, options
 from .factors import of_closure
 

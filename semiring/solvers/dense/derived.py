@@ -52,10 +52,10 @@ from semiring.operands.packed import Packed
 from semiring.operands.sparse import Sparse
 from semiring.operands.stored import Loosened, Stored
 
-from ..cycles import improving, turned
 from ..options import DEFAULTS
 from ..paths.search import answered, ends_of, positions
 from ..plan import Plan
+from ..refusals import improving, turned
 from ..task import Task, compute, first_offer
 from . import schedules
 from .products import product_shape

@@ -32,11 +32,12 @@ from semiring.operands.devices import to_host
 from semiring.operands.operand import Operand, order_of, order_of_one
 from semiring.operands.read import operand, refuse_edges
 
-from ..cycles import look_for_cycles, may_diverge, of_stack, settle
+from ..cycles import look_for_cycles, may_diverge, settle
 from ..forms import Apply, refuse_overflow, right_hand_side, solution, with_room
 from ..options import DEFAULTS, Options
 from ..paths.factored import Factored, part_by_name, settled, units
 from ..plan import Plan
+from ..refusals import of_stack
 from ..task import Task, compute, first_offer
 from . import fields, rings, schedules
 from .products import product_shape

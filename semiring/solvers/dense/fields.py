@@ -27,7 +27,7 @@ from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host, upload
 from semiring.operands.operand import Operand
 
-from ..cycles import Index, singular
+from ..refusals import Index, singular
 
 METHOD = "LAPACK"
 SECOND_ORDER = 4096  # of a matrix of doubles that takes LAPACK a second: larger calls can be interrupted

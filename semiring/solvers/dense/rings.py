@@ -23,8 +23,8 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 
-from ..cycles import Index, star_undefined
 from ..options import DEFAULTS
+from ..refusals import Index, star_undefined
 from ..task import Task, compute
 
 CHECKED_ORDER = 64  # up to which all of 1 ⊕ A X is compared with X; of larger matrices some columns

@@ -40,9 +40,10 @@ from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand, order_of
 from semiring.operands.packed import Sent
 
-from ..cycles import FINE, look_for_cycles, may_diverge, may_fail, settle, star_undefined
+from ..cycles import FINE, look_for_cycles, may_diverge, may_fail, settle
 from ..forms import is_finite, refuse_overflow, without_library
 from ..plan import Plan, nothing
+from ..refusals import star_undefined
 from ..task import Task
 from . import fields, rings
 

@@ -37,11 +37,11 @@ from semiring.operands.sparse import Sparse
 
 from .. import costs
 from ..costs import SparsePlan
-from ..cycles import of_stack
 from ..dense.schedules import SEARCH
 from ..forms import Encoded
 from ..options import Options
 from ..plan import Plan
+from ..refusals import of_stack
 from ..task import UNCHECKED_BYTES, Task, compute, first_offer
 from . import stages
 from .search import Positions, Search, form_of, on_the_host, place_of, positions, rows_in_parts, way_of

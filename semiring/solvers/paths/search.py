@@ -45,10 +45,10 @@ from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
 
 from ..costs import Searches, search_times
-from ..cycles import improving
 from ..forms import plain_form
 from ..options import Options
 from ..plan import Plan
+from ..refusals import improving
 from ..task import Task, compute
 from .trees import best_trees, cut_off, stored_in, trees_within
 from .walks import limit_of, narrowed, no_tree, not_held, widened

@@ -34,13 +34,13 @@ from semiring.operands.sparse import Sparse
 from .. import costs
 from ..beyond.gpus import gpus_of
 from ..costs import SMALL, SparsePlan
-from ..cycles import singular
 from ..dense import factors, fields
 from ..dense.factors import right_of
 from ..dense.schedules import SPARSE, resolve_method
 from ..forms import solution
 from ..paths.searches import closure_if_faster
 from ..plan import Plan
+from ..refusals import singular
 from ..task import Declined, Task
 from .analysis import analysis_of, is_analysed, lowering_of
 from .factors import SparseFactors

@@ -29,10 +29,11 @@ from semiring.operands.sparse import Sparse
 
 from .. import costs
 from ..costs import SparsePlan, rows_steps
-from ..cycles import look_at_fronts, may_diverge, undefined_star
+from ..cycles import look_at_fronts, may_diverge
 from ..dense import fields, rings, schedules
 from ..forms import Apply, Encoded, refuse_overflow, right_hand_side, solution
 from ..paths.factored import settled, units
+from ..refusals import undefined_star
 from ..task import UNCHECKED_BYTES, Task, options
 from .analysis import lowering_of
 
