@@ -365,7 +365,7 @@ class Semiring(Reductions):
     @property
     def has_neutral_zero(self) -> bool:
         """Whether 0 ⊕ a = a, so that sums begin with 0; a bare product may lack this."""
-        return all(v.holds for v in self._law_report.axioms if v.law is laws.NEUTRAL)
+        return not self.product_only or all(v.holds for v in self._law_report.axioms if v.law is laws.NEUTRAL)
 
     # Tables and drawings
 
