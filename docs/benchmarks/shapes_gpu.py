@@ -74,6 +74,15 @@ def rows() -> Iterator[Row]:
         stack = numbers(10**6, 16, 16) * (1 if S is sr.min_plus else -6)
         yield f"scan of 10⁶ matrices 16 × 16, {S.name}", lambda S=S, stack=stack: sr.scan(stack, S), "chain", (
             lambda S=S, stack=stack: sr.chain(stack, S))
+    for S, n, steps in ((sr.min_plus, 16, 10**6), (sr.log, 16, 10**6), (sr.min_plus, 128, 10**4)):
+        start, A, seen = numbers(n) * -1, numbers(n, n) * -1, numbers(steps, n) * -1
+        yield (
+            f"forward of {steps:,} rows of {n}, {S.name}, in chunks",
+            lambda S=S, start=start, A=A, seen=seen: sr.forward(start, A, S, emissions=seen),
+            "a hundredth of them, one row after the other",
+            lambda start=start, A=A, seen=seen[: steps // 100]: sr.forward(
+                start, A, sr.min_plus, emissions=seen, argmax=True),
+        )
     for name, n in (("min_plus", 10**5), ("max_min", 10**5), ("log", 3 * 10**4)):
         a, b, S = numbers(n), numbers(n), sr.catalogue[name]
         yield f"convolve of {n:,} by {n:,}, {S.name}", lambda a=a, b=b, S=S: sr.convolve(a, b, S), "", None

@@ -37,6 +37,7 @@ TERMS = 4e12  # terms of products of matrices a second in all, of 4 bytes each
 LAUNCHES = 5e-4  # seconds of the launches for a sequence, and of a look at its elements
 LEAST_LENGTH = 16  # of a chunk
 FEW = 8  # sequences, one after the other
+WORTH = 0.8  # of the time one row after the other, in which chunks are worth another order of rounding
 BYTES = 1 << 30  # of matrices with emissions that are made at once
 
 
@@ -77,10 +78,11 @@ def seconds(rows: int, n: int, itemsize: int, step: Times) -> float:
 
 def are_faster(lengths: np.ndarray, n: int, itemsize: int, step: Times) -> bool:
     """Whether sequences of these lengths should be cut."""
-    there = lengths[lengths > 0].tolist()
+    there = lengths[lengths > 0]
     if not 0 < len(there) <= FEW:
         return False
-    return sum(seconds(rows, n, itemsize, step) for rows in there) < 0.8 * max(there) * step.row
+    cut = sum(seconds(rows, n, itemsize, step) for rows in there.tolist())
+    return cut < WORTH * int(there.max()) * step.row
 
 
 def stay_within(S: Semiring, low: Any, facts: Facts, rows: int) -> bool:
