@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpu.compiled import Compiled, is_available
+from gpu.compiled import Compiled, Report, is_available
 from gpu.host import Array, Host
-from gpu.sums import Report
 from test_gradients import ALGEBRAS, elements
 from test_sequence_gradients import LAYOUTS
 
