@@ -176,3 +176,36 @@ def test_what_is_refused() -> None:
     bad[1, 2] = np.nan
     with pytest.raises(sr.SemiringError, match=r"B\[1, 2\] is NaN"):
         sr.matmul(x, bad, sr.min_plus, mask=x > 0)
+
+
+@pytest.mark.parametrize(("S", "dtype"), [
+    (sr.min_plus, "f4"), (sr.min_plus, "f8"), (sr.min_plus, "i4"), (sr.max_min, "f4"), (sr.max_min, "f8"),
+    (sr.max_plus, "f8"), (sr.viterbi, "f4"), (sr.shortest_hops, None),
+], ids=lambda x: getattr(x, "name", x))
+def test_winning_terms_of_wanted_entries(S: sr.Semiring, dtype: str | None) -> None:
+    """Of equal terms the first one, as on the CPU."""
+    rng = np.random.default_rng(0)
+    for a, b in (((7, 5), (5, 9)), ((40, 130), (130, 70)), ((300, 200), (200, 256)), ((3, 6, 5), (3, 5, 4)),
+                 ((30,), (30, 8)), ((6, 5), (5,)), ((5,), (5,)), ((4, 0), (0, 3))):
+        A, B = elements(S, dtype, a, 1), elements(S, dtype, b, 2)
+        mask = rng.random(np.shape(sr.matmul(A, B, S, device="cpu"))) < 0.3
+        for complement in (False, True):
+            wanted = sr.matmul(A, B, S, mask=mask, complement=complement, argmax=True, device="cpu")
+            for chosen in (mask, cupy.asarray(mask)):
+                values, which = sr.matmul(
+                    on_device(A), on_device(B), S, mask=chosen, complement=complement, argmax=True)
+                for field in wanted[0].dtype.names or (...,):
+                    np.testing.assert_array_equal(numbers(values)[field], wanted[0][field])
+                np.testing.assert_array_equal(numbers(which), wanted[1])
+                assert isinstance(which, (cupy.ndarray, np.integer))
+        if A.dtype.names is None:
+            found = sr.matmul(A, B, S, mask=mask, argmax=True, device="gpu")
+            for x, expected in zip(found, sr.matmul(A, B, S, mask=mask, argmax=True, device="cpu"), strict=True):
+                np.testing.assert_array_equal(x, expected)
+    A = np.array([[100, 1], [1, 1]], "i1")
+    mask = np.array([[False, True], [True, True]])
+    found = sr.matmul(cupy.asarray(A), cupy.asarray(A), sr.max_plus, mask=mask, argmax=True)
+    for x, expected in zip(found, sr.matmul(A, A, sr.max_plus, mask=mask, argmax=True), strict=True):
+        np.testing.assert_array_equal(numbers(x), expected)
+    with pytest.raises(sr.SemiringError, match="pass mask as a Boolean array"):
+        sr.matmul(cupy.asarray(A), cupy.asarray(A), sr.max_plus, mask=sparse.csr_matrix(cupy.ones((2, 2))), argmax=True)

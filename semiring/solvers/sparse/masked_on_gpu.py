@@ -87,7 +87,7 @@ def offer(task: Task) -> Plan:
         if len(shape.full) > 2:
             raise SemiringError(f"a sparse matrix times an array of shape {(B if kinds[0] == 'sparse' else A).shape}: "
                                 "the array must be 1-D or 2-D")
-    wanted = _wanted(task.options.mask, task.given[0], task.given[1], shape)
+    wanted = read_wanted(task.options.mask, task.given[0], task.given[1], shape)
     as_rows, (out,) = both or wanted.pattern is not None, task.arguments
     if as_rows and (C or out is not None):
         raise SemiringError("the product under the mask is sparse: accumulate and out need a dense "
@@ -108,7 +108,7 @@ def offer(task: Task) -> Plan:
 # The mask
 
 
-def _wanted(mask: Mask, A: Operand, B: Operand, shape: Product) -> Wanted:
+def read_wanted(mask: Mask, A: Operand, B: Operand, shape: Product) -> Wanted:
     """Read a mask, from either memory."""
     import cupy
 
@@ -306,13 +306,13 @@ def _selected(task: Task, operands: list[Any], inner: Task, wanted: Wanted, shap
     if wanted.pattern is not None:
         _, rows, columns = wanted.pattern
         return _as_rows(task, plan.lowering, result[rows, columns], wanted.pattern, shape)
-    start = operands[2].array.reshape(shape.full) if len(operands) > 2 else _zero(task, dtype, shape)
+    start = operands[2].array.reshape(shape.full) if len(operands) > 2 else zero_of(task, dtype, shape)
     truths, words = wanted.truths.reshape(shape.full), in_words(result)
     words[...] = cupy.where(truths[..., None] if dtype.names else truths, words, in_words(start))
     return finish_product(task, result)
 
 
-def _zero(task: Task, dtype: np.dtype, shape: Product) -> Any:
+def zero_of(task: Task, dtype: np.dtype, shape: Product) -> Any:
     """The algebra's zero, with as many axes as the product."""
     return upload(full(np.empty((1,) * len(shape.full), dtype), task.S.zero_in(dtype)))
 
@@ -333,6 +333,6 @@ def _alone(task: Task, A: Any, B: Any, wanted: Wanted, shape: Product) -> Any:
         refuse_overflow(low, values, lambda e: (int(rows[e]), int(columns[e])))
     result = cupy.empty(shape.full, A.dtype)
     words = in_words(result)
-    words[...] = in_words(_zero(task, A.dtype, shape))
+    words[...] = in_words(zero_of(task, A.dtype, shape))
     words[rows, columns] = in_words(values)
     return finish_product(task, result)

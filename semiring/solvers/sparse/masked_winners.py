@@ -23,7 +23,6 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.masked import Pattern
 from semiring.kernels.numpy.structure import rows_of
 from semiring.machine.threads import cpu_place
-from semiring.operands.devices import require_gpu
 from semiring.operands.wanted import read_mask, told
 
 from ..dense.products import finish_product, returned
@@ -45,6 +44,7 @@ from .masked import (
     without_mask,
     wrapped,
 )
+from .masked_winners_on_gpu import offer as offer_on_gpu
 from .products import facts_of
 
 TERMS = "terms of wanted entries"
@@ -57,7 +57,7 @@ def offer(task: Task) -> Plan:
     assert task.options.mask is not None
     refuse_argmax(task)
     if any(given.on_gpu for given in task.given) or task.options.device == "gpu":
-        _refuse_gpu(task)
+        return offer_on_gpu(task)
     wanted = read_mask(task.options.mask)
     given = read_given(task, wanted)
     low = plain_form(task.S, given.A.dtype, facts_of(task.operands, task.options.check), 3)
@@ -73,13 +73,6 @@ def offer(task: Task) -> Plan:
         work=float(given.wanted.count if few else size) * given.shape.depth,
         memory=size * (given.A.dtype.itemsize + NONE.itemsize), runner=run, reasons={"method": told(given.wanted)},
     )
-
-
-def _refuse_gpu(task: Task) -> None:
-    if not any(given.on_gpu for given in task.given):
-        require_gpu(task.S, "gpu", task.operands[0].dtype)
-    raise SemiringError("a product with a mask and argmax=True is computed on the CPU: leave out device='gpu', and "
-                        "pass a CuPy array as A.get()")
 
 
 def _is_compiled(low: Lowering) -> bool:

@@ -1,0 +1,74 @@
+"""Which terms win, of the wanted entries of a product of arrays in a GPU's memory.
+
+The whole product says which terms win, in tiles, and the wanted entries are selected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from semiring.errors import SemiringError
+from semiring.operands.align import same_dtype
+from semiring.operands.convert import as_dense, on_device, on_host
+from semiring.operands.devices import require_gpu, to_host
+from semiring.operands.wanted import Mask
+
+from ..dense.products import Product, finish_product, product_shape, returned
+from ..dense.winners import NONE
+from ..plan import Plan
+from ..task import Task, compute, first_offer
+from .masked_on_gpu import SELECT, read_wanted, zero_of
+
+
+def offer(task: Task) -> Plan:
+    """The wanted entries and their winners, where an operand is on a GPU or device="gpu" asks for one."""
+    mask, device = task.options.mask, task.options.device
+    assert mask is not None
+    if not any(given.on_gpu for given in task.given):
+        require_gpu(task.S, "gpu", task.operands[0].dtype)
+    if device == "cpu":
+        raise SemiringError("operands of a product with a mask are on a GPU: leave out device='cpu', or pass a CuPy "
+                            "array as A.get()")
+    if any(given.kind == "sparse" for given in task.given):
+        raise SemiringError("a product of sparse matrices with a mask and argmax=True is computed on the CPU: leave "
+                            "out device='gpu', and pass a matrix on a GPU as A.get()")
+    A, B = (on_device(as_dense(given)) for given in task.given)
+    same_dtype(A, B)
+    shape = product_shape(A.shape, B.shape)
+    wanted = read_wanted(mask, task.given[0], task.given[1], shape)
+    if wanted.truths is None:
+        raise SemiringError("the winning terms under a sparse mask would be a sparse matrix of integers, and CuPy has "
+                            "none: pass mask as a Boolean array, such as mask.toarray() != 0")
+    A, B = (X.changed(answers=None, of_graph=False, library=None, labels=None, callers_dtype=X.dtype) for X in (A, B))
+    inner = Task.within("matmul", A, task.options.without("mask", "device"), (None,), beside=[B])
+    found, size = first_offer(inner), prod(shape.full) * (A.dtype.itemsize + NONE.itemsize)
+    return Plan(
+        operation="matmul", algebra=task.S, shape=shape.final, method=SELECT, lowering=found.lowering,
+        place=found.place, work=found.work, memory=found.memory + size,
+        runner=partial(_selected, task, inner, wanted.truths, shape),
+        reasons={"method": "tiles take less time than single entries"},
+    )
+
+
+def _selected(task: Task, inner: Task, truths: Any, shape: Product, plan: Plan) -> tuple[Any, Any]:
+    """The wanted entries of the whole product, and of the terms that win in it; zero and −1 elsewhere."""
+    import cupy
+
+    from semiring.kernels.cuda.compile.launch import in_words
+
+    try:
+        values, which = compute(inner)
+    except SemiringError:  # an entry may have left its dtype that is not wanted: the host finds the others, or explains
+        there = replace(task.options.without("device"), mask=Mask(to_host(cupy.ascontiguousarray(truths)), False))
+        values, which = compute(Task("matmul", task.S, [on_host(given) for given in task.given], there, (None,)))
+        return finish_product(task, np.asarray(values)), returned(task, np.asarray(which))[()]
+    dtype, wanted = values.dtype, truths.reshape(shape.full)
+    values, which = ((x if x.dtype.names else cupy.ascontiguousarray(x)).reshape(shape.full) for x in (values, which))
+    words, nothing = in_words(values), in_words(zero_of(task, dtype, shape))
+    words[...] = cupy.where(wanted[..., None] if dtype.names else wanted, words, nothing)
+    return finish_product(task, values), returned(task, cupy.where(wanted, which, NONE))[()]
