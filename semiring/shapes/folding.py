@@ -119,10 +119,10 @@ class Fold(Operation):
                 whole = self.of_whole_numbers
                 return self.fitted(in_pieces(whole, x, axes, True, again=_unseen(whole)))
         most = AT_ONCE if self.needs_one_pass else CHUNK
-        if self.selects and self.needs_one_pass and x.size <= FEW_TERMS * prod(
-                length for axis, length in enumerate(x.shape) if axis not in axes):
-            return self._piece(x, axes)  # memory for parts of the result would take longer than threads save
         again = _unseen(self._piece)
+        kept = prod(length for axis, length in enumerate(x.shape) if axis not in axes)
+        if self.selects and self.needs_one_pass and x.size <= FEW_TERMS * kept:
+            most = x.size  # memory for parts of the result takes longer than threads save
         try:
             return self.narrowed(in_pieces(self._piece if look else again, x, axes, self.commutes, most, again))
         except SemiringError:

@@ -23,3 +23,15 @@ def test_a_finite_sum_shows_that_all_are_elements() -> None:
 def test_halves_are_rounded_once() -> None:
     x = np.full(5000, 0.1, "f2")
     assert sr.plus_times.sum(x) == np.float16(x.astype("f8").sum())
+
+
+@pytest.mark.parametrize("name", ["?", "i1", "i8", "f2", "f4", "f8"])
+def test_a_few_long_rows(name: str, by_numpy: None) -> None:
+    S = sr.boolean if name == "?" else sr.min_plus
+    x = (np.random.default_rng(3).random((5, 60_000)) * 3).astype(name)
+    found = S.sum(x, 0)
+    assert found.dtype == x.dtype and np.array_equal(found, (np.any if name == "?" else np.min)(x, axis=0))
+    if name in ("f2", "f4", "f8"):
+        x[3, 50_000] = np.nan
+        with pytest.raises(sr.SemiringError, match=r"x\[3, 50000\] is NaN"):
+            S.sum(x, 0)

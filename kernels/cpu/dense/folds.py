@@ -47,7 +47,7 @@ SIDE_BY_SIDE = 4  # parts of a sum along a line, each of which is a vector
 EXACT = 1 << 17  # elements of a piece of a line, or rows of a small array, if no sum rounds
 TASK = 1 << 18  # elements from which a share of the work is worth a call
 SINGLE = np.dtype(np.float32)
-FLAG = 8  # bytes before results for the flag `failed`
+FLAG = 8  # bytes of the flag `failed`, which is before results
 ONE = 16  # bytes of one result, or of its maximum and its sum of powers
 LOOPS = 1 << 12  # calls at most for axes that do not fit the loops of the compiled code
 
@@ -66,7 +66,7 @@ def room_for(many: int) -> tuple[np.ndarray, int]:
 
 
 def _room(many: int) -> tuple[np.ndarray, int]:
-    room = np.empty(FLAG + many, np.uint8)
+    room = np.empty(1 + -(-many // FLAG), np.int64)
     return room, room.ctypes.data
 
 
@@ -190,7 +190,7 @@ class FoldKernel:
             row, to = width * item, width * made
             self.module.fold_rows(given, depth * row, row, top, out, pieces * to, to, lines, depth, piece, width,
                                   failed)
-        fine, found = not room[0], room[FLAG : FLAG + many].view(self.result)
+        fine, found = not room[0], room[1:].view(self.result)[: many // made]
         if many <= ONE:
             found = found.copy()
             ROOMS.append((room, failed))
