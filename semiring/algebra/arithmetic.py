@@ -150,7 +150,8 @@ class Arithmetic:
             for f, r in zip(self.dtype.names, results, strict=True):
                 out[f] = r
             return out
-        return np.broadcast_to(results[0], np.broadcast_shapes(*(np.shape(a) for a in arrays)))
+        shape = np.broadcast_shapes(*(np.shape(a) for a in arrays))
+        return results[0] if np.shape(results[0]) == shape else np.broadcast_to(results[0], shape)
 
     @cached_property
     def _has_integers(self) -> bool:

@@ -197,17 +197,17 @@ class Elementwise(Carried):
             bad = array[~defined].flat[0] if array.ndim else array[()]
             hint = "" if self._algebra.declares_star else "; if the sum of its powers is known, declare it with star="
             raise SemiringError(f"{self.name}: the star of {show(bad)} does not exist{hint}")
-        return self._written(self._as_given(S.star(array), x))
+        return self._written(self._as_given(S.star(array), x), array)
 
     def _on_arrays(self, op: str, x: Any, y: Any) -> Any:
         a, S = self._elements(x)
         b, _ = self._elements(y, S.dtype, "y")
         refuse_shapes(self._algebra, a, b)
         if S.dtype != object:
-            return self._written(self._as_given(getattr(S, op)(a, b), x, y))
+            return self._written(self._as_given(getattr(S, op)(a, b), x, y), a, b)
         refuse_kinds(self._algebra, a, b)
         try:
-            return self._written(getattr(S, op)(a, b))
+            return self._written(getattr(S, op)(a, b), a, b)
         except (TypeError, OverflowError) as e:  # of Python's operators, or a function of the algebra
             raise SemiringError(f"{self.name}: {SIGNS[op]} is not defined for these objects together: {e}") from e
 
@@ -226,10 +226,12 @@ class Elementwise(Carried):
             made = np.where(where, x, made)
         return made
 
-    def _written(self, result: Any) -> Any:
-        """Elements as users write them: vectors are fields, and a single element is a scalar."""
+    def _written(self, result: Any, *given: np.ndarray) -> Any:
+        """Elements as users write them: vectors are fields, a single element is a scalar, an array their own."""
         if not isinstance(result, np.ndarray):
             return result
+        if not result.flags.writeable or any(np.may_share_memory(result, x) for x in given):
+            result = result.copy()  # it has been repeated, or is one of the operands
         return (result.view(self.with_vectors(result.dtype)) if self.fields else result)[()]
 
     def _elements(self, x: Any, dtype: Any = None, what: str = "x") -> tuple[np.ndarray, Arithmetic]:

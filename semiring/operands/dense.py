@@ -201,8 +201,7 @@ def read_array(A: np.ndarray, S: Semiring, what: str) -> Dense:
         array = unmasked(A, S, what)
         lifted = array.dtype.names and not A.dtype.names
         return Dense(array, S, what, callers_dtype=S.element_dtype if lifted else dtype_of_answers(A, array))
-    if isinstance(A, np.matrix):
-        A = np.asarray(A)
+    A = np.asarray(A)  # answers are plain arrays, not views of a file or matrices of NumPy
     if S.lift is not None and S.lift.takes(A.dtype):
         return Lifted(A, S, what)
     array = carried_by(A, S)
