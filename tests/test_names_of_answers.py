@@ -196,3 +196,21 @@ def test_packed_matrices_are_matched_by_name(kinds: tuple[str, ...], prepared: t
             made = found if isinstance(found, sr.Matrix) else sr.Matrix(found, sr.boolean)
             assert {(x, y) for x, y, _ in made.edges()} == {("abcd"[i], "abcd"[j]) for i, j in np.argwhere(wanted)}
         assert sr.reach(A).names is not None and sorted(x for part in sr.components(A) for x in part) == list("abcd")
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_a_data_frame_by_the_names_of_a_matrix_is_no_table_of_edges(kind: str) -> None:
+    """Its numbers could be ends of edges; its index or columns say that they are elements."""
+    pandas = pytest.importorskip("pandas")
+    near = np.array([[0.0, 1.0, 9.0], [9.0, 0.0, 1.0], [9.0, 9.0, 0.0]])
+    M = sr.Matrix(near, sr.min_plus, ["a", "b", "c"]).hold(kind)
+    frame = pandas.DataFrame({"p": [1.0, 2.0, 0.0], "q": [0.0, 1.0, 2.0]}, index=["c", "b", "a"])
+    wanted = sr.matmul(near, frame.loc[["a", "b", "c"]].to_numpy(), sr.min_plus)
+    for found in (M @ frame, sr.matmul(M, frame), sr.matmul(M, frame, sr.min_plus), sr.matmul(frame.T, M.T).T):
+        assert found.row_names == ["a", "b", "c"] and found.column_names == ["p", "q"]
+        assert np.array_equal(found.to_numpy(), wanted)
+    with pytest.raises(sr.GraphError, match="was prepared"):
+        sr.matmul(sr.prepare(M), frame)
+    edges = pandas.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "weight": [1.0, 2.0]})
+    graph = sr.as_graph(edges)
+    assert {(x, y, w) for x, y, w in sr.matmul(M, graph).edges()} == {(x, y, w) for x, y, w in (M @ edges).edges()}

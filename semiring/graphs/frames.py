@@ -142,11 +142,30 @@ def has_labels(data: Any) -> bool:
 
     Without an index, the other columns must be the same vertices, and hold no texts, as columns of ends do.
     """
-    if hasattr(data, "columns") and hasattr(data, "index") and hasattr(data, "to_numpy"):
+    if is_pandas(data):
         return True
     if is_dataarray(data):
         return data.ndim == 2
     return not isinstance(data, np.ndarray) and is_frame(data) and _has_corner(data)
+
+
+def has_index_of(data: Any, names: Sequence[Any] | None) -> bool:
+    """Whether this is a data frame of pandas with these names as its index, in any order."""
+    return names is not None and is_pandas(data) and {*data.index.tolist()} == {*names}
+
+
+def has_columns_of(data: Any, names: Sequence[Any] | None) -> bool:
+    """Whether this is a data frame of pandas with these names as its columns, in any order."""
+    return names is not None and is_pandas(data) and {*data.columns.tolist()} == {*names}
+
+
+def is_pandas(data: Any) -> bool:
+    """Whether this is a data frame of pandas, or one like it.
+
+    >>> is_pandas([[1.0]])
+    False
+    """
+    return hasattr(data, "columns") and hasattr(data, "index") and hasattr(data, "to_numpy")
 
 
 def has_index(data: Any) -> bool:

@@ -9,7 +9,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError
 from semiring.graphs.adjacency import adjacency
 from semiring.graphs.dataarrays import is_dataarray
-from semiring.graphs.frames import has_index, has_labels
+from semiring.graphs.frames import has_columns_of, has_index, has_index_of, has_labels
 from semiring.graphs.held import Array, Held, arranged
 from semiring.graphs.holders import comes_by_entries, converted, held_of
 from semiring.graphs.matrix import Matrix
@@ -45,6 +45,7 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
         over = next((x.semiring for x in given if isinstance(x, Matrix)), None) if S is None else algebra(S)
         if over is not None:
             given = tuple(Matrix(x, over) if is_dataarray(x) and x.ndim == 2 else x for x in given)
+    given = _tables_by_name(*given)
     if any((isinstance(x, Packed) and x.of_graph) or (isinstance(x, Matrix) and x.holder == "packed") for x in given):
         given = tuple(before_preparing(x) if isinstance(x, Operand) and x.of_graph else x for x in given)
     if not any(isinstance(x, Matrix) and (not x.is_over_vertices or x.holder == "packed") for x in given):
@@ -65,6 +66,20 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
         B = B.to_numpy()[places_of_labels(list(names), B.index.tolist())]
     return tuple(of_held(_for_arrays(x._held), S, what) if isinstance(x, Matrix) else x
                  for x, what in zip((A, B, *others), NAMES, strict=False))
+
+
+def _tables_by_name(A: Any, B: Any, *others: Any) -> tuple[Any, ...]:
+    """The operands; a data frame whose index or columns are the inner names of a `Matrix` is a matrix, and no edges."""
+    if isinstance(A, (Matrix, Operand)) and has_index_of(B, _names_along(A, 1)):
+        B = Matrix(B, A.semiring if isinstance(A, Matrix) else A.S)
+    elif isinstance(B, (Matrix, Operand)) and has_columns_of(A, _names_along(B, 0)):
+        A = Matrix(A, B.semiring if isinstance(B, Matrix) else B.S)
+    return (A, B, *others)
+
+
+def _names_along(x: Matrix | Operand, axis: int) -> Any:
+    """The names of the rows or of the columns."""
+    return x.names if isinstance(x, Operand) else x.column_names if axis else x.row_names
 
 
 def _for_arrays(held: Held) -> Held:
