@@ -214,3 +214,16 @@ def test_a_data_frame_by_the_names_of_a_matrix_is_no_table_of_edges(kind: str) -
     edges = pandas.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "weight": [1.0, 2.0]})
     graph = sr.as_graph(edges)
     assert {(x, y, w) for x, y, w in sr.matmul(M, graph).edges()} == {(x, y, w) for x, y, w in (M @ edges).edges()}
+
+
+def test_a_data_frame_that_could_be_a_matrix_or_edges_is_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    M = sr.Matrix(chain(3), sr.min_plus, ["a", "b", "c"])
+    frame = pandas.DataFrame({"p": [1.0, 2.0, 0.0], "q": [0.0, 1.0, 2.0]}, index=["c", "b", "a"])
+    for asked in (lambda: sr.chain([M, frame]), lambda: sr.einsum("ij,jk->ik", M, frame),
+                  lambda: sr.closure(frame, "min-plus"),
+                  lambda: sr.matmul(sr.as_graph(M.to_networkx()), frame, sr.min_plus)):
+        with pytest.raises(sr.GraphError, match=r"could be a matrix or the ends of edges: pass sr\.Matrix"):
+            asked()
+    ends = pandas.DataFrame({"source": [0, 1], "target": [1, 2]}, index=["first", "second"])
+    assert sr.closure(ends, sr.boolean).shape == (3, 3)

@@ -268,6 +268,15 @@ def names_ends(header: Sequence[Any]) -> bool:
     return found is not None and found.rank < 3
 
 
+def called_as_ends(header: Sequence[Any]) -> bool:
+    """Whether two columns have names of ends.
+
+    >>> called_as_ends(["from", "to", "km"]), called_as_ends(["ayr", "bute"])
+    (True, False)
+    """
+    return any(True for _ in _pairs(header, ()))
+
+
 def _known(header: Sequence[Any], heavy: Sequence[int]) -> _Pair | None:
     """The pair of columns with names of ends.
 

@@ -159,6 +159,13 @@ def has_columns_of(data: Any, names: Sequence[Any] | None) -> bool:
     return names is not None and is_pandas(data) and {*data.columns.tolist()} == {*names}
 
 
+def has_named_rows(data: Any) -> bool:
+    """Whether this is a data frame of pandas with numbers alone, and an index of texts that has no name itself."""
+    if not is_pandas(data) or data.index.nlevels > 1 or data.index.name is not None or not len(data):
+        return False
+    return all(isinstance(x, str) for x in data.index) and all(kind.kind in "iufb" for kind in data.dtypes)
+
+
 def is_pandas(data: Any) -> bool:
     """Whether this is a data frame of pandas, or one like it.
 

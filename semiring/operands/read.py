@@ -17,10 +17,11 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
+from semiring.graphs.columns import called_as_ends
 from semiring.graphs.dataarrays import labels_of
 from semiring.graphs.edges import are_edges
 from semiring.graphs.foreign import as_array, as_scipy, is_foreign, is_sparse, is_sparse_tensor
-from semiring.graphs.frames import has_labels, is_frame, is_square
+from semiring.graphs.frames import has_labels, has_named_rows, is_frame, is_square
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import refuse_table
 
@@ -44,8 +45,19 @@ def read_graph(A: Any, S: Semiring, what: str) -> Sparse:
 
 
 def read_frame(A: Any, S: Semiring, what: str) -> Operand:
-    """Read a data frame: a matrix if its rows and its columns are the same vertices, else edges."""
-    return as_matrix(A, S, what) if is_square(A) else read_graph(A, S, what)
+    """Read a data frame: a matrix if its rows and its columns are the same vertices, else edges.
+
+    Raises
+    ------
+    GraphError
+        If it could be either: numbers in rows that have names, and no column is called as an end of edges is.
+    """
+    if is_square(A):
+        return as_matrix(A, S, what)
+    if has_named_rows(A) and not called_as_ends(list(A.columns)):
+        raise GraphError(f"{what} is a data frame of numbers whose rows have names, and could be a matrix or the ends "
+                         "of edges: pass sr.Matrix(frame, S), or sr.as_graph(frame)")
+    return read_graph(A, S, what)
 
 
 def as_matrix(A: Any, S: Semiring, what: str) -> Operand:
