@@ -45,6 +45,12 @@ def rows() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any], Callable
             np.minimum(c[j : j + len(a)], a + y, out=c[j : j + len(a)])
         return c
 
+    def log_sums(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        c = np.full(len(a) + len(b) - 1, -np.inf, a.dtype)
+        for j, y in enumerate(b):
+            np.logaddexp(c[j : j + len(a)], a + y, out=c[j : j + len(a)])
+        return c
+
     def one_by_one() -> list[bool]:
         exists = []
         for matrix in some:
@@ -72,12 +78,18 @@ def rows() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any], Callable
         a, b = (random.random(20_000).astype(dtype) for _ in range(2))
         yield (f"convolve, 20,000 by 20,000, {dtype}, beside NumPy", lambda a=a, b=b: sr.convolve(a, b, S),
                lambda a=a, b=b: smallest_sums(a, b), same)
+        far = [(1e4 * z[:4000]).astype(dtype) for z in (a, b)]
+        yield (f"the same over log, 4,000 by 4,000, far apart, {dtype}, beside NumPy",
+               lambda far=far: sr.convolve(*far, sr.log), lambda far=far: log_sums(*far),
+               lambda x, y: np.allclose(x, y, rtol=1e-5))
         x, y = (np.cumsum(np.sort(random.normal(size=20_000))).astype(dtype) for _ in range(2))
         yield (f"the same of convex sequences, {dtype}", lambda x=x, y=y: sr.convolve(x, y, S),
                lambda x=x, y=y: smallest_sums(x, y), lambda p, q: np.allclose(p, q, rtol=1e-5))
     field, factors, steps = grid_field(10, 4)
     yield ("einsum, MAP of a 10 × 10 grid of 4 states, beside the same products in NumPy",
            lambda: sr.einsum(field, *factors, S=S), lambda: by_broadcasting(steps, factors), same)
+    yield ("the same with argmax=True, beside the same products in NumPy without",
+           lambda: sr.einsum(field, *factors, S=S, argmax=True)[0], lambda: by_broadcasting(steps, factors), same)
     yield ("einsum('ij,jk->ik'), order 512, beside matmul", lambda: sr.einsum("ij,jk->ik", C, C, S=S),
            lambda: sr.matmul(C, C, S), same)
     table = random.random((4000, 1000))

@@ -3,8 +3,8 @@
     C[x, i, j] ← ⊕_t A[x, i, t] ⊗ B[x, t, j]      x: loops,  i, t: strides,  j: elements side by side in B and in C
 
 An array of many axes of four elements cannot be read as a matrix without copying it. But any product of two such arrays
-is a nest of loops, one for each axis, around the product that lanes.py compiles for small matrices. A nest is `WIDTH`
-integers:
+is a nest of loops, one for each axis, around the product that lanes.py compiles for small matrices. A nest is a row
+of integers:
 
     numbers of A, B and C; count, and steps of A, B, C;  m, and rows of A, C;  k, column of A, row of B;  n;  bytes of
     an element;  whether to look;  where A begins;  loops, and for each its size and steps in A, B, C
@@ -35,7 +35,6 @@ from .lanes import MOST_TERMS, SIDE, geometry, small
 LOOPS_FILE = Path(__file__).with_name("nests_loops.py")
 LOOPS = Code.of_loops(LOOPS_FILE, ("run",), each=1.0)  # what all algebras share
 MOST_LOOPS, HEAD = 32, 18
-WIDTH = HEAD + 4 * MOST_LOOPS
 CALL = 12e-9  # seconds of the call of a product beside its work,
 WAIT, STEP = 1.6e-9, 0.25e-9  # of a step of k until the next one can begin, and for each vector of a row
 SHARED = 4e-5  # seconds of a nest from which threads share it
@@ -113,7 +112,7 @@ class Nest(NamedTuple):
         count, rows, depth = self.count, self.rows, self.depth
         head = [*self.arrays, *count, rows.size, rows.a, rows.c, depth.size, depth.a, depth.b, self.width, self.item,
                 self.looks, self.begin, len(self.loops)]
-        return [*head, *(x for loop in self.loops for x in loop), *[0] * (WIDTH - HEAD - 4 * len(self.loops))]
+        return [*head, *(x for loop in self.loops for x in loop)]
 
 
 def look(array: int, rows: int, step: int, count: int, item: int, lanes: int) -> list[Nest]:
@@ -140,7 +139,9 @@ class Nests:
 
     def __init__(self, nests: Sequence[Nest], lanes: int, height: int):
         self._nests = list(nests)
-        self._numbers = np.array([nest.numbers() for nest in nests], np.int64)
+        rows = [nest.numbers() for nest in nests]
+        self._width = max(map(len, rows), default=0)
+        self._numbers = np.array([row + [0] * (self._width - len(row)) for row in rows], np.int64)
         self._seconds = [nest.seconds(lanes, height) for nest in nests]
         self.seconds = sum(self._seconds)
 
@@ -163,7 +164,7 @@ class Nests:
             return True
         call, product = _loops(), small(low).product
         side = SIDE if low.log_sum is not None or not geometry(low.components)[2] else UNLIMITED
-        numbers, addresses = self._numbers.ctypes.data, bases.ctypes.data
+        numbers, addresses, part = self._numbers.ctypes.data, bases.ctypes.data, (self._width, first, last)
         parts, passes, threads = 1, UNLIMITED, thread_count()
         if last == first + 1:
             nest, seconds = self._nests[first], self._seconds[first]
@@ -173,7 +174,7 @@ class Nests:
         strange: list[int] = []
 
         def work(begin: int, end: int) -> None:
-            if not strange and (found := call(numbers, first, last, begin, end, addresses, product, side)) >= 0:
+            if not strange and (found := call(numbers, *part, begin, end, addresses, product, side)) >= 0:
                 strange.append(found)
 
         cuts = [passes * i // parts for i in range(parts + 1)]
@@ -192,4 +193,4 @@ def _loops() -> Callable[..., int]:
 
     from .nests_loops import run  # it loads Numba
 
-    return from_python(address_of(run), 8)
+    return from_python(address_of(run), 9)

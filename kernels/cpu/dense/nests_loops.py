@@ -21,20 +21,21 @@ room: Any = raw.room
 
 LOOPS = 32  # of a nest at most
 HEAD = 18  # numbers of a nest before those of its loops, which are four each
-WIDTH = HEAD + 4 * LOOPS  # numbers of a nest
 Number = np.int64
 
 
-@njit([int64(*[int64] * 8)], nogil=True, error_model="numpy", cache=True)
-def run(nests: int, first: int, last: int, begin: int, end: int, bases: int, product: int, side: int) -> int:
-    """Run the nests from `first` to `last`; of each the passes from `begin` to `end`, of all loops together.
+@njit([int64(*[int64] * 9)], nogil=True, error_model="numpy", cache=True)
+def run(
+    nests: int, width: int, first: int, last: int, begin: int, end: int, bases: int, product: int, side: int
+) -> int:
+    """Run the nests from `first` to `last`; of each the passes from `begin` to `end`, of all its loops together.
 
-    At `bases` are the addresses of the arrays. No side of a matrix is longer than `side`; longer ones are cut, and
+    A nest is `width` numbers. At `bases` are the addresses of the arrays. No side of a matrix is longer than `side`; longer ones are cut, and
     sums over k go on. Returns −1, or the number of the first nest that found what is not an element.
     """
     counters = room(256)  # a number for each loop
     for number in range(first, last):
-        at = nests + number * 8 * WIDTH
+        at = nests + number * 8 * width
         a = fetch(Number, bases, fetch(Number, at, 0)) + fetch(Number, at, 16)
         b = fetch(Number, bases, fetch(Number, at, 1))
         c, count = fetch(Number, bases, fetch(Number, at, 2)), fetch(Number, at, 3)

@@ -97,11 +97,11 @@ def test_what_is_made_needs_a_look() -> None:
     assert nests.looks(general(sr.plus_times, F8)) and nests.looks(general(sr.max_times, F8))
 
 
-def test_numbers_of_a_nest_are_of_one_width() -> None:
-    loops = tuple(Loop(2, 8, 0, 16) for _ in range(nests.MOST_LOOPS))
-    for some in (loops, loops[:3], ()):
-        numbers = Nest((0, 1, 2), some, NOTHING, NOTHING, NOTHING, 1, 8).numbers()
-        assert len(numbers) == nests.WIDTH and numbers[nests.HEAD - 1] == len(some)
+def test_numbers_of_a_nest_end_with_its_loops() -> None:
+    for count in (nests.MOST_LOOPS, 3, 0):
+        loops = tuple(Loop(2, 8, 0, 16) for _ in range(count))
+        numbers = Nest((0, 1, 2), loops, NOTHING, NOTHING, NOTHING, 1, 8).numbers()
+        assert len(numbers) == nests.HEAD + 4 * count and numbers[nests.HEAD - 1] == count
 
 
 def test_passes_of_several_loops_are_cut_anywhere() -> None:
@@ -112,8 +112,8 @@ def test_passes_of_several_loops_are_cut_anywhere() -> None:
     C = np.full((3, 4, 5), np.nan)
     loops = tuple(Loop(size, *[step] * 3) for size, step in zip(C.shape, C.strides, strict=True))
     numbers = np.array([Nest((0, 1, 2), loops, NOTHING, NOTHING, NOTHING, 1, 8).numbers()], np.int64)
-    bases, run = addresses(A, B, C), nests._loops()
+    bases, run, given = addresses(A, B, C), nests._loops(), (numbers.ctypes.data, numbers.shape[1])
     for begin, end in pairwise([0, 7, 8, 33, 60]):
-        assert run(numbers.ctypes.data, 0, 1, begin, end, bases.ctypes.data, small(LOW).product, 1 << 40) == -1
+        assert run(*given, 0, 1, begin, end, bases.ctypes.data, small(LOW).product, 1 << 40) == -1
         flat = C.reshape(-1)
         assert np.array_equal(flat[:end], (A + B).reshape(-1)[:end]) and np.isnan(flat[end:]).all()
