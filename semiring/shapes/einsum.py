@@ -298,7 +298,7 @@ class EinsumTask:
         steps, S = self.steps, self.S
         if check and (not steps.examines or self.given.dtype == object):
             self.given.examine()
-        with nested_way.renting(steps, S, self.given, check):
+        with nested_way.renting(steps, S, self.given, self.argmax, check):
             compute = run_on_gpu if self.given.on_gpu else run
             result, won = compute(steps, S, self.given.as_arrays(), self.argmax, check)
         if not self.argmax:

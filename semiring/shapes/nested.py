@@ -121,7 +121,11 @@ def offer(steps: Steps, S: Semiring, given: Operands, argmax: bool, check: bool)
         return None
     codes, seconds = _codes(low), _seconds(low, contraction)
     due = all(code.bought or code.is_due(seconds) for code in codes)
-    return Nested(steps, S, low, contraction) if due and all(code.repays(seconds) for code in codes) else None
+    if not due or not all(code.repays(seconds) for code in codes):
+        return None
+    if check and not low.is_identity:  # else the nests look at the operands
+        given.examine()
+    return Nested(steps, S, low, contraction)
 
 
 def most_bytes(steps: Steps, S: Semiring, dtype: np.dtype, argmax: bool) -> int:
@@ -139,10 +143,10 @@ def _contraction(steps: Steps, low: Lowering, argmax: bool) -> Contraction | Non
 
 
 @contextmanager
-def renting(steps: Steps, S: Semiring, given: Operands, check: bool) -> Iterator[None]:
+def renting(steps: Steps, S: Semiring, given: Operands, argmax: bool, check: bool) -> Iterator[None]:
     """A context in which the general way does work that nests could do: all of its time is rent for their code."""
     low = _form(steps, S, given, check)
-    codes = _codes(low) if low is not None and fits(low) else []
+    codes = [] if low is None or _contraction(steps, low, argmax) is None else _codes(low)
     before, began = [code.spent for code in codes], perf_counter()
     yield
     for code, spent in zip(codes, before, strict=True):

@@ -131,3 +131,20 @@ def test_an_einsum_rents_its_code_and_then_buys_it(monkeypatch: pytest.MonkeyPat
     assert 0 < code.spent < 5 and not code.bought
     monkeypatch.setattr(code, "spent", 6.0)
     assert sr.einsum("ij,jk,kl->", *arrays, S=S) == 7 and code.bought
+
+
+def test_an_einsum_of_large_products_rents_no_code_of_nests(monkeypatch: pytest.MonkeyPatch) -> None:
+    S = sr.Semiring("not rented", add=np.minimum, mul=lambda a, b: a + b + 3, zero=inf, one=-3)
+    monkeypatch.setenv("SEMIRING_COMPILE", "auto")
+    code, before = code_of(general(S, np.dtype("f8")), "stacks"), LOOPS.spent
+    monkeypatch.setattr(code, "_price", lambda: 1e3)
+    sr.einsum("ij,jk,kl->il", *[np.ones((80, 80))] * 3, S=S)
+    assert LOOPS.spent == before and not code.bought
+
+
+def test_elements_that_are_stored_otherwise_are_examined_first(answers: list[bool]) -> None:
+    arrays = [np.ones(shape, "f2") for shape in ((3, 4), (4, 5), (5, 3))]
+    assert (sr.einsum("ij,jk,kl->il", *arrays, S=sr.max_times) == 1).all() and answers == [True]
+    arrays[1][2, 3] = -1
+    with pytest.raises(sr.SemiringError, match=r"operand 1.*\[2, 3\]"):
+        sr.einsum("ij,jk,kl->il", *arrays, S=sr.max_times)

@@ -30,8 +30,9 @@ def run(
 ) -> int:
     """Run the nests from `first` to `last`; of each the passes from `begin` to `end`, of all its loops together.
 
-    A nest is `width` numbers. At `bases` are the addresses of the arrays. No side of a matrix is longer than `side`; longer ones are cut, and
-    sums over k go on. Returns −1, or the number of the first nest that found what is not an element.
+    A nest is `width` numbers. At `bases` are the addresses of the arrays. No side of a matrix is longer than `side`;
+    longer ones are cut, and sums over k go on. Returns −1, or the number of the first nest that found what is not an
+    element.
     """
     counters = room(256)  # a number for each loop
     for number in range(first, last):
