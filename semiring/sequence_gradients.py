@@ -175,7 +175,7 @@ class _Backward:
         """Fill the derivatives; `winners` gives the terms that won, for an algebra whose ⊕ selects."""
         code = FOLLOW if self._scale is None else LINEAR
         if self.xp is not np:
-            self._by_arrays(ON_GPU)
+            self._by_arrays()
         elif not code.repays(self.at.terms * TERM):
             code.rent(self._by_arrays)
         elif not self._by_loops(winners):
@@ -212,8 +212,9 @@ class _Backward:
             self._begin(live, Y[live].astype(at.x.dtype))
         return fine
 
-    def _by_arrays(self, terms: int = TERMS) -> None:
+    def _by_arrays(self) -> None:
         """The same on arrays, some steps of all sequences at once."""
+        terms = TERMS if self.xp is np else ON_GPU
         if self.form != FIELD:  # what comes back to an absent element may be no number
             self.G = self.xp.where(self._there(self.rows), self.G, self.G.dtype.type(0))
         lengths = self.at.lengths
