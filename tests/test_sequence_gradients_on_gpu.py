@@ -29,13 +29,6 @@ from semiring.solvers.dense import sequences
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 
 
-class Read(Report):
-    """A report that is read."""
-
-    def read(self) -> exchange.Findings:
-        return exchange.Findings(0, 0, self.flags)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("compiled")
@@ -66,7 +59,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
     for cached in (chains._module, outer._function, steps._function):
         cached.cache_clear()
     for each in (exchange, forward_on_gpu, sequences):
-        monkeypatch.setattr(each, "report", lambda: Read(host))
+        monkeypatch.setattr(each, "report", lambda: Report(host))
     on_host = sequence.operand
     read = {True: read_cupy, False: on_host}
     for each in (sequence, sums, chain):

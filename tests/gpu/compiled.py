@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from gpu.host import Host
 
-from semiring.kernels.cuda.dense import engine
+from semiring.kernels.cuda.dense import engine, exchange
 from semiring.kernels.cuda.history import blocks, edges, host, matrix
 
 RUNTIME = Path(__file__).with_name("compiled.hpp")
@@ -74,6 +74,9 @@ class Report:
     @property
     def flags(self) -> int:
         return int(self.lines.tolist()[2])
+
+    def read(self) -> exchange.Findings:
+        return exchange.Findings(0, 0, self.flags)
 
 
 def host_of(monkeypatch: pytest.MonkeyPatch, folder: Path, *modules: Any, multiprocessors: int = 2) -> Host:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from gpu import rows
-from gpu.compiled import Compiled, is_available
+from gpu.compiled import Compiled, Report, is_available
 from gpu.host import Array, Host
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.cuda.choose import choose
-from semiring.kernels.cuda.dense import chains, exchange, outer, steps
+from semiring.kernels.cuda.dense import chains, outer, steps
 from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.facts import DeviceFacts, Facts
 from semiring.operands import device, examine
@@ -31,22 +31,6 @@ CASES = {
     "log f4": (sr.log, "f4"), "max-min f4": (sr.max_min, "f4"), "min-plus i4": (sr.min_plus, "i4"),
     "boolean": (sr.boolean, "?"),
 }
-
-
-class Report:
-    """What launches write about the data."""
-
-    tally = 0
-
-    def __init__(self, host: Host):
-        self.lines = host.array(np.zeros(4, "i8"))
-        self.host = self.lines.data.ptr
-
-    def clear(self) -> None:
-        self.lines[...] = 0
-
-    def read(self) -> exchange.Findings:
-        return exchange.Findings(0, 0, int(self.lines.tolist()[2]))
 
 
 @pytest.fixture(scope="module")
