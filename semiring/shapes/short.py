@@ -212,8 +212,10 @@ class OrdinaryPrefixes:
         self._accumulate: Any = ufunc.accumulate
 
     def __call__(self, x: np.ndarray, axis: int) -> Any:
-        if self._compiled is not None and x.size > MANY and (found := self._compiled(x, axis)) is not None:
-            return found
+        if self._compiled is not None and x.size > MANY:
+            found = self._compiled(x, axis)
+            if found is not None or x.size > FEW:  # the general way has two threads
+                return found
         if x.shape[axis] <= TERMS:
             with np.errstate(all="ignore"):
                 found = self._accumulate(x, axis)
