@@ -31,7 +31,7 @@ class Like:
     def __init__(self, M: Matrix):
         self.M = M
 
-    def named(self, found: Any, names: list[Any] | None) -> Any:
+    def named(self, found: Any, names: Any) -> Any:
         """A matrix over vertices of these names; anything else unchanged."""
         held = held_of(found, self.M.semiring)
         return found if held is None else self.M._with(held, names, names, False)
