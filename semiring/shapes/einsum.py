@@ -27,7 +27,7 @@ from semiring.errors import LawError, SemiringError
 from semiring.kernels.numpy.folds import NotElements
 from semiring.machine.memory import require
 from semiring.matrices import matmul
-from semiring.operands.devices import is_on_gpu
+from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand
 from semiring.solvers.dense.products import can_hold
 from semiring.solvers.forms import written
@@ -238,9 +238,6 @@ class EinsumTask:
         self.product = self._of_stored()
         if self.product is None:
             self._check_out()
-            if self.argmax and self.given.on_gpu and self.given.dtype.names:
-                raise SemiringError(f"argmax=True over the records of {self.S.name} is computed on the CPU: copy "
-                                    "operands to the host, with .get() for CuPy")
 
     def _of_stored(self) -> Task | None:
         """The product of two matrices of which one is sparse or packed; None for any other einsum."""
@@ -303,8 +300,7 @@ class EinsumTask:
             result, won = compute(steps, S, self.given.as_arrays(), self.argmax, check)
         if not self.argmax:
             return result, {}
-        zero = S.over(result.dtype).zero
-        nothing = result == zero if is_on_gpu(result) else np.asarray(equal(result, full(result, zero)), bool)
+        nothing = is_zero(result, S.over(result.dtype).zero)
         return result, assignment(steps, won, nothing)
 
     def _multiplied(self, product: Task) -> Any:
@@ -318,6 +314,21 @@ class EinsumTask:
             return found
         (axis,) = set(self.steps.sizes).difference(self.steps.fitted.output)
         return found[0], {axis: found[1]}
+
+
+def is_zero(result: Any, zero: Any) -> Any:
+    """Tell for each element of an answer whether it is zero, on its device.
+
+    The host compares records of a GPU, in a copy.
+    """
+    if is_on_gpu(result) and result.dtype.names is None:
+        return result == zero
+    if not is_on_gpu(result):
+        return np.asarray(equal(result, full(result, zero)), bool)
+    from semiring.kernels.cuda.compile.launch import in_c_order
+
+    copy = to_host(in_c_order(result))
+    return upload(np.asarray(equal(copy, full(copy, zero)), bool))
 
 
 def _refuse_algebra(given: Sequence[Any]) -> None:

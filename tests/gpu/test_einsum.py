@@ -166,3 +166,17 @@ def test_the_plan_names_the_gpu() -> None:
     plan = sr.plan("einsum", "ij,jk,kl->il", A, A, A, S=sr.min_plus)
     assert "3" in str(plan) and plan.device == cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     assert (plan.run().get() == 3).all()
+
+
+@pytest.mark.parametrize("text", ["ij,jk->ik", "ij->i", "ij->j", "ij,jk->i", "ij,jk,kl->il", "ij,j->", "ij,kj->ki"])
+def test_winners_of_records(text: str) -> None:
+    """Of equal terms the first one, as on the CPU."""
+    S, lengths = sr.shortest_hops, {"i": 33, "j": 50, "k": 41, "l": 20}
+    shapes = [tuple(lengths[a] for a in axes) for axes in text.split("->")[0].split(",")]
+    arrays = [elements(S, None, shape, k) for k, shape in enumerate(shapes)]
+    value, places = sr.einsum(text, *map(on_device, arrays), S=S, argmax=True)
+    wanted, known = sr.einsum(text, *arrays, S=S, argmax=True)
+    same(S, value, wanted)
+    assert places.keys() == known.keys()
+    for axis, which in known.items():
+        np.testing.assert_array_equal(cupy.asnumpy(places[axis]), which)
