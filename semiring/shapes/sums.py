@@ -286,6 +286,8 @@ def _on_device(given: Device | DeviceSparse, fold: Fold, axes: tuple[int, ...], 
         return result
 
     if isinstance(given, DeviceSparse):
+        if fold.op == "add":
+            refuse_unless(S, "is neutral for ⊕")
         result = device.of_entries(given, fold.op, axes, of_entries)
     else:
         result = device.along(given, fold.op, axes, by_host)

@@ -223,3 +223,11 @@ def test_entries_that_are_not_elements_are_named(host: Host) -> None:
         A.data[1] = value
         for axis in (None, 0, 1):
             assert "x[1, 0]" in compare_entries(host, sr.viterbi, A, "sum", axis)
+
+
+def test_a_zero_that_is_not_neutral_is_refused_there_too(host: Host) -> None:
+    S = sr.Semiring("shifted", add=lambda a, b: np.minimum(a, b) + 0 * a + 1, mul=np.add, zero=0, product_only=True)
+    assert not S.has_neutral_zero
+    A = csr_array(np.array([[0.5, 0], [0.25, 1]]))
+    for axis in (None, 0, 1):
+        assert "neutral" in compare_entries(host, S, A, "sum", axis)
