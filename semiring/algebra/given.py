@@ -170,7 +170,7 @@ def _refuse_none(S: Semiring, x: Any, what: str) -> None:
 
 def _refuse_strangers(S: Semiring, array: np.ndarray, what: str) -> None:
     """Refuse Python objects that are not numbers, or for which the operations are not defined."""
-    do = S.over(object).scalar
+    do: Any = S.over(object).scalar
     for kind in kinds_of(array):
         at = next(i for i in np.ndindex(array.shape) if type(array[i]) is kind)
         value = array[at]

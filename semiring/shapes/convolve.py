@@ -206,7 +206,8 @@ def order(a: tuple[int, ...], b: tuple[int, ...], mode: str, axes: Axes) -> Orde
     if axes is None and len(a) != len(b):
         raise SemiringError(f"a has {len(a)} axes and b has {len(b)}: give both as many, or say with axes= along which "
                             "to convolve")
-    several = axes if isinstance(axes, (list, tuple, range)) or getattr(axes, "shape", ()) else [axes]
+    given: Any = axes
+    several = given if isinstance(given, (list, tuple, range)) or bool(getattr(given, "shape", ())) else [given]
     try:
         numbers = range(ndim) if axes is None else [whole(each) for each in several]
         where = normalize_axis_tuple(tuple(numbers), ndim)

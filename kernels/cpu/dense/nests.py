@@ -70,7 +70,7 @@ class Nest(NamedTuple):
         The numbers of A, B and C.
     loops : tuple of Loop
         Outermost first.
-    count, rows, depth : Loop
+    within, rows, depth : Loop
         The loop within the call, that over i, that over t.
     width, item : int
         n, and bytes of an element.
@@ -82,7 +82,7 @@ class Nest(NamedTuple):
 
     arrays: tuple[int, int, int]
     loops: tuple[Loop, ...]
-    count: Loop
+    within: Loop
     rows: Loop
     depth: Loop
     width: int
@@ -98,20 +98,20 @@ class Nest(NamedTuple):
     @property
     def terms(self) -> int:
         """The products ⊗ of elements."""
-        return self.passes * self.count.size * self.rows.size * self.depth.size * max(self.width, 1)
+        return self.passes * self.within.size * self.rows.size * self.depth.size * max(self.width, 1)
 
     def seconds(self, lanes: int, height: int) -> float:
         """What one thread is predicted to take."""
         rows, vectors = self.rows.size, -(-max(self.width, 1) // lanes)
         tiles = -(-rows // height)
         each = vectors * self.depth.size * max(tiles * WAIT, rows * STEP)
-        return self.passes * (CALL + self.count.size * (CALL / 2 + each))
+        return self.passes * (CALL + self.within.size * (CALL / 2 + each))
 
     def numbers(self) -> list[int]:
         """What the compiled loops read."""
-        count, rows, depth = self.count, self.rows, self.depth
-        head = [*self.arrays, *count, rows.size, rows.a, rows.c, depth.size, depth.a, depth.b, self.width, self.item,
-                self.looks, self.begin, len(self.loops)]
+        rows, depth = self.rows, self.depth
+        head = [*self.arrays, *self.within, rows.size, rows.a, rows.c, depth.size, depth.a, depth.b, self.width,
+                self.item, self.looks, self.begin, len(self.loops)]
         return [*head, *(x for loop in self.loops for x in loop)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,8 @@ class Rows:
     def __init__(self, held: DevicePackedMatrix):
         self._bits = held.bits
         looks = schedule(held.shape[1]).skip  # as the closure on one GPU does
-        self._known, self._memory = product.known_tiles(held.bits) if looks else (product.NOTHING, None)
+        tiles: tuple[product.Known, Any] = product.known_tiles(held.bits) if looks else (product.NOTHING, None)
+        self._known, self._memory = tiles
         synchronize()
 
     def __contains__(self, part: DevicePackedMatrix) -> bool:
