@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from report import Row, median
+from report import Row, median, once
 
 
 def sparse_times_dense(n: int) -> list[Row]:
@@ -94,31 +96,89 @@ def sparse_times_sparse(n: int) -> list[Row]:
 
 
 def triangles(n: int) -> list[Row]:
-    """Compare the triangles of an R-MAT graph, by a product under a mask, with that of GraphBLAS."""
+    """Compare the triangles of an R-MAT graph, by products under a mask, with GraphBLAS and networkit."""
     import numpy as np
     from scipy.sparse import coo_array, csr_array, tril
 
+    import semiring as sr
+
+    graph = sr.random_graph(n, "rmat", seed=1)
+    A = coo_array((np.ones(len(graph)), (graph.sources, graph.targets)), (n, n)).tocsr()
+    A = csr_array((A + A.T) > 0).astype(np.int64)
+    L, found = csr_array(tril(A, -1)), list[Row]()
+
+    def count(M: Any) -> Any:
+        return sr.matmul(M, M, sr.counting, mask=M).sum()
+
+    for M in (L.astype(np.float64), L):
+        what = f"triangles of R-MAT, {n:,} vertices, a product under a mask, {M.dtype}"
+        for how, given in (("", M), (", prepared", sr.prepare(M, sr.counting))):
+            ours = median(partial(count, given), 5)
+            for peer, theirs in triangles_of_others(M):
+                assert theirs() == count(M)
+                found.append(Row(f"{what}{how}", ours, peer, median(theirs, 3), "1×"))
+    return found + trusses(csr_array(tril(A, -1) + tril(A, -1).T), 5)
+
+
+def triangles_of_others(L: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Count the triangles of a graph, of which L is the lower triangle, by other libraries if they are installed."""
+    with suppress(ImportError):
+        import graphblas
+
+        left = graphblas.io.from_scipy_sparse(L)
+
+        def masked() -> Any:
+            C = graphblas.Matrix(left.dtype, *L.shape)
+            C(left.S) << graphblas.semiring.plus_pair(left @ left)
+            return C.reduce_scalar(graphblas.monoid.plus).new().value
+
+        yield "python-graphblas", masked
+    with suppress(ImportError):
+        import networkit
+
+        edges = L.tocoo()
+        graph = networkit.GraphFromCoo((edges.data.astype(float), edges.coords), n=L.shape[0], directed=False)
+        graph.indexEdges()
+
+        def scored() -> Any:
+            scores = networkit.sparsification.TriangleEdgeScore(graph)
+            scores.run()
+            return sum(scores.scores()) / 3
+
+        yield "networkit, of each edge", scored
+
+
+def trusses(A: Any, k: int) -> list[Row]:
+    """Compare the k-truss of a graph with that of GraphBLAS by the same steps."""
     import semiring as sr
 
     try:
         import graphblas
     except ImportError:
         return []
-    graph = sr.random_graph(n, "rmat", seed=1)
-    A = coo_array((np.ones(len(graph)), (graph.sources, graph.targets)), (n, n)).tocsr()
-    found = []
-    for dtype in (np.float64, np.int64):
-        L = csr_array(tril(((A + A.T) > 0).astype(dtype), -1))
-        left = graphblas.io.from_scipy_sparse(L)
 
-        def theirs(left: Any = left) -> Any:
-            C = graphblas.Matrix(left.dtype, n, n)
-            C(left.S) << graphblas.semiring.plus_pair(left @ left)
-            return C.reduce_scalar(graphblas.monoid.plus).new().value
+    def ours() -> int:
+        T = A
+        while True:
+            C = sr.matmul(T, T, sr.counting, mask=T)
+            C.data = (C.data >= k - 2).astype(C.data.dtype)
+            C.eliminate_zeros()
+            if C.nnz == T.nnz:
+                return int(T.nnz)
+            T = C
 
-        assert sr.matmul(L, L, sr.counting, mask=L).sum() == theirs()
-        what, peer = f"triangles of R-MAT, {n:,} vertices, a product under a mask, {L.dtype}", median(theirs, 5)
-        for how, M in (("", L), (", prepared", sr.prepare(L, sr.counting))):
-            ours = median(lambda M=M: sr.matmul(M, M, sr.counting, mask=M).sum(), 5)
-            found.append(Row(f"{what}{how}", ours, "python-graphblas", peer, "1×"))
-    return found
+    given = graphblas.io.from_scipy_sparse(A)
+
+    def theirs() -> int:
+        T = given
+        while True:
+            C = graphblas.Matrix(given.dtype, *A.shape)
+            C(T.S) << graphblas.semiring.plus_pair(T @ T)
+            C = graphblas.select.valuege(C, k - 2).new()
+            if C.nvals == T.nvals:
+                return int(T.nvals)
+            T = C
+
+    assert ours() == theirs()
+    what = f"{k}-truss of R-MAT, {A.shape[0]:,} vertices"
+    return [Row(what, median(ours, 3), "python-graphblas", once(theirs), "1×")]
