@@ -139,7 +139,7 @@ class Fold(Operation):
     def compiled(self) -> FoldKernel | None:
         """The kernel of compiled code; None if there is none, or results of integers have to be looked at."""
         S = self.algebra
-        if S.traced is None or not self.commutes or self.dtype.kind not in "biufV":
+        if S.traced is None or not (self.commutes and self.has_neutral) or self.dtype.kind not in "biufV":
             return None
         parts = [self.dtype[f] for f in self.dtype.names] if self.dtype.names else [self.dtype]
         whole = any(part.kind in "iu" for part in parts) and self.whole is not np.add

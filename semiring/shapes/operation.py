@@ -56,6 +56,14 @@ class Operation:
         """0 of sums, 1 of products; None if a bare product has no 1."""
         return self.arithmetic.zero if self.op == "add" else self.arithmetic.one
 
+    @property
+    def has_neutral(self) -> bool:
+        """Whether that is neutral, so that a fold may begin with it; in a bare product it may not be."""
+        S = self.algebra
+        if self.op == "add" or not S.product_only:
+            return S.has_neutral_zero
+        return S.one is not None and all(v.holds for v in S._law_report.axioms if "1 is neutral" in v.law.name)
+
     @cached_property
     def commutes(self) -> bool:
         """Whether operands may be exchanged."""

@@ -35,3 +35,24 @@ def test_a_few_long_rows(name: str, by_numpy: None) -> None:
         x[3, 50_000] = np.nan
         with pytest.raises(sr.SemiringError, match=r"x\[3, 50000\] is NaN"):
             S.sum(x, 0)
+
+
+@pytest.mark.parametrize("compiles", ["always", "never"])
+def test_folds_of_a_bare_product_do_not_begin_with_what_is_not_neutral(
+    compiles: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEMIRING_COMPILE", compiles)
+    S = sr.Semiring("least", add=np.minimum, mul=np.maximum, zero=0.0, one=5.0, product_only=True,
+                    carrier=lambda a: a >= 0)
+    records = sr.Semiring("least record", fields={"p": "f8"}, zero=(0,), one=(5,), product_only=True,
+                          add=lambda x, y: (np.minimum(x.p, y.p),), mul=lambda x, y: (np.maximum(x.p, y.p),),
+                          carrier=lambda x: x.p >= 0)
+    for op in "add", "mul":
+        assert not Fold(S, op, f8).has_neutral and Fold(sr.min_plus, op, f8).has_neutral
+    for shape, axis in (((2,), None), ((3, 2), 0), ((40_000,), None), ((300, 200), 0), ((300, 200), 1)):
+        x = np.random.default_rng(1).random(shape) + 1
+        np.testing.assert_array_equal(S.sum(x, axis), x.min(axis))
+        np.testing.assert_array_equal(S.prod(x, axis), x.max(axis))
+        pairs = x.view([("p", float)]).reshape(shape)
+        np.testing.assert_array_equal(np.asarray(records.sum(pairs, axis))["p"], x.min(axis))
+        np.testing.assert_array_equal(np.asarray(records.prod(pairs, axis))["p"], x.max(axis))
