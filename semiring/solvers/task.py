@@ -297,9 +297,10 @@ def algebra_for(verb: str, given: Sequence[Any], S: Semiring | str | None) -> Se
     """
     if not isinstance(S, Semiring):
         S = own_algebra(verb, given) if S is None else in_order(S)
-    if S.product_only and verb != "matmul" and not (S.stages and verb == "paths"):
-        refuse_closures(S)
-    refuse_sums(S)
+    if S.product_only:  # a semiring has all that is needed
+        if verb != "matmul" and not (S.stages and verb == "paths"):
+            refuse_closures(S)
+        refuse_sums(S)
     return S
 
 

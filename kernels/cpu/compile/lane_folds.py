@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -66,11 +67,7 @@ class Folds(Rows):
             found = [self._read(b, slots) for slots in sums]
             while len(found) > 1:
                 found = [self._one(self.combine, v, x, y) for x, y in zip(found[::2], found[1::2], strict=True)]
-            total, half = found[0], self.count
-            while half > 1:
-                half //= 2
-                total = self._one(self.combine, v, total, v.turned(total, half))
-            v.put(total, out)
+            v.put(v.together(found[0], partial(self._one, self.combine)), out)
             return self._strange(v, fine)
 
         return intrinsic_of(generate, types.int64)
@@ -190,13 +187,9 @@ class PowerFolds(Powers):
 
             each(add)
             found = [Vector(b.load(slot), self.dtype) for slot in sums]
-            total: Element = (v.add(v.add(found[0], found[1]), v.add(found[2], found[3])),)
-            half = self.count
-            while half > 1:
-                half //= 2
-                total = (v.add(total[0], v.turned(total, half)[0]),)
+            total = v.add(v.add(found[0], found[1]), v.add(found[2], found[3]))
             v.put((m,), top)
-            v.put(total, out)
+            v.put(v.together((total,), lambda some, x, y: (some.add(x[0], y[0]),)), out)
             return Folds._strange(v, fine)
 
         return intrinsic_of(generate, types.int64)

@@ -7,6 +7,7 @@ passed as a tuple.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -211,10 +212,7 @@ class Rows:
                         take(sums[0], vectors, v.below(live))
                 for i, (slots, others) in enumerate(zip(*sums, strict=True)):
                     total = self._one(plus, v, self._read(b, slots), self._read(b, others))
-                    half = self.count
-                    while half > 1:
-                        half //= 2
-                        total = self._one(plus, v, total, v.turned(total, half))
+                    total = v.together(total, partial(self._one, plus))
                     place = b.mul(b.add(first, I64(i)), I64(record_dtype(self.parts).itemsize))
                     v.put(total, b.add(out, place))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -328,10 +328,19 @@ class Lanes:
             row = self.shuffle(row, value, chosen)
         wide.store(Vector(row, words), address, self._repeated(mask, count))
 
-    def turned(self, x: Element, places: int) -> Element:
-        """The lanes so many places further on, and then those from the beginning."""
-        order = [(i + places) % self.count for i in range(self.count)]
-        return tuple(Vector(self.shuffle(part.value, part.value, order), part.dtype) for part in x)
+    def together(self, x: Element, plus: Callable[[Lanes, Element, Element], Element]) -> Element:
+        """The ⊕ of all lanes, in a vector of one: the first half ⊕ the second one, and so on; `count` is a power of 2.
+
+        Vectors become shorter. LLVM 22 has compiled a rotation of all lanes, of which only the first one is asked for
+        at the end, to a comparison of that lane with itself.
+        """
+        if self.count == 1:
+            return x
+        half = self.count // 2
+        low, high = (tuple(Vector(self.shuffle(part.value, part.value, range(begin, begin + half)), part.dtype)
+                           for part in x) for begin in (0, half))
+        shorter = Lanes(self._context, self.builder, half, False)
+        return shorter.together(plus(shorter, low, high), plus)
 
     def put(self, x: Element, address: Any) -> None:
         """Write the element of the first lane."""

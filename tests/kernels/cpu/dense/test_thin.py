@@ -62,6 +62,28 @@ def test_products_with_few_vectors_are_the_oracles(name: str, dtype: np.dtype, s
     check()
 
 
+def kinds(S: sr.Semiring) -> list[np.dtype]:
+    """The dtypes of an algebra, or that of its records."""
+    return [S.element_dtype] if S.fields else [d for d in S.dtypes if d.kind in "biuf"]
+
+
+PAIRS = [(name, dtype) for name, S in sr.catalogue.items() if S.traced is not None for dtype in kinds(S)]
+FIRST = [i for i, (name, dtype) in enumerate(PAIRS) if dtype.names or (name, dtype) in DAILY]
+
+
+@pytest.mark.parametrize(("name", "dtype"), slow_but(PAIRS, *FIRST), ids=str)
+def test_each_term_of_each_row_counts_once(name: str, dtype: np.dtype, small: None) -> None:
+    """Of records, too, whatever the lane of a term and its row in a tile: 1 in one place of each row, times ones."""
+    S, n = sr.catalogue[name], 43
+    one = S.eye(n, dtype)
+    x = np.broadcast_to(one.diagonal()[:, None], (n, 3))
+    for shift in range(n):
+        A = np.roll(one, shift, axis=1)
+        for place in (A, np.asfortranarray(A)):
+            assert np.array_equal(sr.matmul(place, x, S), x), shift
+            assert np.array_equal(sr.matmul(x.T, place, S), x.T), shift
+
+
 def layouts(x: np.ndarray) -> list[np.ndarray]:
     """The same matrix in both orders, with gaps, and backwards."""
     wide = np.zeros((x.shape[0], 2 * x.shape[1]), x.dtype)
