@@ -5,7 +5,9 @@ BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 PICTURE ?= minnesota.png
 
-.PHONY: help demo test test-all test-networkx test-browser test-tensors test-lowest test-gpu fuzz fuzz-reals lint docs bench clean
+KERNELS = tests/kernels tests/algorithms
+
+.PHONY: help demo test test-all test-kernels test-others test-networkx test-browser test-tensors test-lowest test-gpu fuzz fuzz-reals lint docs bench clean
 
 help:
 	@echo 'make demo    answer five questions about the roads of Minnesota, and draw $(PICTURE)'
@@ -30,8 +32,14 @@ demo: $(VENV)/has-plot
 test: $(VENV)/has-test
 	$(BIN)/python -m pytest -n auto -m 'not slow' --hypothesis-profile few
 
-test-all: $(VENV)/has-test
-	$(BIN)/python -m pytest -n auto
+# In two runs, because what the tests of kernels compile stays in a process' memory.
+test-all: test-kernels test-others
+
+test-kernels: $(VENV)/has-test
+	$(BIN)/python -m pytest -n auto $(KERNELS)
+
+test-others: $(VENV)/has-test
+	$(BIN)/python -m pytest -n auto $(KERNELS:%=--ignore=%)
 
 test-networkx: $(VENV)/has-test
 	$(BIN)/python tests/networkx_suite.py
