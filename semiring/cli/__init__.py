@@ -74,10 +74,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         _drop_stdout()
         return _complain(f"{e.filename or 'the answer'}: {e.strerror or e}")
     except KeyboardInterrupt:
-        # If exec was interrupted (dataclasses call it), `python -m` ends by the signal, whatever is returned here. The
-        # next exec that succeeds makes CPython forget the signal.
-        exec("")
-        return INTERRUPTED
+        return _interrupted()
+    except RuntimeError as e:
+        if not isinstance(e.__cause__, KeyboardInterrupt):
+            raise
+        return _interrupted()  # while a class was made, of which Python 3.11 says so
+
+
+def _interrupted() -> int:
+    # If exec was interrupted (dataclasses call it), `python -m` ends by the signal, whatever is returned here. The next
+    # exec that succeeds makes CPython forget the signal.
+    exec("")
+    return INTERRUPTED
 
 
 class _Closed(io.TextIOBase):

@@ -12,6 +12,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -239,6 +240,20 @@ def test_an_interrupt_within_code_in_a_string_has_the_same_status(tmp_path: Path
         "sys.exit(cli.main([]))\n")
     done = subprocess.run([sys.executable, "-m", "interrupted"], capture_output=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (cli.INTERRUPTED, b"", b"")
+
+
+def test_an_interrupt_while_a_class_is_made_has_the_same_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.11 raises a RuntimeError then, from the interrupt."""
+    def parse(error: BaseException) -> None:
+        raise RuntimeError("Error calling __set_name__") from error
+
+    for error, status in ((KeyboardInterrupt(), cli.INTERRUPTED), (ValueError(), None)):
+        monkeypatch.setattr(cli, "parser", lambda error=error: SimpleNamespace(parse_args=lambda argv: parse(error)))
+        if status is None:
+            with pytest.raises(RuntimeError):
+                cli.main([])
+        else:
+            assert cli.main([]) == status
 
 
 def test_progress_is_told_when_it_is_asked_for(call, roads: Path) -> None:
