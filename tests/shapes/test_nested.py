@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from networks import by_nests, networks
 
@@ -54,6 +54,7 @@ def test_nests_give_what_products_of_stacks_give(
 ) -> None:
     @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
     @given(networks(), st.integers(0, 1 << 32), st.booleans())
+    @example(("ab,bc,cd->ad", {"a": 3, "b": 2, "c": 4, "d": 2}), 0, False)
     def check(network: tuple[str, dict], seed: int, views: bool) -> None:
         rng, (text, sizes) = np.random.default_rng(seed), network
         sizes = sizes | {"a": int(rng.integers(1, 80))}

@@ -347,7 +347,9 @@ class Lanes:
         at = record_dtype([part.dtype for part in x])
         offsets = [at.fields[name][1] for name in at.names] if at.names and at.fields else [0]
         for part, offset in zip(x, offsets, strict=True):
-            value = self.builder.extract_element(self._stored(part).value, I32(0))
+            value = self.builder.extract_element(part.value, I32(0))
+            if part.dtype.kind == "b":
+                value = self.builder.zext(value, ir.IntType(8))
             pointer = self.builder.inttoptr(self.builder.add(address, I64(offset)), value.type.as_pointer())
             self.builder.store(value, pointer, align=1)
 
