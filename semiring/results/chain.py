@@ -25,8 +25,8 @@ from semiring.operands.devices import require_gpu
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand
 from semiring.solvers.dense.derived import as_product
-from semiring.solvers.dense.products import product_shape
 from semiring.solvers.options import DEFAULTS, Options
+from semiring.solvers.products.arrays import product_shape
 from semiring.solvers.task import Task, compute, options, own_algebra
 
 

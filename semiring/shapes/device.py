@@ -21,8 +21,8 @@ from semiring.operands.dense import Dense
 from semiring.operands.device import Device
 from semiring.operands.devices import to_host, upload
 from semiring.operands.sparse import DeviceSparse, elements_of
-from semiring.solvers.sparse.masked_on_gpu import transposed
-from semiring.solvers.sparse.products import device_rows
+from semiring.solvers.products.masked_on_gpu import transposed
+from semiring.solvers.products.sparse import device_rows
 
 from .folding import fold_of
 

@@ -29,9 +29,9 @@ from semiring.machine.memory import require
 from semiring.matrices import matmul
 from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand
-from semiring.solvers.dense.products import can_hold
 from semiring.solvers.forms import written
 from semiring.solvers.plan import Plan
+from semiring.solvers.products.arrays import can_hold
 from semiring.solvers.task import UNCHECKED_BYTES, Task, options
 
 from . import nested as nested_way

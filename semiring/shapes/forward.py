@@ -24,9 +24,9 @@ from semiring.kernels.numpy.dense import operations
 from semiring.machine.threads import cpu_place, thread_count
 from semiring.operands.align import same_dtype
 from semiring.operands.dense import Dense
-from semiring.solvers.dense.winners import AT_ONCE, Best, best_terms
 from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
+from semiring.solvers.products.winners import AT_ONCE, Best, best_terms
 from semiring.solvers.task import own_algebra
 
 from .layout import Layout, layout

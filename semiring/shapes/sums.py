@@ -39,8 +39,8 @@ from semiring.operands.operand import Operand
 from semiring.operands.packed import Packed
 from semiring.operands.read import operand
 from semiring.operands.sparse import DeviceSparse, Sparse
-from semiring.solvers.dense.products import can_hold
 from semiring.solvers.forms import written
+from semiring.solvers.products.arrays import can_hold
 from semiring.solvers.task import UNCHECKED_BYTES
 
 from . import device

@@ -81,13 +81,13 @@ WAYS = (
     way("closure", "paths.searches", IN_MEMORY, kinds=SPARSE),
     way("closure", "dense.schedules", IN_MEMORY),
 
-    way("matmul", "dense.winners", "device check", "argmax"),
-    way("matmul", "sparse.masked_winners", "device check", "mask argmax"),
-    way("matmul", "sparse.masked", "device check", "mask"),
+    way("matmul", "products.winners", "device check", "argmax"),
+    way("matmul", "products.masked_winners", "device check", "mask argmax"),
+    way("matmul", "products.masked", "device check", "mask"),
     way("matmul", "dense.speculation", "device check", kinds=DEVICE),
     way("matmul", "dense.narrow", "device check", kinds=DEVICE),
-    way("matmul", "sparse.products", "device check", kinds=SPARSE),
-    way("matmul", "dense.products", "device check", kinds=KINDS - SPARSE),
+    way("matmul", "products.sparse", "device check", kinds=SPARSE),
+    way("matmul", "products.arrays", "device check", kinds=KINDS - SPARSE),
 
     way("factor", "dense.derived", "device order progress devices", "tol"),
     way("factor", "sparse.elimination", "device check order progress", "devices"),

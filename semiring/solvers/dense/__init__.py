@@ -1,1 +1,1 @@
-"""Closures, products, equations and factors of arrays, on the host and on a GPU."""
+"""Closures, equations and factors of arrays, on the host and on a GPU."""

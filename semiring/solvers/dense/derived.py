@@ -55,10 +55,10 @@ from semiring.operands.stored import Loosened, Stored
 from ..options import DEFAULTS
 from ..paths.search import answered, ends_of, positions
 from ..plan import Plan
+from ..products.arrays import product_shape
 from ..refusals import improving, turned
 from ..task import Task, compute, first_offer
 from . import schedules
-from .products import product_shape
 
 
 class Closures(NamedTuple):

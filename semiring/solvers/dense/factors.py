@@ -37,10 +37,10 @@ from ..forms import Apply, refuse_overflow, right_hand_side, solution, with_room
 from ..options import DEFAULTS, Options
 from ..paths.factored import Factored, part_by_name, settled, units
 from ..plan import Plan
+from ..products.arrays import product_shape
 from ..refusals import of_stack
 from ..task import Task, compute, first_offer
 from . import fields, rings, schedules
-from .products import product_shape
 
 if TYPE_CHECKING:
     from semiring.graphs.tables import Table

@@ -34,8 +34,8 @@ from semiring.machine.memory import available_on_device
 from semiring.operands.operand import order_of_one
 
 from ..plan import Plan
+from ..products.arrays import finish_product
 from ..task import Declined, Task
-from .products import finish_product
 from .schedules import close_best
 
 RANKED_WORK = 2e11  # multiply-adds from which searching for few distinct values pays off

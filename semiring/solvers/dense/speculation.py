@@ -41,9 +41,9 @@ from semiring.kernels.facts import DeviceFacts
 
 from ..cycles import may_diverge
 from ..plan import Plan
+from ..products.arrays import Product, finish_product, product_shape
 from ..task import Declined, Task
 from . import fields
-from .products import Product, finish_product, product_shape
 
 SPECULATIVE_WORK = 1.5e9  # multiply-adds up to which one synchronization more would cost more than a wrong guess
 SPECULATIVE_PRODUCT = 4e9  # the same of products, which are faster

@@ -1,1 +1,1 @@
-"""Sparse matrices and graphs: elimination on their structure, products, and what fills in nothing."""
+"""Sparse matrices and graphs: elimination on their structure, and what fills in nothing."""

@@ -15,7 +15,8 @@ import semiring as sr
 from semiring.kernels import build
 from semiring.kernels.cpu.dense import lanes
 from semiring.kernels.lowering.general import general
-from semiring.solvers.dense import products, schedules
+from semiring.solvers.dense import schedules
+from semiring.solvers.products import arrays
 
 METHOD = "rows as vectors"
 
@@ -25,7 +26,7 @@ def in_general(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
     def product(*arguments: Any, **options: Any) -> Any:
         with monkeypatch.context() as patch:
-            patch.setattr(products, "stacks_repay", lambda *_: False)
+            patch.setattr(arrays, "stacks_repay", lambda *_: False)
             return sr.matmul(*arguments, **options)
 
     return product

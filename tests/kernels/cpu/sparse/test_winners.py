@@ -13,7 +13,7 @@ from semiring.kernels.cpu.compile.program import program
 from semiring.kernels.cpu.sparse import winners
 from semiring.kernels.cpu.sparse.winners import MaskedWinnersKernel, WinnersKernel
 from semiring.kernels.lowering.general import general
-from semiring.solvers.dense.winners import Best, _sparse_dense
+from semiring.solvers.products.winners import Best, _sparse_dense
 
 inf = np.inf
 ALGEBRAS: list[tuple[str, str, list[Any]]] = [

@@ -18,11 +18,11 @@ from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.devices import require_gpu, to_host
 from semiring.operands.wanted import Mask
 
-from ..dense.products import Product, finish_product, product_shape, returned
-from ..dense.winners import NONE
 from ..plan import Plan
 from ..task import Task, compute, first_offer
+from .arrays import Product, finish_product, product_shape, returned
 from .masked_on_gpu import SELECT, read_wanted, zero_of
+from .winners import NONE
 
 
 def offer(task: Task) -> Plan:

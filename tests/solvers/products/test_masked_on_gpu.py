@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from semiring.solvers.sparse.masked_on_gpu import Wanted, in_order, rows_of
+from semiring.solvers.products.masked_on_gpu import Wanted, in_order, rows_of
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.solvers.dense.products import can_hold, product_shape
+from semiring.solvers.products.arrays import can_hold, product_shape
 
 sides = st.integers(0, 3)
 shapes = st.lists(sides, max_size=4).map(tuple)

@@ -42,7 +42,7 @@ from semiring.operands.sparse import Sparse
 from ..forms import plain_form, refuse_overflow
 from ..plan import Plan
 from ..task import Task
-from .products import Product, finish_product, product_shape, returned
+from .arrays import Product, finish_product, product_shape, returned
 
 NONE = np.int32(-1)
 AT_ONCE = 1 << 16  # terms of products of short rows that are held at once

@@ -30,11 +30,11 @@ from semiring.operands.operand import Operand
 from semiring.operands.sparse import DeviceSparse
 from semiring.operands.wanted import Mask, read_mask
 
-from ..dense.products import Product, can_hold, finish_product, product_shape
 from ..forms import refuse_overflow
 from ..plan import Plan
 from ..task import Task, compute, first_offer
-from .products import device_rows
+from .arrays import Product, can_hold, finish_product, product_shape
+from .sparse import device_rows
 
 DOTS, PAIRS, SELECT = "dot products", "rows meet columns", "product, then select"
 DEARER = 40  # times as long as in a product of tiles takes a term of a dot product, which is read from memory

@@ -18,9 +18,9 @@ import semiring as sr
 from semiring.kernels.facts import together
 from semiring.operands.convert import as_sparse
 from semiring.operands.read import read
-from semiring.solvers.dense import winners as dense_winners
-from semiring.solvers.dense.winners import Best
 from semiring.solvers.forms import plain_form
+from semiring.solvers.products import winners as module
+from semiring.solvers.products.winners import Best
 
 inf = np.inf
 quick = settings(max_examples=150, suppress_health_check=list(HealthCheck))
@@ -102,8 +102,8 @@ def test_all_terms_at_once_are_one_after_the_other(case: Any, data: st.DataObjec
     for k in range(n):
         one_by_one.join(..., rows[:, k, None], matrices[:, k], k)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dense_winners, "AT_ONCE", data.draw(st.sampled_from([1, 1 << 16])))
-        values, which = dense_winners.best_terms(low, rows, matrices)
+        patch.setattr(module, "AT_ONCE", data.draw(st.sampled_from([1, 1 << 16])))
+        values, which = module.best_terms(low, rows, matrices)
     assert np.array_equal(values, one_by_one.values)
     assert np.array_equal(which, np.maximum(one_by_one.which, 0))
 

@@ -20,8 +20,8 @@ from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile import price
 from semiring.kernels.lowering.general import general
 from semiring.operands.examine import examine
-from semiring.solvers.dense import products
-from semiring.solvers.dense.products import needs_no_test, spared
+from semiring.solvers.products import arrays
+from semiring.solvers.products.arrays import needs_no_test, spared
 
 inf = np.inf
 quick = settings(max_examples=12, suppress_health_check=list(HealthCheck))
@@ -494,7 +494,7 @@ def test_a_zero_is_tested_for_where_there_is_one(case: tuple[str, str], data: st
         for p, q in ((m, k), (k, n))
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(products, "LOOKED_AT", 0)
+        patch.setattr(arrays, "LOOKED_AT", 0)
         got = sr.matmul(A, B, S, check=False, device="cpu")
     arithmetic = S.over(kind)
     wanted = np.full((m, n), arithmetic.zero)

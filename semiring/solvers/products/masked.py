@@ -45,12 +45,12 @@ from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 from semiring.operands.wanted import Pattern, Wanted, read_mask, told
 
-from ..dense.products import Product, bits_of, can_hold, finish_product, product_shape
 from ..forms import affordable_sums, plain_form, refuse_overflow
 from ..plan import Plan
 from ..task import Task, compute, first_offer
+from .arrays import Product, bits_of, can_hold, finish_product, product_shape
 from .masked_on_gpu import offer as offer_on_gpu
-from .products import facts_of, rows_in
+from .sparse import facts_of, rows_in
 
 DOTS, ROWS, SELECT = "dot products", "rows under the mask", "product, then select"
 DOT = 2.5e-10  # seconds of a simple operation of a term of a dot product with a dense column

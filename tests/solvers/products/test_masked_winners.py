@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.solvers.sparse import masked_winners
+from semiring.solvers.products import masked_winners
 
 INF = np.inf
 UNEVEN = sr.Semiring("uneven", add=np.minimum, mul=lambda a, b: a + 2 * b, zero=INF, product_only=True)

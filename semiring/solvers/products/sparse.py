@@ -28,10 +28,10 @@ from semiring.operands.examine import examine, known
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import DeviceSparse, Sparse
 
-from ..dense.products import Product, can_hold, product_shape
 from ..forms import affordable_sums, plain_form, product_of, refuse_overflow, written
 from ..plan import Plan
 from ..task import Task
+from .arrays import Product, can_hold, product_shape
 
 if TYPE_CHECKING:
     from semiring.kernels.cpu.sparse.product import SparseKernel

@@ -25,11 +25,10 @@ from semiring.kernels.numpy.structure import rows_of
 from semiring.machine.threads import cpu_place
 from semiring.operands.wanted import read_mask, told
 
-from ..dense.products import finish_product, returned
-from ..dense.winners import NONE, Best, kept_winners, refuse_argmax, sparse_sparse
 from ..forms import plain_form, refuse_overflow
 from ..plan import Plan
 from ..task import Task, compute
+from .arrays import finish_product, returned
 from .masked import (
     DOTS,
     ROWS,
@@ -45,7 +44,8 @@ from .masked import (
     wrapped,
 )
 from .masked_winners_on_gpu import offer as offer_on_gpu
-from .products import facts_of
+from .sparse import facts_of
+from .winners import NONE, Best, kept_winners, refuse_argmax, sparse_sparse
 
 TERMS = "terms of wanted entries"
 SELECTED = 16  # terms of a whole product that compiled code takes in the time of a wanted one by NumPy

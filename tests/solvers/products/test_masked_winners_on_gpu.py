@@ -16,8 +16,8 @@ import semiring as sr
 from semiring.operands.dense import Dense
 from semiring.operands.device import Device
 from semiring.operands.wanted import Mask
-from semiring.solvers.sparse import masked_winners_on_gpu as module
-from semiring.solvers.sparse.masked_winners_on_gpu import offer
+from semiring.solvers.products import masked_winners_on_gpu as module
+from semiring.solvers.products.masked_winners_on_gpu import offer
 from semiring.solvers.task import Task, compute, options
 
 
