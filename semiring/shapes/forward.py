@@ -97,7 +97,9 @@ def forward(
 
     Arrays on a GPU are computed there, all sequences side by side and the steps of each one after the other. Rows of at
     most 64 elements in single precision and 32 in double take one launch; longer ones take a few launches a step. A few
-    long sequences are cut into chunks if that is faster; the first row of a chunk is then rounded in another order.
+    long sequences are cut into chunks if that is faster; the first row of a chunk is then rounded in another order, and
+    the winning terms of the next row are those of the rows that are returned. Products of floats by × may overflow or
+    underflow in a chunk where the rows do not: that is noticed, and the sequence is then computed row by row.
 
     Examples
     --------

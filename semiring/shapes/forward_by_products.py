@@ -62,7 +62,7 @@ class Places:
 
 
 def run(
-    operands: list[Dense], found: Layout, reverse: bool, argmax: bool, in_chunks: Callable[..., None] | None, plan: Plan
+    operands: list[Dense], found: Layout, reverse: bool, argmax: bool, in_chunks: Callable[..., bool] | None, plan: Plan
 ) -> Any:
     """The answer of `forward` for arrays on a GPU.
 
@@ -72,7 +72,8 @@ def run(
     found : Layout
     reverse, argmax : bool
     in_chunks : callable or None
-        Called with the form, the engine, the sequences, the array for the rows and `reverse`, if sequences are cut.
+        Called with the form, the engine, the kernel of winners or None, the sequences, the arrays for rows and winners
+        and `reverse`, if sequences are cut; whether the rows are right.
     plan : Plan
         With `reverse` its form is of the exchanged algebra.
     """
@@ -88,11 +89,10 @@ def run(
     xp, n, count = module_of(x), found.shape[-1], prod(found.shape[:-1])
     out = _zeros(low, (count, n)) if found.partial else low.empty((count, n))
     back = xp.zeros((count, n), np.min_scalar_type(max(n - 1, 0))) if argmax else None
-    if out.size and in_chunks:
-        in_chunks(low, kernel(low), given, out, reverse)
-    elif out.size:
-        winners = winners_kernel(array_kernel(low)) if argmax else None
-        walk(kernel(low), winners, partial(outer, low), given, out, back, reverse)
+    if out.size:
+        engine, winners = kernel(low), winners_kernel(array_kernel(low)) if argmax else None
+        if not in_chunks or not in_chunks(low, engine, winners, given, out, back, reverse):
+            walk(engine, winners, partial(outer, low), given, out, back, reverse)
     result = low.decode(out).reshape(found.shape)
     refuse_overflow(low, result)
     values = answered(operands[0], result)

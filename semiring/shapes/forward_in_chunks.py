@@ -10,8 +10,11 @@ The rows y_{cL} are a shorter chain, which is computed in the same way. Kernels 
 larger ones take a product of the engine for each step, of all chunks at once. G. E. Blelloch, Prefix sums and their
 applications (1990), section 1.3.
 
-A product M may leave the numbers of a dtype where rows do not, so this is for algebras whose products stay within
-bounds that the data tell: + under min, max or log-sum-exp, comparisons, and integers that are small enough.
+A product M may leave the numbers of a dtype where rows do not. The data bound sums under min, max or log-sum-exp,
+comparisons, and small integers. Products of floats by × have no such bounds, so their chunks are compared at the
+*seams*: the first row of each chunk is computed again from the last row before it. If all agree up to rounding, the
+rows are those of a walk step by step whose elements are rounded a little more at the seams; if not, that walk is made
+instead. Seams also tell which terms won the first row of a chunk.
 """
 
 from __future__ import annotations
@@ -85,6 +88,14 @@ def are_faster(lengths: np.ndarray, n: int, itemsize: int, step: Times) -> bool:
     return cut < WORTH * int(there.max()) * step.row
 
 
+def multiplies(S: Semiring, low: Any) -> bool:
+    """Whether ⊗ is × of floats, under +, min or max: rows are then compared at the seams of chunks."""
+    if low.dtype.names or low.dtype.kind != "f" or S.product_only or not low.is_identity or S.traced is None:
+        return False
+    mul = S.traced.raw_mul
+    return mul.is_plain("multiply", "saturating_multiply") and low.add.is_plain("add", "minimum", "maximum")
+
+
 def stay_within(S: Semiring, low: Any, facts: Facts, rows: int) -> bool:
     """Whether products of so many matrices and emissions have the values of real arithmetic, up to rounding."""
     if low.dtype.names or S.product_only or low.storage.itemsize > low.dtype.itemsize or low.may_leave:
@@ -124,9 +135,9 @@ class ShortRows:
     def clear(self) -> None:
         """Keep what other launches found."""
 
-    def walk(self, given: Sequences, out: Any, backwards: bool) -> None:
-        """The rows of some sequences, one after the other."""
-        self.kept += [given, walk(self.low, given, out, None, backwards, self, False)]  # type: ignore[arg-type]
+    def walk(self, given: Sequences, out: Any, backwards: bool, back: Any = None) -> None:
+        """The rows of some sequences, one after the other, and the terms that won."""
+        self.kept += [given, walk(self.low, given, out, back, backwards, self, False)]  # type: ignore[arg-type]
 
     def stored(self, array: Any) -> Any:
         """Data in storage."""
@@ -146,12 +157,12 @@ class LongRows:
 
     step, transposed = LONG, True
 
-    def __init__(self, low: Any, engine: Any):
-        self.low, self.engine = low, engine
+    def __init__(self, low: Any, engine: Any, winners: Any = None):
+        self.low, self.engine, self.winners = low, engine, winners
 
-    def walk(self, given: Sequences, out: Any, backwards: bool) -> None:
-        """The rows of some sequences, one after the other."""
-        by_products.walk(self.engine, None, partial(outer, self.low), given, out, None, backwards)
+    def walk(self, given: Sequences, out: Any, backwards: bool, back: Any = None) -> None:
+        """The rows of some sequences, one after the other, and the terms that won."""
+        by_products.walk(self.engine, self.winners, partial(outer, self.low), given, out, back, backwards)
 
     def stored(self, array: Any) -> Any:
         """The operand, which is in storage."""
@@ -169,19 +180,46 @@ class LongRows:
         return total
 
 
-def walk_in_chunks(by: ShortRows | LongRows, given: Sequences, out: Any, backwards: bool) -> None:
-    """out[t] ← x ⊗ A₁ ⊗ … ⊗ A_t for all t and every sequence."""
+def walk_in_chunks(
+    by: ShortRows | LongRows, given: Sequences, out: Any, backwards: bool, back: Any = None, compares: bool = False
+) -> bool:
+    """out[t] ← x ⊗ A₁ ⊗ … ⊗ A_t for all t and every sequence.
+
+    Parameters
+    ----------
+    by : ShortRows or LongRows
+    given : Sequences
+    out : array, shape (rows, n)
+    backwards : bool
+    back : array of unsigned integers, shape (rows, n), optional
+        Gets the least k of the term that won.
+    compares : bool
+        Whether rows are to be compared at the seams of chunks.
+
+    Returns
+    -------
+    bool
+        Whether they agree up to rounding; if not, the rows are of no use.
+    """
+    agree = True
     for s in np.flatnonzero(given.lengths > 0):
-        _walk_one(by, given._replace(**{
+        one = given._replace(**{
             name: getattr(given, name)[s : s + 1] for name in ("x_at", "a_at", "e_at", "rows_at", "lengths")
-        }), out, backwards)
+        })
+        length, starts = _walk_one(by, one, out, backwards, back)
+        if starts is not None and (compares or back is not None):
+            agree = _sewn(by, one, length, starts, out, backwards, back, compares) and agree
+    return agree
 
 
-def _walk_one(by: ShortRows | LongRows, given: Sequences, out: Any, backwards: bool) -> None:
+def _walk_one(
+    by: ShortRows | LongRows, given: Sequences, out: Any, backwards: bool, back: Any = None
+) -> tuple[int, Any]:
+    """The rows of one sequence; the length of its chunks, and the first row of each, None if it is not cut."""
     rows, n = int(given.lengths[0]), given.x.shape[-1]
     if seconds(rows, n, by.low.dtype.itemsize, by.step) >= rows * by.step.row:
-        by.walk(given, out, backwards)
-        return
+        by.walk(given, out, backwards, back)
+        return rows, None
     length = length_of(rows)
     begins = np.arange(0, rows, length)
     ends = np.minimum(begins + length, rows)
@@ -195,7 +233,62 @@ def _walk_one(by: ShortRows | LongRows, given: Sequences, out: Any, backwards: b
     by.walk(Sequences(
         starts, given.A, given.e, np.arange(len(begins)), given.a_at + given.a_step * first,
         given.e_at + first, given.rows_at + first, ends - begins, given.a_step,
-    ), out, backwards)
+    ), out, backwards, back)
+    return length, starts
+
+
+def _sewn(
+    by: ShortRows | LongRows, given: Sequences, length: int, starts: Any, out: Any, backwards: bool, back: Any,
+    compares: bool,
+) -> bool:
+    """Compute the first row of each chunk but the first from the row before; whether it is the row that was there.
+
+    These are sequences of two rows, the first of which is there, with its emissions unless `backwards`.
+    """
+    xp, rows = module_of(out), int(given.lengths[0])
+    steps = np.arange(length, rows, length)
+    before, now = (rows - steps, rows - 1 - steps) if backwards else (steps - 1, steps)
+    first, pairs = np.minimum(before, now), 2 * np.arange(len(steps))
+    two = xp.empty((2 * len(steps), out.shape[1]), out.dtype)
+    which = None if back is None else xp.zeros(two.shape, back.dtype)
+    sewn = Sequences(
+        out, given.A, given.e if backwards else None, given.rows_at[0] + before, given.a_at + given.a_step * first,
+        given.e_at + first, pairs, np.full(len(steps), 2), given.a_step,
+    )
+    by.walk(sewn, two, backwards, which)
+    again = slice(0 if backwards else 1, None, 2)
+    if back is not None:
+        places = back[int(given.rows_at[0]) :][:rows]
+        (places[::-1] if backwards else places)[length::length] = which[again]
+    return not compares or _are_near(by, sewn, starts[1:], two, again, length, backwards)
+
+
+def _are_near(
+    by: ShortRows | LongRows, sewn: Sequences, starts: Any, two: Any, again: slice, length: int, backwards: bool
+) -> bool:
+    """Whether rows at seams differ by no more than the rounding of a chunk.
+
+    It is relative to an element, or to the sum of the sizes of its terms, of which some may be negative. Numbers that
+    underflow differ by a few of the least ones.
+    """
+    xp, n, numbers = module_of(two), two.shape[1], np.finfo(two.dtype)
+    found, sizes = two[again], two
+    if by.low.add.is_plain("add"):
+
+        def absolute(array: Any, places: np.ndarray) -> Any:
+            return xp.ascontiguousarray(xp.abs(array[xp.asarray(places)]))
+
+        count, sizes = len(found), xp.empty(two.shape, two.dtype)
+        both = None if sewn.e is None else absolute(sewn.e, (sewn.e_at[:, None] + np.arange(2)).reshape(-1))
+        by.walk(Sequences(
+            absolute(sewn.x, sewn.x_at), absolute(sewn.A, sewn.a_at if sewn.a_step else sewn.a_at[:1]), both,
+            np.arange(count), np.arange(count) * sewn.a_step, sewn.rows_at, sewn.rows_at, sewn.lengths, sewn.a_step,
+        ), sizes, backwards)
+    rounding = 2 * (n + 4) * length
+    least = two.dtype.type(rounding * numbers.smallest_subnormal)
+    most = xp.abs(sizes[again]) * two.dtype.type(rounding * numbers.eps) + least
+    with np.errstate(invalid="ignore"):  # ∞ − ∞, which is not near
+        return bool((xp.abs(found - starts) <= most).all())
 
 
 def _totals(by: ShortRows | LongRows, given: Sequences, length: int, count: int, backwards: bool) -> Any:

@@ -29,7 +29,16 @@ from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
 
 from . import forward_by_products
-from .forward_in_chunks import BYTES, LongRows, ShortRows, are_faster, seconds, stay_within, walk_in_chunks
+from .forward_in_chunks import (
+    BYTES,
+    LongRows,
+    ShortRows,
+    are_faster,
+    multiplies,
+    seconds,
+    stay_within,
+    walk_in_chunks,
+)
 from .layout import Layout
 from .sequence import answered
 from .walks import Steps
@@ -52,21 +61,21 @@ def offer(operands: list[Dense], found: Layout, reverse: bool, argmax: bool) -> 
     inner = S if not reverse or S.commutative else S.opposite
     most = int(found.lengths.max(initial=0))
     length = max(1 << (2 * most).bit_length(), LEAST_LENGTH)
-    if not argmax and n and (plan := _chunked(operands, found, inner, reverse)):
+    if n and (plan := _chunked(operands, found, inner, reverse, argmax)):
         return plan
     quick = form_of_any(inner, dtype, length) if prod(found.shape) else None
     if quick and geometry_of(quick, n) is None:
         quick = None
     low = quick or _examined(operands, inner, most)[1]
     rows = prod(found.shape)
-    back = rows * np.min_scalar_type(max(n - 1, 0)).itemsize if argmax else 0
     fits = not n or geometry_of(low, n) is not None
     held = sum(prod(A.shape) for A in operands) * (bool(reverse) + (not low.is_identity))
     return Plan(
         operation="forward", algebra=S, shape=found.shape, lowering=low,
         method="rows of sequences side by side" if fits else "one product after the other",
         work=float(np.maximum(found.lengths - 1, 0).sum()) * n * n,
-        memory=rows * dtype.itemsize + back + (0 if fits else (held + rows) * low.storage.itemsize),
+        memory=rows * dtype.itemsize + _of_winners(found, argmax)
+        + (0 if fits else (held + rows) * low.storage.itemsize),
         reasons={"method": "each thread holds a column of the matrix" if fits else
                  f"threads hold columns of at most {COLUMN} bytes, of light operations"},
         needs=("the rows of all steps", "use a narrower dtype, or fewer sequences at a time"),
@@ -75,7 +84,12 @@ def offer(operands: list[Dense], found: Layout, reverse: bool, argmax: bool) -> 
     )
 
 
-def _chunked(operands: list[Dense], found: Layout, inner: Semiring, reverse: bool) -> Plan | None:
+def _of_winners(found: Layout, argmax: bool) -> int:
+    """Bytes of the terms that won."""
+    return prod(found.shape) * np.min_scalar_type(max(found.shape[-1] - 1, 0)).itemsize if argmax else 0
+
+
+def _chunked(operands: list[Dense], found: Layout, inner: Semiring, reverse: bool, argmax: bool) -> Plan | None:
     """The plan by chunks of long sequences, if that is faster."""
     n, size, longest = found.shape[-1], operands[0].dtype.itemsize, int(found.lengths.max(initial=0))
     if not any(are_faster(found.lengths, n, size, kind.step) for kind in (ShortRows, LongRows)):
@@ -84,7 +98,8 @@ def _chunked(operands: list[Dense], found: Layout, inner: Semiring, reverse: boo
     short = ShortRows.fit(low, n)
     step = ShortRows.step if short else LongRows.step
     held = geometry_of(low, n) is not None and not short  # rows alone are for registers
-    if held or not stay_within(inner, low, facts, longest) or not are_faster(found.lengths, n, size, step):
+    within = stay_within(inner, low, facts, longest)
+    if held or not (within or multiplies(inner, low)) or not are_faster(found.lengths, n, size, step):
         return None
     predicted = sum(seconds(rows, n, size, step) for rows in found.lengths.tolist())
     made = min(BYTES, longest * n * n * low.storage.itemsize) if len(operands) > 2 or reverse else 0
@@ -93,17 +108,19 @@ def _chunked(operands: list[Dense], found: Layout, inner: Semiring, reverse: boo
     return Plan(
         operation="forward", algebra=operands[0].S, shape=found.shape, lowering=low, method=CHUNKS,
         work=float(np.maximum(found.lengths - 1, 0).sum()) * n * n * (n + 1),
-        memory=prod(found.shape) * size + made,
+        memory=prod(found.shape) * size + _of_winners(found, argmax) + made,
         reasons={"method": f"products of chunks first: {predicted * 1e3:.3g} ms predicted, and "
                  f"{longest * step.row * 1e3:.3g} ms one row after the other"},
         needs=("the rows of all steps", "use a narrower dtype, or fewer sequences at a time"),
-        runner=partial(_run, operands, found, inner, reverse, False, False) if short else
-        partial(forward_by_products.run, operands, found, reverse, False, _long_rows),
+        runner=partial(_run_chunks, operands, found, inner, reverse, argmax, not within) if short else
+        partial(forward_by_products.run, operands, found, reverse, argmax, partial(_long_rows, not within)),
     )
 
 
-def _long_rows(low: Any, engine: Any, given: Sequences, out: Any, reverse: bool) -> None:
-    walk_in_chunks(LongRows(low, engine), given, out, reverse)
+def _long_rows(
+    compares: bool, low: Any, engine: Any, winners: Any, given: Sequences, out: Any, back: Any, reverse: bool
+) -> bool:
+    return walk_in_chunks(LongRows(low, engine, winners), given, out, reverse, back, compares)
 
 
 def _examined(operands: list[Dense], inner: Semiring, most: int) -> tuple[Facts, Any]:
@@ -115,16 +132,39 @@ def _examined(operands: list[Dense], inner: Semiring, most: int) -> tuple[Facts,
         return facts, low if inner is first.S else first.changed(S=inner).lowering(facts, length, packed=False)
 
 
+def _run_chunks(
+    operands: list[Dense], found: Layout, inner: Semiring, reverse: bool, argmax: bool, compares: bool, plan: Plan
+) -> Any:
+    low = plan.lowering
+    assert isinstance(low, CudaLowering)
+    given, out, back = _room(low, operands, found, argmax)
+    seen = report()
+    rows = ShortRows(low, seen)
+    agree = walk_in_chunks(rows, given, out, reverse, back, compares)
+    flags = seen.read().flags
+    del rows  # which holds what the launches read
+    if not agree or (compares and flags):
+        return _run(operands, found, inner, reverse, argmax, False, plan)
+    return _answer(low, operands, found, reverse, out, back, flags)
+
+
 def _run(
     operands: list[Dense], found: Layout, inner: Semiring, reverse: bool, argmax: bool, looks: bool, plan: Plan
 ) -> Any:
-    first, low = operands[0], plan.lowering
+    low = plan.lowering
     assert isinstance(low, CudaLowering)
-    out, back, flags = _walked(low, operands, found, reverse, argmax, looks, plan.method == CHUNKS)
+    out, back, flags = _walked(low, operands, found, reverse, argmax, looks)
     if flags and looks:
         _, low = _examined(operands, inner, int(found.lengths.max(initial=0)))
         out, back, flags = _walked(low, operands, found, reverse, argmax, False)
-    result = out.reshape(found.shape)
+    return _answer(low, operands, found, reverse, out, back, flags)
+
+
+def _answer(
+    low: CudaLowering, operands: list[Dense], found: Layout, reverse: bool, out: Any, back: Any, flags: int
+) -> Any:
+    """The answer, or a refusal of what was found in it."""
+    first, result = operands[0], out.reshape(found.shape)
     if flags & LEAVES:
         refuse(first.S, first.dtype, None)
     if flags:
@@ -133,11 +173,8 @@ def _run(
     return values if back is None else Steps(values, back.reshape(found.shape), first.S, found, reverse, result)
 
 
-def _walked(
-    low: CudaLowering, operands: list[Dense], found: Layout, reverse: bool, argmax: bool, looks: bool,
-    in_chunks: bool = False,
-) -> tuple[Any, Any, int]:
-    """All rows, the terms that won, and flags of what was found."""
+def _room(low: CudaLowering, operands: list[Dense], found: Layout, argmax: bool) -> tuple[Sequences, Any, Any]:
+    """The sequences, and arrays for all rows and for the terms that win."""
     arrays = [A.array for A in operands]
     xp, n, count = module_of(arrays[0]), found.shape[-1], prod(found.shape[:-1])
     given = found.sequences(arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None)
@@ -145,15 +182,18 @@ def _walked(
         out = upload(full(np.empty((count, n), low.dtype), operands[0].S.zero_in(low.dtype)))
     else:
         out = xp.empty((count, n), low.dtype)
-    back = xp.zeros((count, n), np.uint8) if argmax else None
+    return given, out, xp.zeros((count, n), np.uint8) if argmax else None
+
+
+def _walked(
+    low: CudaLowering, operands: list[Dense], found: Layout, reverse: bool, argmax: bool, looks: bool
+) -> tuple[Any, Any, int]:
+    """All rows, the terms that won, and flags of what was found."""
+    given, out, back = _room(low, operands, found, argmax)
     if not out.size:
         return out, back, 0
     seen = report()
-    kept: Any
-    if in_chunks:
-        walk_in_chunks(kept := ShortRows(low, seen), given, out, reverse)
-    else:
-        kept = walk(low, given, out, back, reverse, seen, looks)
+    kept = walk(low, given, out, back, reverse, seen, looks)
     flags = seen.read().flags
-    del kept  # what the launches read
+    del kept  # what the launch reads
     return out, back, flags

@@ -11,6 +11,7 @@ import pytest
 from gpu.elements import algebra, draw
 
 import semiring as sr
+from semiring.sequence_gradients import forward_gradients
 
 inf = np.inf
 FAMILIES = families.families()
@@ -131,6 +132,7 @@ def test_views_and_elements_that_do_not_commute(n: int) -> None:
     ("min_plus", "f4", 1), ("min_plus", "f4", 16), ("min_plus", "f8", 20), ("min_plus", "i4", 7), ("max_min", "f8", 12),
     ("log", "f4", 16), ("log", "f8", 5), ("boolean", "?", 9), ("max_plus", "f4", 60),
     ("min_plus", "f4", 90), ("log", "f4", 100), ("max_min", "f8", 70),
+    ("plus_times", "f8", 16), ("plus_times", "f4", 5), ("plus_times", "f8", 80), ("viterbi", "f4", 16),
 ])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_long_sequences_are_cut(name: str, dtype: str, n: int, reverse: bool) -> None:
@@ -140,6 +142,12 @@ def test_long_sequences_are_cut(name: str, dtype: str, n: int, reverse: bool) ->
     rng = np.random.default_rng(0)
     if name == "log":
         x, A, e, many = (-3 * rng.random(s).astype(dtype) for s in ((n,), (n, n), (steps, n), (steps - 1, n, n)))
+    elif name in ("plus_times", "viterbi"):  # rows stay near 1
+        x, A, e, many = (1 - 1e-3 * rng.random(s) for s in ((n,), (n, n), (steps, n), (steps - 1, n, n)))
+        if name == "plus_times":
+            A, many = (X / X.sum(-2 + reverse, keepdims=True) for X in (A, many))
+            e = np.where(np.arange(steps)[:, None] % 2, e, 1 / e)
+        x, A, e, many = (X.astype(dtype) for X in (x, A, e, many))
     else:
         shapes = (n,), (n, n), (steps, n), (steps - 1, n, n)
         x, A, e, many = (rng.integers(0, 2 if dtype == "?" else 9, s).astype(dtype) for s in shapes)
@@ -154,10 +162,55 @@ def test_long_sequences_are_cut(name: str, dtype: str, n: int, reverse: bool) ->
         wanted = sr.forward(x, matrices, S, emissions=emissions, reverse=reverse, **options)
         found = sr.forward(*given[:2], S, emissions=given[2], reverse=reverse, **options).get()
         if name == "log":
-            eps = np.finfo(dtype).eps
-            np.testing.assert_allclose(found, wanted, rtol=999 * eps, atol=999 * eps)
+            refuse_errors(found, x, matrices, emissions, reverse, options)
+        elif name in ("plus_times", "viterbi"):
+            np.testing.assert_allclose(found, wanted, rtol=steps * np.finfo(dtype).eps, atol=1e-30)
         else:
             np.testing.assert_array_equal(found, wanted)
+        if S.selective and emissions is not None:
+            best = sr.forward(*given[:2], S, emissions=given[2], reverse=reverse, argmax=True, **options)
+            np.testing.assert_array_equal(best.values.get(), found)
+            if name != "viterbi":
+                wins = sr.forward(x, matrices, S, emissions=emissions, reverse=reverse, argmax=True, **options)
+                np.testing.assert_array_equal(best.states().get(), wins.states())
+
+
+def refuse_errors(found: np.ndarray, x: Any, A: Any, e: Any, reverse: bool, options: dict[str, Any]) -> None:
+    """Each step may round a row by ε of its elements and by the bound that `forward` states, for terms within e³."""
+    eps, n = np.finfo(x.dtype).eps, len(x)
+    x, A, e = (None if X is None else X.astype("g") for X in (x, A, e))
+    begin = 0
+    for count in options.get("lengths", [len(found)]):
+        rows = range(begin, begin + count)
+        now, bound = x, 0.0
+        for step, t in enumerate(rows[::-1] if reverse else rows):
+            if step:
+                a = A if A.ndim == 2 else A[min(t, t + 1 if reverse else t - 1)]
+                now = np.logaddexp.reduce((a.T if reverse else a) + now[:, None], 0)
+            emitted = now if e is None else now + e[t]
+            row = now if reverse else emitted
+            bound += float(eps) * (n + 40 + float(np.abs(row).max()))
+            assert np.abs(found[t] - row).max() <= bound, f"row {t}"
+            now = emitted
+        begin += count
+
+
+@pytest.mark.parametrize("name", ["log", "plus_times", "min_plus"])
+@pytest.mark.parametrize("n", [8, 70])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_derivatives_of_long_sequences(name: str, n: int, reverse: bool) -> None:
+    import cupy
+
+    S, steps, rng = sr.catalogue[name], 20_000 if n < 64 else 1_000, np.random.default_rng(0)
+    x, A, e, G = (rng.random(s) for s in ((n,), (n, n), (steps, n), (steps, n)))
+    if name == "plus_times":
+        A, e = A / A.sum(-2 + reverse, keepdims=True), 1 + (e - 0.5) / 100
+        G -= 0.5
+    y = sr.forward(x, A, S, emissions=e, reverse=reverse)
+    wanted = forward_gradients(S, G, y, x, A, e, reverse=reverse)
+    found = forward_gradients(S, *map(cupy.asarray, (G, y, x, A, e)), reverse=reverse)
+    for ours, theirs in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(ours.get(), theirs, rtol=1e-7, atol=1e-7 * np.abs(theirs).max())
 
 
 @pytest.mark.parametrize("name", list(FAMILIES)[::5])

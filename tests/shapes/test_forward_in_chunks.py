@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler
 CASES = {
     "min-plus f4": (sr.min_plus, "f4"), "max-plus f8": (sr.max_plus, "f8"), "log f8": (sr.log, "f8"),
     "log f4": (sr.log, "f4"), "max-min f4": (sr.max_min, "f4"), "min-plus i4": (sr.min_plus, "i4"),
-    "boolean": (sr.boolean, "?"),
+    "boolean": (sr.boolean, "?"), "plus-times f8": (sr.plus_times, "f8"), "viterbi f4": (sr.viterbi, "f4"),
 }
 
 
@@ -100,6 +100,10 @@ def numbers(S: sr.Semiring, dtype: Any, shape: tuple[int, ...], seed: int) -> np
     found = np.empty(shape, kind)
     if S is sr.log:
         found[...] = rng.normal(size=shape, scale=4)
+    elif S is sr.plus_times:
+        found[...] = rng.normal(size=shape)
+    elif S is sr.viterbi:
+        found[...] = 1 - 0.1 * rng.random(shape)
     else:
         found[...] = rng.integers(0, 2 if kind.kind == "b" else 9, shape)
     found[rng.random(shape) < 0.2] = S.zero_in(kind)
@@ -113,10 +117,23 @@ def compare(host: Host, S: sr.Semiring, x: Any, A: Any, e: Any, **options: Any) 
     found = sr.forward(*on_gpu[:2], S, emissions=on_gpu[2], **options)
     assert plan.method == forward_on_gpu.CHUNKS and found.dtype == wanted.dtype
     same(S, plain(found), wanted)
+    if not S.selective:
+        return
+    won, ours = (sr.forward(*given[:2], S, emissions=given[2], argmax=True, **options) for given in ((x, A, e), on_gpu))
+    same(S, plain(ours.values), wanted)
+    if S is not sr.viterbi:  # of floats that round, other terms may win
+        there = wanted != S.zero_in(wanted.dtype)
+        rows = np.arange(wanted.shape[-2])
+        ends = won._layout.rows_at + (won._layout.lengths - 1 if options.get("reverse") else 0)
+        there.reshape(-1, there.shape[-1])[ends[won._layout.lengths > 0]] = False
+        assert rows.size and np.array_equal(plain(ours.back)[there], won.back[there])
+        assert np.array_equal(np.asarray(ours.states()), won.states())
 
 
 def same(S: sr.Semiring, found: np.ndarray, wanted: np.ndarray) -> None:
-    if S is sr.log:
+    if S is sr.plus_times:
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max(-1, keepdims=True).max())
+    elif S is sr.log or S is sr.viterbi:
         eps = np.finfo(wanted.dtype).eps
         np.testing.assert_allclose(found, wanted, rtol=99 * eps, atol=999 * eps)
     else:
@@ -162,7 +179,7 @@ def test_some_sequences(host: Host, name: str, emits: bool, reverse: bool) -> No
     same(S, plain(found), wanted)
 
 
-@pytest.mark.parametrize("name", ["min-plus f4", "log f8", "boolean"])
+@pytest.mark.parametrize("name", ["min-plus f4", "log f8", "boolean", "plus-times f8"])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_rows_that_registers_do_not_hold(
     name: str, reverse: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -202,8 +219,38 @@ def test_products_that_may_leave_the_numbers_are_not_made() -> None:
     assert not stays(sr.counting, "i8", 1) and not stays(sr.min_plus, "f2", 1) and not stays(sr.min_plus, "i2", 9)
 
 
-def test_winning_terms_are_found_one_row_after_the_other(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    given_arrays = host.array(np.zeros(4, "f4")), host.array(np.zeros((4, 4), "f4"))
-    assert sr.plan("forward", *given_arrays, sr.min_plus, steps=99).method == forward_on_gpu.CHUNKS
-    plan = sr.plan("forward", *given_arrays, sr.min_plus, steps=99, argmax=True)
-    assert plan.method == "rows of sequences side by side"
+def test_the_best_states_of_a_long_sequence(host: Host) -> None:
+    """Probabilities that round: the states are worth the best value."""
+    n, rows = 4, 200
+    x, A, e = (1 - np.random.default_rng(k).random(s, "f4") / 10 for k, s in enumerate(((n,), (n, n), (rows, n))))
+    for reverse in (False, True):
+        given = [host.array(X) for X in (x, A)]
+        options: dict[str, Any] = {"emissions": host.array(e), "argmax": True, "reverse": reverse}
+        assert sr.plan("forward", *given, sr.viterbi, **options).method == forward_on_gpu.CHUNKS
+        found = sr.forward(*given, sr.viterbi, **options)
+        states = np.asarray(found.states())
+        factors = [*A[states[:-1], states[1:]], *e[np.arange(rows), states][int(reverse) :]]
+        factors.append(x[states[-1 if reverse else 0]])
+        best = plain(found.values)[0 if reverse else -1].max()
+        np.testing.assert_allclose(best, np.prod(np.array(factors, "f8")), rtol=rows * 4e-7)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("small", [1e-16, 1e16])
+def test_products_that_leave_the_numbers_are_noticed_at_the_seams(
+    host: Host, small: float, reverse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows stay normal numbers, and products of three matrices do not."""
+    rows, n = 40, 3
+    A = np.random.default_rng(0).random((rows - 1, n, n), "f4")
+    A /= A.sum(1, keepdims=True)
+    for ends in (slice(3), slice(-3, None)):
+        A[ends] *= np.float32(small)
+    A[10:14] *= np.float32(1e11 if small < 1 else 1e-11)
+    x = np.full(n, 1e37 if small < 1 else 1e-37, "f4")
+    again: list[Any] = []
+    real = forward_on_gpu._run
+    monkeypatch.setattr(forward_on_gpu, "_run", lambda *given: again.append(given) or real(*given))
+    found = sr.forward(host.array(x), host.array(A), sr.plus_times, reverse=reverse)
+    np.testing.assert_array_equal(plain(found), sr.forward(x, A, sr.plus_times, reverse=reverse))
+    assert again

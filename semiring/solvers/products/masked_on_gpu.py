@@ -132,7 +132,7 @@ def read_wanted(mask: Mask, A: Operand, B: Operand, shape: Product) -> Wanted:
         if found.sparse:
             offsets, columns = (cupy.asarray(x) for x in found.pattern())
             return Wanted(None, (offsets, rows_of(offsets, len(columns)), columns))
-        truths, complement = upload(np.ascontiguousarray(found.array)), False
+        truths, complement = upload(np.array(found.array, order="C")), False
     if truths.shape != shape.final:
         if len(shape.full) < 3 or truths.shape != shape.full[-2:]:
             raise _misfit(truths.shape, shape)
