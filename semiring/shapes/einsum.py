@@ -262,8 +262,9 @@ class EinsumTask:
         """What would be computed, in which order; nothing is allocated."""
         if self.product is not None:
             return self.product.plan()
-        return plan_of(self.S, self.given.dtype, self.terms.text, self.steps, self.argmax, lambda _: self.answer(),
-                       self.given.on_gpu)
+        steps, S, given, argmax = self.steps, self.S, self.given, self.argmax
+        nests = nested_way.is_due(steps, S, given, argmax, self.options.check)
+        return plan_of(S, given.dtype, self.terms.text, steps, argmax, lambda _: self.answer(), given.on_gpu, nests)
 
     def answer(self) -> Any:
         """The answer."""

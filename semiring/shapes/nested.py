@@ -115,17 +115,29 @@ def _best(low: Lowering, terms: np.ndarray) -> np.ndarray:
 
 def offer(steps: Steps, S: Semiring, given: Operands, argmax: bool, check: bool) -> Nested | None:
     """The einsum as nests, if that is right and repays; None for the general way."""
-    low = _form(steps, S, given, check)
+    found = _due(steps, S, given, argmax, check)
+    if found is None or not all(code.repays(_seconds(*found)) for code in _codes(found[0])):
+        return None
+    if check and not found[0].is_identity:  # else the nests look at the operands
+        given.examine()
+    return Nested(steps, S, *found)
+
+
+def is_due(steps: Steps, S: Semiring, given: Operands, argmax: bool, check: bool) -> bool:
+    """Whether the einsum is going to be computed by nests; nothing is compiled to find out."""
+    return _due(steps, S, given, argmax, check) is not None
+
+
+def _due(
+    steps: Steps, S: Semiring, given: Operands, argmax: bool, check: bool
+) -> tuple[Lowering, Contraction] | None:
+    """The form of the elements and the nests, if that is right and repays their code, too."""
+    low = _form(steps, S, given, argmax, check)
     contraction = None if low is None else _contraction(steps, low, argmax)
     if low is None or contraction is None:
         return None
-    codes, seconds = _codes(low), _seconds(low, contraction)
-    due = all(code.bought or code.is_due(seconds) for code in codes)
-    if not due or not all(code.repays(seconds) for code in codes):
-        return None
-    if check and not low.is_identity:  # else the nests look at the operands
-        given.examine()
-    return Nested(steps, S, low, contraction)
+    seconds = _seconds(low, contraction)
+    return (low, contraction) if all(code.bought or code.is_due(seconds) for code in _codes(low)) else None
 
 
 def most_bytes(steps: Steps, S: Semiring, dtype: np.dtype, argmax: bool) -> int:
@@ -145,7 +157,7 @@ def _contraction(steps: Steps, low: Lowering, argmax: bool) -> Contraction | Non
 @contextmanager
 def renting(steps: Steps, S: Semiring, given: Operands, argmax: bool, check: bool) -> Iterator[None]:
     """A context in which the general way does work that nests could do: all of its time is rent for their code."""
-    low = _form(steps, S, given, check)
+    low = _form(steps, S, given, argmax, check)
     codes = [] if low is None or _contraction(steps, low, argmax) is None else _codes(low)
     before, began = [code.spent for code in codes], perf_counter()
     yield
@@ -153,15 +165,18 @@ def renting(steps: Steps, S: Semiring, given: Operands, argmax: bool, check: boo
         code.spent = spent + perf_counter() - began
 
 
-def _form(steps: Steps, S: Semiring, given: Operands, check: bool) -> Lowering | None:
-    """The form of all elements, from the operands to the answer; None where nests are not right."""
+def _form(steps: Steps, S: Semiring, given: Operands, argmax: bool, check: bool) -> Lowering | None:
+    """The form of all elements, from the operands to the answer; None where nests are not right, or slower."""
     sums = any(isinstance(step, Sum) for step in steps.steps)
     if S.product_only or not (S.absorbs and S.commutative) or given.on_gpu or given.dtype == object:
         return None
+    low = plain_form(S, given.dtype, Facts(), 3)
     if given.dtype in (np.float32, np.float64) or given.dtype.names:
-        return plain_form(S, given.dtype, Facts(), 3)
+        return low
     if sums or not check or not all(X.shape and X.kind == "dense" for X in given.operands):
         return None  # facts about the operands are not asked for, or not those about all that is multiplied
+    if _contraction(steps, low, argmax) is None:
+        return None  # before a pass over the operands for the facts about them
     return plain_form(S, given.dtype, together([X.facts for X in given.operands]), len(given.operands))
 
 

@@ -34,7 +34,8 @@ FAR = 4096  # bytes: rows that lie a multiple of this apart share few lines of a
 APART = 192  # and so many bytes more between them, they do not
 MOST_WORK = 2.0**48  # terms, up to which all distances are 64-bit integers
 LARGE = 64  # rows, columns and terms from which tiles of packed panels are faster
-BY_PRODUCT = 6e-5, 3e-10, 2e-9  # seconds of a product of stacks, for each of its terms and each element that it moves
+BY_PRODUCT = 6e-5, 4e-10, 6e-9  # seconds of a product of stacks, of each of its terms and each element that it copies
+TURNED = 3e-9  # seconds of an element of an operand whose axes come into another order
 
 
 class Laid(NamedTuple):
@@ -147,10 +148,27 @@ class Contraction:
     @property
     def repays(self) -> bool:
         """Whether nests are predicted to be faster than products of stacks."""
-        call, term, moved = BY_PRODUCT
-        seconds = sum(call + term * step.work + moved * sum(map(self.steps.size, (
-            step.left_axes, step.right_axes, step.axes))) for step in self.products)
-        return self.seconds <= seconds
+        call, term, copied = BY_PRODUCT
+        stacks = sum(call + term * step.work + copied * self._copied(step) for step in self.products)
+        turned = sum(self.steps.size(own) for own, laid in zip(self._own, self.laid, strict=False)
+                     if self._long(own) != self._long(laid.axes))
+        return self.seconds + TURNED * turned <= stacks
+
+    def _copied(self, step: Product) -> int:
+        """Elements of factors that a product of stacks copies: axes that become one do not follow each other there."""
+        factors = (step.left_axes, (step.left_free, step.summed)), (step.right_axes, (step.summed, step.right_free))
+        return sum(self.steps.size(axes) for axes, groups in factors
+                   if not all(self._follow(self._long(axes), self._long(group)) for group in groups))
+
+    def _long(self, axes: Sequence[Axis]) -> list[Axis]:
+        """The axes of more than one element."""
+        return [a for a in axes if self.steps.sizes[a] > 1]
+
+    @staticmethod
+    def _follow(axes: list[Axis], group: list[Axis]) -> bool:
+        """Whether some of the axes follow each other in this order."""
+        first = axes.index(group[0]) if group else 0
+        return axes[first : first + len(group)] == group
 
     def run(
         self, low: Lowering, given: Sequence[np.ndarray], memory: np.ndarray, looks_given: bool, looks_made: bool

@@ -79,9 +79,10 @@ def _described(step: Any, own: Callable[[Sequence[Axis]], str], steps: Steps) ->
 
 
 def plan_of(
-    S: Semiring, dtype: np.dtype, text: str, steps: Steps, argmax: bool, runner: Callable[[Any], Any], on_gpu: bool
+    S: Semiring, dtype: np.dtype, text: str, steps: Steps, argmax: bool, runner: Callable[[Any], Any], on_gpu: bool,
+    nests: bool,
 ) -> EinsumPlan:
-    """The plan of the steps."""
+    """The plan of the steps, which the host computes by nests of loops if `nests`."""
     place, low = "CPU", None
     if on_gpu:
         from semiring.kernels.cuda.choose import without_facts
@@ -89,11 +90,12 @@ def plan_of(
 
         place, low = device_name(), without_facts(S, dtype)
     output = tuple(steps.sizes[a] for a in steps.fitted.output)
-    how = "terms in turn" if argmax and not on_gpu else "products of pairs"
+    how = "nests of loops" if nests else "terms in turn" if argmax and not on_gpu else "products of pairs"
     memory = steps.most * dtype.itemsize if on_gpu else most_bytes(steps, S, dtype, argmax)
     return EinsumPlan(
         operation="einsum", algebra=S, shape=output, method=how, lowering=low or plain_form(S, dtype, Facts(), 3),
         work=steps.work, memory=memory, runner=runner, place=place, expression=text, steps=steps,
+        reasons={"method": "no array is transposed between the products"} if nests else {},
         needs=(f"an array of axes {spelling(steps)(steps.largest)} between the operands and the answer",
                "print sr.plan('einsum', …) for the steps; sum fewer axes at once, or use a narrower dtype"),
     )

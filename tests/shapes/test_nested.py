@@ -14,6 +14,7 @@ from networks import by_nests, networks
 import semiring as sr
 from semiring.kernels.build import code_of
 from semiring.kernels.cpu.dense.nests import LOOPS
+from semiring.kernels.facts import together
 from semiring.kernels.lowering.general import general
 from semiring.shapes import nested
 
@@ -149,3 +150,16 @@ def test_elements_that_are_stored_otherwise_are_examined_first(answers: list[boo
     arrays[1][2, 3] = -1
     with pytest.raises(sr.SemiringError, match=r"operand 1.*\[2, 3\]"):
         sr.einsum("ij,jk,kl->il", *arrays, S=sr.max_times)
+
+
+def test_facts_are_asked_for_only_if_nests_need_them(
+    answers: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are a pass over the operands, which a single product makes itself."""
+    asked: list[Any] = []
+    monkeypatch.setattr(nested, "together", lambda facts: asked.append(facts) or together(facts))
+    A = np.ones((4, 4), "i4")
+    sr.einsum("ij,jk->ik", A, A, S=sr.min_plus)
+    assert not asked
+    sr.einsum("ij,jk,kl->il", A, A, A, S=sr.min_plus)
+    assert len(asked) == 1 and answers == [True]

@@ -15,6 +15,7 @@ from networks import networks
 from semiring.shapes.contraction import Product, Steps
 from semiring.shapes.nests import ALIGNED, Contraction, contraction_of
 from semiring.shapes.notation import fit, parse
+from semiring.shapes.running import laid as as_stack
 
 
 def steps_of(text: str, sizes: dict[str, int]) -> Steps:
@@ -66,10 +67,28 @@ def test_rows_of_large_arrays_are_apart() -> None:
     ("ab,bc,cd->ad", dict.fromkeys("abcd", 200), False),
     ("ab,bc,cd,de->", dict.fromkeys("abcde", 0), False),
     ("a,a,a->a", {"a": 1 << 20}, False),
+    ("aij,ajk,akl->ail", {"a": 100, "i": 4, "j": 4, "k": 4, "l": 4}, True),
+    ("aij,ajk,akl->ail", {"a": 100_000, "i": 4, "j": 4, "k": 4, "l": 4}, False),
+    ("aj,ajk,akl->al", {"a": 10_000, "j": 8, "k": 8, "l": 8}, False),
 ])
 def test_which_products_go_by_nests(text: str, sizes: dict[str, int], nested: bool) -> None:
-    """Several products, without a large matrix product or one that takes one element after the other."""
+    """Several products, without a large matrix product, one that takes one element after the other, or large operands
+    whose axes would have to change places."""
     assert (contraction_of(steps_of(text, sizes), 8, 8, 8, False) is not None) is nested
+
+
+@settings(max_examples=200, deadline=None)
+@given(networks())
+def test_copies_of_products_of_stacks_are_known(network: tuple[str, dict]) -> None:
+    steps = steps_of(*network)
+    found = Contraction(steps, 8, 8, 8, False)
+    for step in found.products:
+        groups = (step.batch, step.left_free, step.summed), (step.batch, step.summed, step.right_free)
+        copied = 0
+        for axes, wanted in zip((step.left_axes, step.right_axes), groups, strict=True):
+            A = np.zeros([steps.sizes[a] for a in axes])
+            copied += 0 if np.shares_memory(A, as_stack(A, axes, wanted, steps.sizes)) else A.size
+        assert found._copied(step) == copied
 
 
 def test_vectors_are_the_axes_that_one_factor_has() -> None:
