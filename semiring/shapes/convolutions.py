@@ -21,7 +21,8 @@ from semiring.kernels.numpy import convex, monotone
 from semiring.kernels.numpy.convolution import accumulating, by_blocks, by_elements, by_outer_product
 from semiring.kernels.numpy.dense import operations
 from semiring.kernels.wrappers.paced import paced
-from semiring.machine.threads import cpu_place
+from semiring.machine.pieces import ENOUGH_STEPS, share
+from semiring.machine.threads import cpu_place, thread_count
 
 SLOPES_FROM = 1 << 16  # terms from which a look whether sequences are convex pays off
 BLOCKS_FROM = 1 << 18  # terms of one sequence,
@@ -169,20 +170,29 @@ def _blocks(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> np
 def _by_slopes(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Way | None:
     """The way for convex sequences: of both operands, or exactly of one; None if there are others in both."""
     stored = [low.encode(x, True) for x in (a, b)]
-    x, y = (_slopes(low, s) for s in stored)
+    sides: list[dict[tuple[int, ...], convex.Slopes] | None] = [None, None]
+
+    def look(side: int) -> None:
+        sides[side] = _slopes(low, stored[side])
+
+    share(look, [(0,), (1,)], thread_count() if min(a.size, b.size) >= ENOUGH_STEPS else 1)
+    x, y = sides
     left, right = windows.left[0], windows.right[0]
     total, count = left + right, prod(windows.stack)
     answer, (first,), (wanted,) = count * windows.shape[0], windows.first, windows.shape
     places = list(np.ndindex(*windows.stack))
 
-    def made(method: str, reason: str, work: float, each: Callable[[tuple[int, ...]], np.ndarray]) -> Way:
+    def made(
+        method: str, reason: str, work: float, each: Callable[[tuple[int, ...]], np.ndarray],
+        place: str = "CPU, 1 thread",
+    ) -> Way:
         def run() -> np.ndarray:
             C = low.empty((*windows.stack, wanted))
             for place in places:
                 C[place] = each(place)[first : first + wanted]
             return C
 
-        return Way(method, reason, low, run, work, answer * low.storage.itemsize + 64 * total * count, "CPU, 1 thread")
+        return Way(method, reason, low, run, work, answer * low.storage.itemsize + 64 * total * count, place)
 
     if x is not None and y is not None:
         if _are_exact(x) and _are_exact(y):
@@ -192,8 +202,9 @@ def _by_slopes(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) ->
         found = {place: convex.candidates(low, *pair) for place, pair in pairs.items()}
         work = sum(each.total for each in found.values())
         if work * convex.COST <= windows.terms:
-            return made("merged slopes", "both sequences are convex up to rounding, seen from ⊕", float(work),
-                        lambda place: convex.least(low, *pairs[place], found[place], total - 1))
+            return made("merged slopes", "both sequences are convex up to rounding, seen from ⊕",
+                        float(work * convex.BLOCK),
+                        lambda place: convex.least(low, *pairs[place], found[place], total - 1), cpu_place())
     one, of_one, other, own = (x, a, stored[1], b) if _are_exact(x) else (y, b, stored[0], a)
     if one is None or not _are_exact(one) or not monotone.repays(left, right, windows.terms / count):
         return None

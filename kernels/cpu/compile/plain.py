@@ -27,9 +27,9 @@ class Loop:
         As it stands.
     """
 
-    def __init__(self, function: FunctionType, steps: float):
+    def __init__(self, function: FunctionType, steps: float, light: bool):
         update_wrapper(self, function)
-        self.function, self.steps = function, steps
+        self.function, self.steps, self._light = function, steps, light
         self._machine_code: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
@@ -53,7 +53,7 @@ class Loop:
     def machine_code(self) -> Any:
         """The function as Numba compiles it, at the first call for some types."""
         if self._machine_code is None:
-            self._machine_code = self._compiled(no_cfunc_wrapper=True, cache=True, light=True)
+            self._machine_code = self._compiled(no_cfunc_wrapper=True, cache=True, light=self._light)
         return self._machine_code
 
     @property
@@ -137,7 +137,7 @@ def _compile_for(loop: Loop, arguments: tuple[Any, ...]) -> None:
 _rehearsal: ContextVar[Rehearsal | None] = ContextVar("rehearsal", default=None)
 
 
-def takes(steps: float) -> Callable[[Callable[..., Any]], Loop]:
+def takes(steps: float, light: bool = True) -> Callable[[Callable[..., Any]], Loop]:
     """Decorate a function over arrays and numbers whose loops Numba can compile, and that Python can run as it stands.
 
     Functions that are decorated alike may call each other. Those that are called become parts of their callers, and may
@@ -147,11 +147,13 @@ def takes(steps: float) -> Callable[[Callable[..., Any]], Loop]:
     ----------
     steps : float
         For each element of its arguments, with those of the functions that it calls; a step takes Python a microsecond.
+    light : bool, optional
+        Whether it waits for memory, so that vectors of the processor would not make it faster.
     """
 
     def decorate(function: Callable[..., Any]) -> Loop:
         assert isinstance(function, FunctionType)
-        return Loop(function, steps)
+        return Loop(function, steps, light)
 
     return decorate
 

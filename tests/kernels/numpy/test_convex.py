@@ -171,3 +171,26 @@ def test_more_than_rounding_is_not_convex() -> None:
         assert slopes(lowering("f8"), x) is not None
         x[50] += 1e-13 * scale
         assert slopes(lowering("f8"), x) is None
+
+
+@pytest.mark.parametrize("concave", [False, True], ids=["min", "max"])
+@given(st.integers(0, 10**6), st.sampled_from(["f4", "f8"]))
+def test_long_rounded_sequences(concave: bool, seed: int, dtype: str) -> None:
+    """Of several blocks and parts, of unequal lengths, also if sums leave the dtype."""
+    random, low = np.random.default_rng(seed), lowering(dtype, concave)
+    size = random.choice([1e-3, 1.0, 1e6, 0.9 * float(np.finfo(dtype).max)]) * (-1 if concave else 1)
+    a, b = (np.cumsum(np.sort(random.normal(size=n))) for n in random.integers(1, 900, 2))
+    a, b = ((size * (x / np.abs(x).max())).astype(dtype) for x in (a, b))
+    found = by_slopes(low, a, b)
+    assert found is not None
+    with np.errstate(over="ignore"):
+        assert same_bits(found, definition(low, a, b))
+
+
+@given(st.integers(2, 998))
+def test_one_bend_that_is_not_convex(place: int) -> None:
+    x = np.arange(1000.0) ** 2
+    x[place] += 1.5
+    assert slopes(lowering("f8"), x) is None
+    x[place:] = 0.1 * x[place:] + 7.3
+    assert slopes(lowering("f8"), x) is None
