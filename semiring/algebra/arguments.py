@@ -28,15 +28,31 @@ def whole_number(value: Any, what: str, least: int, most: int | None = None) -> 
     return number
 
 
+def is_truth_value(value: Any) -> bool:
+    """Whether an argument is True or False, or 1 or 0.
+
+    Examples
+    --------
+    >>> is_truth_value(np.False_), is_truth_value(2), is_truth_value("no")
+    (True, False, False)
+    """
+    return isinstance(value, (bool, np.bool_, int)) and value in (0, 1)
+
+
 def truth_value(value: Any, what: str) -> bool:
     """Return an argument that is true or false.
 
     Raises
     ------
     SemiringError
-        If it is something else, such as a text, which Python would count as true.
+        If it is something else, such as a text or a 2, which Python would count as true.
+
+    Examples
+    --------
+    >>> truth_value(np.True_, "reverse"), truth_value(0, "reverse")
+    (True, False)
     """
-    if not isinstance(value, (bool, np.bool_, int)):
+    if not is_truth_value(value):
         raise SemiringError(f"{what} must be True or False, and is {value!r}")
     return bool(value)
 

@@ -106,8 +106,8 @@ def device_numbers(devices: Any) -> tuple[int, ...] | None:
     several = isinstance(devices, (list, tuple, range)) or (isinstance(devices, np.ndarray) and devices.ndim == 1)
     numbers = list(devices) if several else []
     if not numbers or not all(isinstance(d, whole) and not isinstance(d, bool) and d >= 0 for d in numbers):
-        raise SemiringError("devices must be the number of GPUs, 1 or more, or a list of their numbers, such as "
-                            f"[0, 1], and is {clip_repr(devices)}")
+        raise SemiringError(f"devices must be a number of GPUs from 1 to {MOST}, or a list of their own numbers, such "
+                            f"as [0, 1], and is {clip_repr(devices)}")
     if len(set(numbers)) < len(numbers):
         raise SemiringError(f"devices={clip_repr(devices)} names a GPU twice")
     return tuple(map(int, numbers))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.arguments import is_truth_value
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
@@ -40,10 +41,6 @@ def row(says: str, known: Callable[[Any], bool], read: Callable[[Any], Any] | No
     return {"says": says, "known": known, "read": read}
 
 
-def _is_truth(x: Any) -> bool:
-    return isinstance(x, (bool, np.bool_, int))
-
-
 def _is_number(x: Any) -> bool:
     return isinstance(x, (int, float, np.integer, np.floating)) and not isinstance(x, bool)
 
@@ -66,7 +63,7 @@ def _read_device(x: Any) -> Any:
     return "gpu" if isinstance(x, str) and x == "cuda" else x
 
 
-TRUTH = row("True or False", _is_truth)
+TRUTH = row("True or False", is_truth_value)
 
 
 @dataclass(frozen=True)

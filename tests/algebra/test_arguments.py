@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.algebra.arguments import whole_number
+from semiring.algebra.arguments import truth_value, whole_number
 
 CALLS: dict[str, tuple[Callable[[Any], Any], int]] = {
     "k of k_best": (sr.k_best, 1),
@@ -30,6 +30,17 @@ def test_whole_numbers_of_any_type(value: Any) -> None:
 def test_what_is_none_is_refused_by_name(value: Any) -> None:
     with pytest.raises(sr.SemiringError, match=f"from 1 to 3, and is {re.escape(repr(value))}"):
         whole_number(value, "k", 1, 3)
+
+
+@pytest.mark.parametrize("value", [True, np.True_, 1])
+def test_truth_values_may_be_0_and_1(value: Any) -> None:
+    assert truth_value(value, "check") is True and truth_value(not value, "check") is False
+
+
+@pytest.mark.parametrize("value", [2, -1, 1.0, "yes", None, [True], np.array(True)])
+def test_what_is_no_truth_value_is_refused_by_name(value: Any) -> None:
+    with pytest.raises(sr.SemiringError, match=f"check must be True or False, and is {re.escape(repr(value))}"):
+        truth_value(value, "check")
 
 
 @pytest.mark.parametrize("what", CALLS)

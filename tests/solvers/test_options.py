@@ -31,7 +31,7 @@ def test_an_unknown_device_is_refused() -> None:
     *(({"tile": t}, "^tile must be a positive whole number, and is ") for t in (0, -1, 2.5, 2.0, "64", True, [3], inf)),
     *(({"progress": p}, "^progress must be True, False or a function of a number, and is ") for p in (None, 1, "yes")),
     *(({name: value}, f"^{name} must be True or False, and is ")
-      for name in ("reflexive", "overwrite", "check", "packed", "predecessors") for value in (None, "no", 0.5, [])),
+      for name in ("reflexive", "overwrite", "check", "packed", "predecessors") for value in (None, "no", 0.5, [], 2)),
 ])
 def test_options_that_are_none(asked: dict[str, Any], text: str) -> None:
     for make in (Options, options):
