@@ -18,6 +18,8 @@ from semiring.kernels.build import PURPOSES, code_of, kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.beside import begin
 from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
+from semiring.kernels.cpu.dense import lanes
+from semiring.kernels.cpu.dense.nests import LOOPS, nest_loops
 from semiring.kernels.cpu.dense.scan import SCANNED, scan
 from semiring.kernels.cpu.dense.small import closes, fits, ufunc
 from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
@@ -110,6 +112,10 @@ def _steps_for(S: Semiring, dtype: np.dtype, sparse: bool) -> Iterator[Step]:
     examined = plain_form(S, dtype, Facts(), 3)  # as elements are that a product with few vectors examines meanwhile
     for low in {**forms, examined: None}:
         yield from _steps_of(low, "thin")
+    if lanes.fits(examined):  # products of many factors, which are looked at meanwhile too
+        yield from _steps_of(examined, "stacks")
+        LOOPS.repays(0.0)
+        yield nest_loops
     yield from _small_steps(S, dtype)
     if sparse and dense.kind != "objects":
         yield from _sparse_steps(S, dtype)

@@ -14,6 +14,7 @@ import semiring as sr
 from semiring.kernels.build import PURPOSES, code_of
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile import price
+from semiring.kernels.cpu.dense.nests import LOOPS
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
@@ -32,8 +33,9 @@ def test_everything_that_is_said_to_be_compiled_is(monkeypatch: pytest.MonkeyPat
         searches = general(S, np.dtype("f8"))
         purposes = ("buckets" if S is sr.min_plus else "search", "levels", "sweep")
         wanted = {code_of(form(S, "f8"), "fronts"), *(code_of(searches, p) for p in purposes)}
-        wanted |= {code_of(low, "thin") for low in (form(S, "f8"), plain_form(S, np.dtype("f8"), Facts(), 3))}
-        assert wanted <= set(compiled)
+        examined = plain_form(S, np.dtype("f8"), Facts(), 3)
+        wanted |= {code_of(low, name) for low in (form(S, "f8"), examined) for name in ("thin", "stacks")}
+        assert wanted | {LOOPS} <= set(compiled)
     assert {"fronts", "search", "buckets", "levels", "sweep", "thin"} < set(PURPOSES)
 
 
@@ -72,6 +74,10 @@ sr.matmul(A, A, sr.min_plus), sr.matmul(A, np.ones((1600, 2)), sr.min_plus)
 D = np.ones((200, 200))
 for check in (True, False):
     sr.matmul(D, D[:, 0], sr.min_plus, check=check), sr.matmul(D[:3], D.T, sr.min_plus, check=check)
+T = np.ones((4, 4, 4, 4))
+many = "abcd,cdef,efgh,ghij,ijab,ak->bk", T, T, T, T, T, np.ones((4, 4))
+assert sr.plan("einsum", *many, S=sr.min_plus).method == "nests of loops"
+sr.einsum(*many, S=sr.min_plus), sr.einsum(*many, S=sr.min_plus, argmax=True)
 """
 
 

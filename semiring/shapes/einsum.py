@@ -262,9 +262,8 @@ class EinsumTask:
         """What would be computed, in which order; nothing is allocated."""
         if self.product is not None:
             return self.product.plan()
-        steps, S, given, argmax = self.steps, self.S, self.given, self.argmax
-        nests = nested_way.is_due(steps, S, given, argmax, self.options.check)
-        return plan_of(S, given.dtype, self.terms.text, steps, argmax, lambda _: self.answer(), given.on_gpu, nests)
+        return plan_of(self.S, self.given, self.terms.text, self.steps, self.argmax, self.options.check,
+                       lambda _: self.answer())
 
     def answer(self) -> Any:
         """The answer."""

@@ -115,29 +115,31 @@ def _best(low: Lowering, terms: np.ndarray) -> np.ndarray:
 
 def offer(steps: Steps, S: Semiring, given: Operands, argmax: bool, check: bool) -> Nested | None:
     """The einsum as nests, if that is right and repays; None for the general way."""
-    found = _due(steps, S, given, argmax, check)
-    if found is None or not all(code.repays(_seconds(*found)) for code in _codes(found[0])):
+    found = suited(steps, S, given, argmax, check)
+    if found is None or not is_due(*found):
         return None
-    if check and not found[0].is_identity:  # else the nests look at the operands
+    low, contraction = found
+    seconds = _seconds(low, contraction)
+    if not all(code.repays(seconds) for code in _codes(low)):
+        return None
+    if check and not low.is_identity:  # else the nests look at the operands
         given.examine()
-    return Nested(steps, S, *found)
+    return Nested(steps, S, low, contraction)
 
 
-def is_due(steps: Steps, S: Semiring, given: Operands, argmax: bool, check: bool) -> bool:
-    """Whether the einsum is going to be computed by nests; nothing is compiled to find out."""
-    return _due(steps, S, given, argmax, check) is not None
-
-
-def _due(
+def suited(
     steps: Steps, S: Semiring, given: Operands, argmax: bool, check: bool
 ) -> tuple[Lowering, Contraction] | None:
-    """The form of the elements and the nests, if that is right and repays their code, too."""
+    """The form of the elements and the nests; None if nests are not right or predicted to be slower."""
     low = _form(steps, S, given, argmax, check)
     contraction = None if low is None else _contraction(steps, low, argmax)
-    if low is None or contraction is None:
-        return None
+    return None if low is None or contraction is None else (low, contraction)
+
+
+def is_due(low: Lowering, contraction: Contraction) -> bool:
+    """Whether the code of nests is there or repays for these; nothing is compiled."""
     seconds = _seconds(low, contraction)
-    return (low, contraction) if all(code.bought or code.is_due(seconds) for code in _codes(low)) else None
+    return all(code.bought or code.is_due(seconds) for code in _codes(low))
 
 
 def most_bytes(steps: Steps, S: Semiring, dtype: np.dtype, argmax: bool) -> int:
@@ -157,8 +159,8 @@ def _contraction(steps: Steps, low: Lowering, argmax: bool) -> Contraction | Non
 @contextmanager
 def renting(steps: Steps, S: Semiring, given: Operands, argmax: bool, check: bool) -> Iterator[None]:
     """A context in which the general way does work that nests could do: all of its time is rent for their code."""
-    low = _form(steps, S, given, argmax, check)
-    codes = [] if low is None or _contraction(steps, low, argmax) is None else _codes(low)
+    found = suited(steps, S, given, argmax, check)
+    codes = _codes(found[0]) if found else []
     before, began = [code.spent for code in codes], perf_counter()
     yield
     for code, spent in zip(codes, before, strict=True):

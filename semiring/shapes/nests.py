@@ -146,6 +146,11 @@ class Contraction:
         )
 
     @property
+    def shapes(self) -> list[tuple[int, int, int, int]]:
+        """For each product, how many products of small matrices its loops run, and the sizes m, k and n of these."""
+        return [(nest.passes * nest.within.size, nest.rows.size, nest.depth.size, nest.width) for nest in self._nests]
+
+    @property
     def repays(self) -> bool:
         """Whether nests are predicted to be faster than products of stacks."""
         call, term, copied = BY_PRODUCT

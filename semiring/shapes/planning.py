@@ -1,4 +1,4 @@
-"""The plan of an einsum: its steps, their work, and the largest array between them."""
+"""The plan of an einsum: its steps, their work, which way runs each, and the largest array between them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import numpy as np
-
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.graphs.texts import clip, count_text
 from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
 from semiring.solvers.forms import plain_form
 from semiring.solvers.plan import Plan
 
-from .contraction import Steps, Sum
-from .nested import most_bytes
+from .contraction import Product, Steps, Sum
+from .nested import is_due, most_bytes, suited
+from .nests import ALIGNED, Contraction
 from .notation import Axis
+from .reading import Operands
 
 SHOWN = 12  # steps that are printed
 LONGEST = 80  # characters of an expression that are printed
@@ -31,10 +32,13 @@ class EinsumPlan(Plan):
     ----------
     expression : str
     steps : Steps
+    contraction : Contraction, optional
+        The nests of loops that run the products; without it they run one after the other.
     """
 
     expression: Final[str] = ""
     steps: Final[Steps] = field(repr=False)
+    contraction: Final[Contraction | None] = field(default=None, repr=False)
 
     def rows(self) -> dict[str, str]:
         """Return the printed rows, by name."""
@@ -49,7 +53,9 @@ class EinsumPlan(Plan):
         """The steps, and the largest array between operands and answer."""
         steps = self.steps
         own = spelling(steps)
-        lines = [_described(step, own, steps) for step in steps.steps]
+        nests = iter(self.contraction.shapes if self.contraction else ())
+        lines = [_described(step, own, steps, next(nests, None) if isinstance(step, Product) else None)
+                 for step in steps.steps]
         if len(lines) > SHOWN:
             most = sorted(range(len(lines)), key=lambda k: -steps.steps[k].work)[:SHOWN]
             lines = [f"the {SHOWN} with the most work of {len(lines)}:", *(lines[k] for k in sorted(most))]
@@ -67,35 +73,50 @@ def spelling(steps: Steps) -> Callable[[Sequence[Axis]], str]:
     return lambda axes: ("" if letters else " ").join(map(str, axes)) or "()"
 
 
-def _described(step: Any, own: Callable[[Sequence[Axis]], str], steps: Steps) -> str:
+def _described(
+    step: Sum | Product, own: Callable[[Sequence[Axis]], str], steps: Steps, nest: tuple[int, int, int, int] | None
+) -> str:
+    """A step with its work, and which way it runs."""
     if isinstance(step, Sum):
-        return f"{own(step.given)} → {own(step.axes)}: ⊕ of {step.work:.3g} elements"
+        return f"{own(step.given)} → {own(step.axes)}: ⊕ of {step.work:.3g} elements, one pass"
     made = f"{own(step.left_axes)}, {own(step.right_axes)} → {own(step.axes)}"
     b, m, k, n = (steps.size(x) for x in (step.batch, step.left_free, step.summed, step.right_free))
     if not step.summed:
-        return f"{made}: {count_text(steps.size(step.axes), 'product', 'products')} of elements"
-    stack = f"{b} × " if step.batch else ""
-    return f"{made}: {stack}({m} × {k}) ⊗ ({k} × {n}), {step.work:.3g} multiply-adds"
+        work, way = f"{count_text(steps.size(step.axes), 'product', 'products')} of elements", "by element"
+    else:
+        stack = f"{b} × " if step.batch else ""
+        work, way = f"{stack}({m} × {k}) ⊗ ({k} × {n}), {step.work:.3g} multiply-adds", "matmul"
+    if nest:
+        count, m, k, n = nest
+        way = f"loops around {count} × ({m} × {k}) ⊗ ({k} × {n})"
+    return f"{made}: {work}, {way}"
 
 
 def plan_of(
-    S: Semiring, dtype: np.dtype, text: str, steps: Steps, argmax: bool, runner: Callable[[Any], Any], on_gpu: bool,
-    nests: bool,
+    S: Semiring, given: Operands, text: str, steps: Steps, argmax: bool, check: bool, runner: Callable[[Any], Any]
 ) -> EinsumPlan:
-    """The plan of the steps, which the host computes by nests of loops if `nests`."""
-    place, low = "CPU", None
-    if on_gpu:
+    """The plan of the steps on operands."""
+    dtype, place, contraction = given.dtype, "CPU", None
+    low: Lowering
+    how, reason = "terms in turn" if argmax and not given.on_gpu else "products of pairs", ""
+    if given.on_gpu:
         from semiring.kernels.cuda.choose import without_facts
         from semiring.kernels.cuda.compile.launch import device_name
 
-        place, low = device_name(), without_facts(S, dtype)
-    output = tuple(steps.sizes[a] for a in steps.fitted.output)
-    how = "nests of loops" if nests else "terms in turn" if argmax and not on_gpu else "products of pairs"
-    memory = steps.most * dtype.itemsize if on_gpu else most_bytes(steps, S, dtype, argmax)
+        place, low, memory = device_name(), without_facts(S, dtype), steps.most * dtype.itemsize
+    elif (nests := suited(steps, S, given, argmax, check)) is None:
+        low, memory = plain_form(S, dtype, Facts(), 3), most_bytes(steps, S, dtype, argmax)
+    elif is_due(*nests):
+        low, contraction = nests
+        how, reason = "nests of loops", "no array is transposed between the products"
+        memory = contraction.size + ALIGNED
+    else:
+        low, memory = nests[0], most_bytes(steps, S, dtype, argmax)
+        reason = "nests of loops are predicted to be faster, and are not compiled"
     return EinsumPlan(
-        operation="einsum", algebra=S, shape=output, method=how, lowering=low or plain_form(S, dtype, Facts(), 3),
-        work=steps.work, memory=memory, runner=runner, place=place, expression=text, steps=steps,
-        reasons={"method": "no array is transposed between the products"} if nests else {},
+        operation="einsum", algebra=S, shape=tuple(steps.sizes[a] for a in steps.fitted.output), method=how,
+        lowering=low, work=steps.work, memory=memory, runner=runner, place=place, expression=text, steps=steps,
+        contraction=contraction, reasons={"method": reason},
         needs=(f"an array of axes {spelling(steps)(steps.largest)} between the operands and the answer",
                "print sr.plan('einsum', …) for the steps; sum fewer axes at once, or use a narrower dtype"),
     )

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from networks import by_nests
 
 import semiring as sr
+from semiring.kernels.build import code_of
+from semiring.kernels.cpu.compile.price import always
 from semiring.kernels.cpu.dense.nests import LOOPS
+from semiring.kernels.facts import Facts
+from semiring.shapes import nested
+from semiring.solvers.forms import plain_form
+
+MANY = "abcd,cdef,efgh,ghij,ijab,k->"
 
 
 def test_the_plan_says_the_steps_and_allocates_nothing() -> None:
@@ -38,3 +47,50 @@ def test_the_plan_says_which_way_computes(monkeypatch: pytest.MonkeyPatch) -> No
         whole = [A.astype("i4") for A in given[1:]]
         assert sr.plan("einsum", given[0], *whole, S=sr.min_plus).method == "nests of loops"
         assert sr.plan("einsum", "ab,bc->ac", *whole[:2], S=sr.min_plus).method == "products of pairs"
+
+
+def test_the_plan_says_which_way_runs_each_step() -> None:
+    arrays = [*[np.ones((4,) * 4)] * 5, np.ones(3)]
+    with always():
+        plan = sr.plan("einsum", MANY, *arrays, S=sr.min_plus)
+        assert plan.run() == 6
+    assert plan.method == "nests of loops" and plan.contraction is not None
+    text = str(plan)
+    assert "k → (): ⊕ of 3 elements, one pass" in text
+    sizes = "(16 × 16) ⊗ (16 × 16)"
+    assert f"efgh, ghab → efab: {sizes}, 4.1e+03 multiply-adds, loops around 1 × {sizes}" in text
+    assert plan.work == plan.steps.work and "largest    256 elements" in text
+    whole = [plan.steps.size(step.axes) * plan.steps.size(step.summed) for step in plan.contraction.products]
+    assert [count * m * k * n for count, m, k, n in plan.contraction.shapes] == whole
+
+
+def test_a_plan_buys_no_code_of_nests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nests that are not compiled yet are not planned, and no code is bought by a plan."""
+    S = sr.Semiring("planned", add=np.minimum, mul=lambda a, b: a + b + 5, zero=np.inf, one=-5)
+    monkeypatch.setenv("SEMIRING_COMPILE", "auto")
+    code = code_of(plain_form(S, np.dtype("f8"), Facts(), 3), "stacks")
+    monkeypatch.setattr(code, "_price", lambda: 1e3)
+    monkeypatch.setattr(LOOPS, "bought", True)
+    ran: list[str] = []
+
+    class Noted(nested.Nested):
+        def answer(self, *arguments: Any) -> Any:
+            ran.append("nests of loops")
+            return super().answer(*arguments)
+
+    monkeypatch.setattr(nested, "Nested", Noted)
+    arrays = [np.ones((4,) * 4)] * 5
+    given = MANY.replace(",k", ""), *arrays
+    plan = sr.plan("einsum", *given, S=S)
+    assert plan.method == "products of pairs" and "nests of loops" in plan.reasons["method"] and not code.bought
+    assert "multiply-adds, matmul" in str(plan) and plan.run() == 25 and not ran
+    assert sr.plan("einsum", *given, S=S, argmax=True).method == "terms in turn"
+    monkeypatch.setattr(code, "bought", True)
+    plan = sr.plan("einsum", *given, S=S)
+    assert plan.method == "nests of loops" and plan.run() == 25 and ran == ["nests of loops"]
+
+
+@pytest.mark.parametrize("S", [sr.plus_times, sr.max_min], ids=str)
+def test_elements_of_an_outer_product_are_multiplied_one_by_one(S: sr.Semiring) -> None:
+    plan = sr.plan("einsum", "i,j->ij", np.ones(3), np.ones(4), S=S)
+    assert "i, j → ij: 12 products of elements, by element" in str(plan)

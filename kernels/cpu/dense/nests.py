@@ -162,7 +162,7 @@ class Nests:
         """Compute some of the products: one alone by several threads."""
         if first == last:
             return True
-        call, product = _loops(), small(low).product
+        call, product = nest_loops(), small(low).product
         side = SIDE if low.log_sum is not None or not geometry(low.components)[2] else UNLIMITED
         numbers, addresses, part = self._numbers.ctypes.data, bases.ctypes.data, (self._width, first, last)
         parts, passes, threads = 1, UNLIMITED, thread_count()
@@ -188,7 +188,8 @@ def looks(low: Lowering) -> bool:
 
 
 @cache
-def _loops() -> Callable[..., int]:
+def nest_loops() -> Callable[..., int]:
+    """The compiled loops, which all algebras share."""
     from semiring.kernels.cpu.compile.jit import address_of, from_python  # it imports Numba
 
     from .nests_loops import run  # it loads Numba

@@ -112,7 +112,7 @@ def test_passes_of_several_loops_are_cut_anywhere() -> None:
     C = np.full((3, 4, 5), np.nan)
     loops = tuple(Loop(size, *[step] * 3) for size, step in zip(C.shape, C.strides, strict=True))
     numbers = np.array([Nest((0, 1, 2), loops, NOTHING, NOTHING, NOTHING, 1, 8).numbers()], np.int64)
-    bases, run, given = addresses(A, B, C), nests._loops(), (numbers.ctypes.data, numbers.shape[1])
+    bases, run, given = addresses(A, B, C), nests.nest_loops(), (numbers.ctypes.data, numbers.shape[1])
     for begin, end in pairwise([0, 7, 8, 33, 60]):
         assert run(*given, 0, 1, begin, end, bases.ctypes.data, small(LOW).product, 1 << 40) == -1
         flat = C.reshape(-1)
