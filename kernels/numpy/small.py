@@ -103,7 +103,10 @@ class SmallArrays:
     def _terms(self, A: np.ndarray, B: np.ndarray) -> Any:
         """All terms; k is the last axis before a vector, and the first before a matrix, where NumPy adds fastest."""
         a, b = (A, B) if B.ndim == 1 else (A[:, None], B) if A.ndim == 1 else (A.T[..., None], B[:, None])
-        return self._general((a,), (b,))[0] if self._times is None else self._times(a, b, order="C")
+        if self._times is not None:
+            return self._times(a, b, order="C")
+        terms, shape = self._general((a,), (b,))[0], np.broadcast(a, b).shape
+        return terms if np.shape(terms) == shape else np.broadcast_to(terms, shape)  # of ⊗ that takes one of them only
 
     def _sums_of_powers(self, A: np.ndarray, B: np.ndarray) -> Any:
         """log_r Σ r^t of the terms t, or −log_r Σ r^−t, by powers of their distances from the best one.

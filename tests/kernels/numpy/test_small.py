@@ -23,6 +23,19 @@ def test_products(a: tuple[int, ...], b: tuple[int, ...]) -> None:
     assert type(found) is type(wanted) and np.array_equal(found, wanted)
 
 
+@pytest.mark.parametrize("mul", [lambda a, b: b, lambda a, b: a, lambda a, b: 1.0], ids=["second", "first", "one"])
+@pytest.mark.parametrize(("a", "b"), [((3, 4), (4, 5)), ((4,), (4, 5)), ((3, 4), (4,)), ((4,), (4,)), ((3, 1), (1, 1)),
+                                      ((3, 1), (1,)), ((1, 2), (2, 3))])
+def test_products_whose_terms_take_one_operand_only(mul, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    S = sr.Semiring("one operand", add=np.minimum, mul=mul, zero=np.inf, product_only=True)
+    rng = np.random.default_rng(0)
+    A, B = rng.random(a), rng.random(b)
+    terms = np.frompyfunc(mul, 2, 1)(A[..., None] if len(b) == 2 else A, B).astype(float)
+    wanted = terms.min(-2 if len(b) == 2 else -1)
+    found = sr.matmul(A, B, S)
+    assert np.shape(found) == np.shape(np.matmul(A, B)) and np.array_equal(found, wanted)
+
+
 def test_what_is_declined() -> None:
     A = np.ones((3, 3))
     for B in (np.ones((1, 3)), np.ones((2, 3, 3)), np.array([[np.nan] * 3] * 3)):
