@@ -10,6 +10,7 @@ from semiring.algebra.verbs import verb
 from semiring.errors import GraphError, SemiringError
 from semiring.kernels.blocks.rows import Rows
 
+from .exports import as_declared
 from .foreign import is_sparse, kind_of
 from .held import Array, Held
 from .held_entries import Entries
@@ -93,8 +94,21 @@ def converted(held: Held, kind: str) -> Held:
     return found
 
 
+def _declared(held: Held) -> Held:
+    """The same elements in native byte order, and records with their fields as declared."""
+    if held.kind == "packed":
+        return held
+    elements = as_declared(held.elements, held.S)
+    return Array(elements, held.S) if held.kind == "dense" else held.entries().filled(elements, held.S)
+
+
 def together(A: Held, B: Held, largest: bool) -> tuple[Any, Any]:
-    """Two matrices in one holder: the one that takes the most memory of the two, or the one that takes the least."""
+    """Two matrices in one holder: the one that takes the most memory of the two, or the one that takes the least.
+
+    If their dtypes differ, both get native byte order, and fields as declared, which may be all that differs.
+    """
+    if A.dtype != B.dtype and bool(A.dtype.names) == bool(B.dtype.names):
+        A, B = _declared(A), _declared(B)
     kinds = {A.kind, B.kind}
     if len(kinds) == 1:
         return A, B

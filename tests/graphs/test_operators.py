@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -331,6 +333,22 @@ def test_what_is_no_matrix_beside_one_is_refused():
     for call in (lambda: frame + M, lambda: frame < M, lambda: frame["a"] - M):
         with pytest.raises(TypeError, match=r"not supported between|unsupported operand"):
             call()
+
+
+def test_layouts_of_memory_are_no_other_dtypes():
+    """Numbers in the other byte order, and records with fields in another order, meet those of the same dtype."""
+    A = np.array([[INF, 3.0], [2.0, INF]])
+    swapped = A.astype(A.dtype.newbyteorder())
+    for kinds in itertools.product(("dense", "sparse"), repeat=2):
+        M, N = (Matrix(x, sr.min_plus).hold(kind) for x, kind in zip((A, swapped), kinds, strict=True))
+        for call in (lambda X, Y: X | Y, lambda X, Y: X * Y, lambda X, Y: X.kron(Y), lambda X, Y: X @ Y):
+            assert call(M, N).equals(call(M, M)) and call(N, M).equals(call(M, M))
+    S = sr.shortest_hops
+    own = S.lift(A)
+    for dtype in layouts(S):
+        M, N = Matrix(own, S), Matrix(laid_out(own, dtype), S)
+        for kind in ("dense", "sparse"):
+            assert (M | N.hold(kind)).equals(M) and (N.hold(kind) * M).equals(M * M) and N.hold(kind).equals(M)
 
 
 def test_plain_weights_beside_a_matrix_of_records():
