@@ -17,6 +17,7 @@ from semiring.graphs.operators import refuse_other_algebra
 from semiring.graphs.order import between
 from semiring.graphs.ufuncs import places_of_labels
 
+from .align import same_vertices
 from .dense import Dense, carried_by, dtype_of_answers
 from .held import of_held
 from .operand import Operand
@@ -130,6 +131,21 @@ class Answer:
         made = self.A._with(held, *self.ends, own)
         made.library = self.A.library or self.B.library
         return made
+
+
+def keeps_any(A: Operand, B: Operand) -> bool:
+    """Whether their sparse product becomes a `Matrix` or a `Graph`, which keep elements that no SciPy matrix holds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> from .read import read
+    >>> given = [read(sr.Matrix(np.eye(2), sr.min_plus), sr.min_plus, what) for what in "AB"]
+    >>> keeps_any(*given)
+    True
+    """
+    return same_vertices(A, B) or isinstance(A.answers, Answer)
 
 
 def _in_order(answer: Answer, C: Matrix, S: Semiring) -> Any:

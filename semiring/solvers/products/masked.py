@@ -38,7 +38,7 @@ from semiring.kernels.numpy.masked import ArrayMaskedKernel
 from semiring.kernels.numpy.structure import rows_of
 from semiring.machine.threads import cpu_place
 from semiring.operands.align import same_dtype, same_vertices
-from semiring.operands.between import Answer
+from semiring.operands.between import Answer, keeps_any
 from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.devices import is_on_gpu
 from semiring.operands.operand import Operand
@@ -126,7 +126,7 @@ def read_given(task: Task, wanted: Wanted) -> Given:
         advice = "pass A.toarray() with the algebra's zero filled in" if both else "pass mask.toarray() != 0"
         raise SemiringError(f"the product under the mask is sparse: accumulate and out need a dense "
                             f"{'operand' if both else 'mask'}; {advice}")
-    if as_rows and (dtype.kind in "OV" or dtype == np.float16) and not same_vertices(A, B):
+    if as_rows and (dtype.kind in "OV" or dtype == np.float16) and not keeps_any(A, B):
         elements = "records" if dtype.names else "objects" if dtype.kind == "O" else "numbers of 16 bits"
         raise SemiringError(f"a sparse product over {task.S.name} would have {elements} as elements, which no SciPy "
                             "sparse matrix holds; pass "

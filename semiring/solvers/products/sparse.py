@@ -21,6 +21,7 @@ from semiring.kernels.facts import Facts, together
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.threads import cpu_place
 from semiring.operands.align import same_dtype, same_vertices
+from semiring.operands.between import keeps_any
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, require_gpu, to_host
@@ -53,7 +54,7 @@ def offer(task: Task) -> Plan:
             "pass A.toarray() with the algebra's zero filled in"
         )
     dtype = same_dtype(A, B, *C)
-    if both and dtype.kind in "OV" and not same_vertices(A, B) and not _is_named(A):
+    if both and dtype.kind in "OV" and not keeps_any(A, B):
         raise SemiringError(f"a sparse product over {S.name} would have {'records' if dtype.names else 'objects'} as "
                             "elements, which no SciPy sparse matrix holds; pass one of the factors as a dense array, "
                             "or both as graphs on the same vertices")
@@ -74,11 +75,6 @@ def offer(task: Task) -> Plan:
         work=float(nnz) * (1 if both else max(shape.full[1] if A.kind == "sparse" else shape.full[0], 1)),
         memory=size, runner=run,
     )
-
-
-def _is_named(A: Operand) -> bool:
-    """Whether this is a `Matrix` whose columns have names of their own: its products are held like it."""
-    return isinstance(A, Sparse) and A.by_rows is not None and not A.of_graph
 
 
 def _shape(operands: list[Operand], dtype: np.dtype, out: Any, elsewhere: bool) -> Product:

@@ -33,6 +33,7 @@ from semiring.kernels.numpy.rows import by_rank
 from semiring.kernels.numpy.structure import rows_of
 from semiring.machine.threads import cpu_place
 from semiring.operands.align import same_dtype, same_vertices
+from semiring.operands.between import keeps_any
 from semiring.operands.convert import as_dense, on_host
 from semiring.operands.devices import require_gpu
 from semiring.operands.examine import stacked
@@ -64,7 +65,7 @@ def offer(task: Task) -> Plan:
     for given in (A, B):
         if (isinstance(A, Sparse) or isinstance(B, Sparse)) and len(given.shape) > 2:
             raise SemiringError(f"a sparse matrix times an array of shape {given.shape}: the array must be 1-D or 2-D")
-    if both and dtype.kind in "OV" and not same_vertices(A, B):
+    if both and dtype.kind in "OV" and not keeps_any(A, B):
         raise SemiringError(f"a sparse product over {S.name} would have {'records' if dtype.names else 'objects'} as "
                             "elements, which no SciPy sparse matrix holds; pass one of the factors as a dense array")
     shape = product_shape(A.shape, B.shape)

@@ -372,6 +372,30 @@ def test_names_stay_whatever_holds_the_matrices(holders: tuple[str, str, str], s
             assert bool(found[x, y]) == (bool(whole[x, y]) and bool(marked[x, y]) != complement)
 
 
+@pytest.mark.parametrize("holders", list(product(["dense", "sparse"], repeat=2)), ids="-".join)
+@pytest.mark.parametrize("S", [sr.shortest_hops, ENDS, sr.min_plus], ids=lambda S: S.name)
+def test_a_matrix_keeps_what_scipy_does_not(S: sr.Semiring, holders: tuple[str, str]) -> None:
+    """Records, objects and halves are elements of a sparse answer, with the winning terms too."""
+    weights = np.array([[inf, 2, 5], [1, inf, 1]])
+    if S is ENDS:
+        left, right = np.full((2, 3), frozenset()), np.full((3, 2), frozenset())
+        left[0, 1], left[1, 2], right[1, 0], right[2, 1] = map(frozenset, ([(0, 1)], [(1, 1)], [(1, 2)], [(1, 0)]))
+    else:
+        left = weights.astype("f2") if S is sr.min_plus else S.lift(weights)  # type: ignore[misc]
+        right = left.T
+    A = sr.Matrix(left, S, ["a", "b"], columns=[0, 1, 2]).hold(holders[0])
+    B = sr.Matrix(right, S, [0, 1, 2], columns=["c", "d"]).hold(holders[1])
+    whole = A @ B
+    for marks in (np.array([[False, True], [True, True]]), np.ones((2, 2), bool)):
+        mask = sr.Matrix(marks, sr.boolean, ["a", "b"], columns=["c", "d"]).hold("sparse")
+        found = sr.matmul(A, B, S, mask=mask)
+        assert found.holder == "sparse" and found.equals(whole.where(marks))
+        assert sr.matmul(A, B, S, mask=mask, complement=True).equals(whole.where(~marks))
+        if S.selective:
+            assert sr.matmul(A, B, S, mask=mask, argmax=True)[0].equals(found)
+            assert sr.matmul(A, B, S, argmax=True)[0].equals(whole)
+
+
 def test_an_undirected_mask_marks_both_ways() -> None:
     A = np.ones((3, 3))
     mask = sr.as_graph([(0, 1)], 3, directed=False)
