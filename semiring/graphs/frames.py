@@ -285,7 +285,12 @@ def labelled(
     if columns is None and (set(index) & set(header) or not (index and header)) and not (
         all(counted) and len(index) != len(header)
     ):
-        array, vertices = matrix_of(frame, names)
+        try:
+            array, vertices = matrix_of(frame, names)
+        except GraphError as e:
+            if {*index} == {*header}:
+                raise
+            raise GraphError(f"{e}; or pass columns=, the names of the columns, if these are not vertices") from None
         return array, vertices, vertices
     array = _elements_of(frame)
     found: list[list[Any] | None] = []

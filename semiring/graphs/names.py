@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import operator
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Reversible, Sequence, Set
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -16,6 +16,7 @@ from semiring.errors import GraphError
 from .texts import clip_repr, quoted
 
 SEARCHED_NAMES = 20_000  # the most names that are searched for a similar one
+USUAL = {str, int, bool, tuple, bytes}  # types of names that are equal to themselves
 SEARCHED_CHARACTERS = 200  # characters from which similar names are not searched: a comparison takes quadratic time
 
 
@@ -64,7 +65,7 @@ class Named:
 
 
 def check_names(names: Sequence[Any] | None, n: int, one: str, many: str) -> None:
-    """Refuse names that are not one for each vertex, row or column, all different and hashable.
+    """Refuse names that are not one for each vertex, row or column, all different and hashable; and NaN.
 
     Raises
     ------
@@ -74,6 +75,11 @@ def check_names(names: Sequence[Any] | None, n: int, one: str, many: str) -> Non
         return
     if len(names) != n:
         raise GraphError(f"{len(names)} names for {n} {many}: pass one for each")
+    if not USUAL.issuperset(map(type, names)):
+        for i, name in enumerate(names):
+            if name is not None and is_missing(name):
+                raise GraphError(f"{one} {i} is called {quoted(name)}, by which it is never found, because NaN differs "
+                                 "from itself: give it another name")
     seen: set[Hashable] = set()
     try:
         different = len(set(names))
@@ -91,18 +97,30 @@ def check_names(names: Sequence[Any] | None, n: int, one: str, many: str) -> Non
 def as_names(names: Any) -> list[Any] | None:
     """Names of vertices as a list, from any kind of sequence.
 
+    Times of NumPy stay as they are: Python would make whole numbers of those in nanoseconds.
+
     Raises
     ------
     GraphError
-        If they are not a sequence.
+        If they are not a sequence; a set has no order.
+
+    Examples
+    --------
+    >>> as_names(np.array(["2026-01-01"], "datetime64[ns]"))
+    [np.datetime64('2026-01-01T00:00:00.000000000')]
     """
     if names is None:
         return None
+    if isinstance(names, Set) and not isinstance(names, Reversible):
+        raise GraphError(f"names are a {type(names).__name__}, which has no order: pass a list, one for each vertex")
     try:
         if hasattr(names, "to_pylist"):  # a column of Arrow
             return list(names.to_pylist())
+        if getattr(names, "ndim", 0) == 1 and hasattr(names, "to_numpy") and not hasattr(names, "tolist"):
+            names = names.to_numpy()  # coordinates of xarray
         if hasattr(names, "tolist") and getattr(names, "ndim", 0) == 1:  # an array of NumPy, or a tensor
-            return list(names.tolist())
+            of_times = isinstance(names, np.ndarray) and names.dtype.kind in "mM"
+            return list(names if of_times else names.tolist())
         return list(names)
     except TypeError:
         raise GraphError(f"names must be a sequence, one for each vertex, and are {clip_repr(names)}") from None
@@ -125,7 +143,7 @@ def position_of(
                 return found
         except (KeyError, TypeError):
             pass
-        name = name.item() if isinstance(name, np.generic) else name
+        name = name.item() if isinstance(name, np.generic) and name.dtype.kind not in "mM" else name
         raise GraphError(f"no {what} is called {quoted(name)}{near(name, names)}")
     position = None if is_truth(name) else as_integer(name)
     if position is None or not 0 <= position < n:
@@ -255,7 +273,7 @@ def integers_of(names: Sequence[Any]) -> np.ndarray | None:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, and what pandas writes for a missing value."""
-    if isinstance(value, (float, np.floating)):
+    """None, NaN, NaT, and what pandas writes for a missing value."""
+    if isinstance(value, (float, np.floating, np.datetime64, np.timedelta64)):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")

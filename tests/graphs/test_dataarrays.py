@@ -41,8 +41,9 @@ def test_coordinates_are_names() -> None:
 
 def test_what_has_no_place_is_refused() -> None:
     shared = xr.DataArray(ELEMENTS, dims=("x", "y"), coords={"x": ["a", "b"], "y": ["b", "c"]})
-    with refused("'a' is in the index and not in the columns"):
-        sr.Matrix(shared, sr.min_plus)
+    for message in ("'a' is in the index and not in the columns", "or pass columns=, the names of the columns"):
+        with refused(message):
+            sr.Matrix(shared, sr.min_plus)
     assert sr.Matrix(shared, sr.min_plus, columns=["c", "b"])["a", "c"] == 1.0
     levels = xr.DataArray(ELEMENTS, dims=("x", "y")).assign_coords(z=("x", ["p", "q"]), w=("x", [1, 2]))
     with refused("the coordinates 'x' have 2 levels"):

@@ -214,6 +214,7 @@ def test_names_given():
         (np.array([[1.0, 1e19], [0, 2], [3, 4]]), "edge 0: target vertex 1e+19 is a float, and floats of this size"),
         ([("a", "b"), ("a", float("nan"))], "edge 1: the target vertex is missing (nan)"),
         ([("a", "b"), (None, "b")], "edge 1: the source vertex is missing (None)"),
+        ([("a", "b"), ("a", np.datetime64("NaT"))], "edge 1: the target vertex is missing (np.datetime64('NaT'"),
         ([("a", ["b"])], "edge 0: target vertex ['b'] is not hashable"),
         ([("a", ("b", []))], "edge 0: target vertex ('b', []) is not hashable"),
         ([(0, True)], "edge 0: target vertex True is a truth value"),

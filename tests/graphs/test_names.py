@@ -17,6 +17,7 @@ from semiring.graphs.names import (
     SEARCHED_NAMES,
     Named,
     as_integer,
+    as_names,
     is_hashable,
     is_integer,
     is_missing,
@@ -109,6 +110,30 @@ def test_near_names() -> None:
     assert near(10**5000, ["0x1"]) == "" and span_text(3) == "0 to 2" and span_text(0) == "of a graph without vertices"
 
 
+def test_names_are_any_sequence() -> None:
+    xarray = pytest.importorskip("xarray")
+    for names in (("a", "b"), np.array(["a", "b"]), dict.fromkeys("ab"), (name for name in "ab"),
+                  {"a": 0, "b": 1}.keys(), xarray.DataArray(["a", "b"])):
+        assert as_names(names) == ["a", "b"]
+    assert as_names(None) is None
+    for names in ({"a", "b"}, frozenset("ab")):
+        with refused(f"names are a {type(names).__name__}, which has no order: pass a list"):
+            as_names(names)
+    with refused("names must be a sequence, one for each vertex, and are 3"):
+        as_names(3)
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ns"])
+def test_times_are_called_by_times(unit: str) -> None:
+    names = as_names(np.array(["2026-01-01", "2026-01-02"], f"datetime64[{unit}]"))
+    assert names is not None
+    days = {name: i for i, name in enumerate(names)}
+    assert position_of(np.datetime64("2026-01-02", unit), 2, names, days) == 1
+    with refused("no vertex is called np.datetime64('2026-01-03')"):
+        position_of(np.datetime64("2026-01-03"), 2, names, days)
+    assert as_names(np.array([1, 2], "timedelta64[ns]")) == [np.timedelta64(1, "ns"), np.timedelta64(2, "ns")]
+
+
 class Town(Named):
     def __init__(self, n: int, names: list[Any] | None) -> None:
         self.n, self.names = n, names
@@ -121,6 +146,8 @@ def test_each_vertex_has_one_name_of_its_own() -> None:
         (3, ["a", "b"], "2 names for 3 vertices: pass one for each"),
         (3, ["a", "b", "a"], "two vertices are called 'a' (the second is number 2)"),
         (3, [1, "b", True], "two vertices are called True (the second is number 2)"),
+        (2, [1.5, np.nan], "vertex 1 is called nan, by which it is never found"),
+        (1, [np.datetime64("NaT", "D")], "vertex 0 is called np.datetime64('NaT'"),
     ):
         with refused(message):
             Town(n, names)
