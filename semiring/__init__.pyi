@@ -72,7 +72,6 @@ from .kernels.cpu.compile.cache import clear_cache as clear_cache
 from .operands.pack import pack as pack
 from .results.acyclic import condensation as condensation
 from .results.acyclic import transitive_reduction as transitive_reduction
-from .results.chain import chain as chain
 from .results.measures import Estimate as Estimate
 from .results.measures import diameter as diameter
 from .results.measures import eccentricities as eccentricities
@@ -89,10 +88,11 @@ from .results.structure import find_cycle as find_cycle
 from .results.structure import longest_path as longest_path
 from .results.structure import topological_order as topological_order
 from .scale.connection import connect as connect
-from .shapes.einsum import einsum as einsum
-from .shapes.forward import forward as forward
-from .shapes.scan import scan as scan
-from .shapes.walks import Steps as Steps
+from .shapes.einsum.einsum import einsum as einsum
+from .shapes.sequences.chain import chain as chain
+from .shapes.sequences.forward import forward as forward
+from .shapes.sequences.scan import scan as scan
+from .shapes.sequences.steps import Steps as Steps
 from .solvers.costs import SparsePlan as SparsePlan
 from .solvers.dense.derived import Closures as Closures
 from .solvers.dense.factors import Factors as Factors

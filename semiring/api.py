@@ -24,11 +24,11 @@ from .operands.elements import read_elements
 from .operands.operand import Operand
 from .operands.read import operand
 from .shapes.convolve import convolve as convolve
-from .shapes.einsum import einsum as einsum
-from .shapes.forward import forward as forward
+from .shapes.einsum.einsum import einsum as einsum
 from .shapes.planned import SHAPES as SHAPES
-from .shapes.reductions import REDUCTIONS
-from .shapes.scan import scan as scan
+from .shapes.sequences.forward import forward as forward
+from .shapes.sequences.scan import scan as scan
+from .shapes.sums.reductions import REDUCTIONS
 from .solvers.plan import Plan
 from .solvers.task import own_algebra
 from .walks import closure_rows as closure_rows

@@ -29,7 +29,7 @@ from .sequence_operands import (
     products,
     with_axes,
 )
-from .shapes.scan import axis_of
+from .shapes.sequences.scan import axis_of
 
 try:
     import jax

@@ -27,8 +27,8 @@ from .gradients import FIELD, differentiable, scale_of, shares
 from .kernels.cpu.dense.step_gradients import FOLLOW, LINEAR, Derivatives, follow, linear
 from .kernels.lowering.logsum import LogSum
 from .operands.devices import module_of
-from .shapes.forward import forward
-from .shapes.layout import layout
+from .shapes.sequences.forward import forward
+from .shapes.sequences.layout import layout
 
 TERMS = 1 << 18  # terms of steps that are held at once
 ON_GPU = 1 << 24  # and on a GPU

@@ -15,11 +15,11 @@ import numpy as np
 from .algebra.arguments import truth_value
 from .algebra.semiring import Semiring
 from .operands.devices import is_on_gpu, module_of
-from .results.chain import chain
 from .sequence_gradients import forward_gradients, scan_gradients
-from .shapes.forward import forward
-from .shapes.layout import layout
-from .shapes.scan import fit_initial, scan
+from .shapes.sequences.chain import chain
+from .shapes.sequences.forward import forward
+from .shapes.sequences.layout import layout
+from .shapes.sequences.scan import fit_initial, scan
 
 Shape = tuple[int, ...]
 

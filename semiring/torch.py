@@ -12,7 +12,7 @@ from .algebra.arguments import truth_value
 from .algebra.semiring import Semiring
 from .graphs.texts import clip_repr
 from .sequence_operands import Chains, chains_of, initial_with_axes, with_axes
-from .shapes.scan import axis_of
+from .shapes.sequences.scan import axis_of
 
 try:
     import torch

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from semiring.kernels.cpu.compile.price import always
-from semiring.shapes import nested, nests
+from semiring.shapes.einsum import nested, nests
 
 
 @st.composite

@@ -20,11 +20,10 @@ from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.facts import DeviceFacts, Facts
 from semiring.operands import dense, device, examine
 from semiring.operands.device import read_cupy
-from semiring.results import chain
 from semiring.sequence_gradients import forward_gradients, scan_gradients
 from semiring.sequence_operands import last_product, last_product_gradient
-from semiring.shapes import forward_on_gpu, sequence, sums
-from semiring.solvers.dense import sequences
+from semiring.shapes.sequences import chain, forward_on_gpu, reading, scan_on_gpu
+from semiring.shapes.sums import sums
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 
@@ -58,11 +57,11 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
         monkeypatch.setattr(each, "_made", {})
     for cached in (chains._module, outer._function, steps._function):
         cached.cache_clear()
-    for each in (exchange, forward_on_gpu, sequences):
+    for each in (exchange, forward_on_gpu, scan_on_gpu):
         monkeypatch.setattr(each, "report", lambda: Report(host))
-    on_host = sequence.operand
+    on_host = reading.operand
     read = {True: read_cupy, False: on_host}
-    for each in (sequence, sums, chain):
+    for each in (reading, sums, chain):
         monkeypatch.setattr(each, "operand", lambda x, S, what: read[isinstance(x, Array)](x, S, what))
     monkeypatch.setattr(chain, "_is_array_on_gpu", lambda x: isinstance(x, Array))
 

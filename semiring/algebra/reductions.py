@@ -9,7 +9,7 @@ import numpy as np
 from .elementwise import Elementwise
 from .verbs import verb
 
-REDUCED, ACCUMULATED = "shapes.sums.reduced", "shapes.sums.accumulated"
+REDUCED, ACCUMULATED = "shapes.sums.sums.reduced", "shapes.sums.sums.accumulated"
 
 
 class Reductions(Elementwise):

@@ -16,7 +16,7 @@ from semiring.kernels.cuda.dense import outer
 from semiring.kernels.facts import DeviceFacts, Facts
 from semiring.operands import device, examine
 from semiring.operands.device import read_cupy
-from semiring.shapes import forward_by_products, forward_on_gpu, sequence
+from semiring.shapes.sequences import forward_by_products, forward_on_gpu, reading
 
 
 class Engine:
@@ -61,9 +61,9 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
     monkeypatch.setattr(outer, "Module", Compiled(host, folder).module)
     monkeypatch.setattr(outer, "multiprocessors", lambda: 1)
     outer._function.cache_clear()
-    on_host = sequence.operand
+    on_host = reading.operand
     read = {True: read_cupy, False: on_host}
-    monkeypatch.setattr(sequence, "operand", lambda x, S, what: read[isinstance(x, Array)](x, S, what))
+    monkeypatch.setattr(reading, "operand", lambda x, S, what: read[isinstance(x, Array)](x, S, what))
 
     def examined(S: Any, dtype: Any, arrays: Any) -> Facts:
         found = examine.examine(S, dtype, [(what, plain(x)) for what, x in arrays])

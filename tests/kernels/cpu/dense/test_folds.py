@@ -12,7 +12,7 @@ import semiring as sr
 from semiring.kernels.cpu.compile.program import host_features
 from semiring.kernels.cpu.dense import folds
 from semiring.kernels.lowering.general import general
-from semiring.shapes.folding import Fold
+from semiring.shapes.sums.folding import Fold
 
 ALGEBRAS = [
     pytest.param(sr.viterbi, "add", np.maximum, id="viterbi"),

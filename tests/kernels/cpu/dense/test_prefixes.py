@@ -11,7 +11,7 @@ import pytest
 
 import semiring as sr
 from semiring.kernels.cpu.dense import prefixes
-from semiring.shapes.folding import Fold
+from semiring.shapes.sums.folding import Fold
 
 SHAPES = [(1, 1, 1), (3, 1, 1), (9, 130, 1), (17, 5, 1), (2, 300, 3), (1, 700, 40), (3, 129, 600), (1, 9001, 1)]
 slow = pytest.mark.slow

@@ -15,7 +15,7 @@ from semiring.kernels.cuda.choose import choose
 from semiring.kernels.cuda.dense import steps
 from semiring.kernels.cuda.dense.exchange import NOT_A_NUMBER
 from semiring.kernels.facts import DeviceFacts
-from semiring.shapes.layout import layout
+from semiring.shapes.sequences.layout import layout
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 

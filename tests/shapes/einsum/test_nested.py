@@ -16,7 +16,7 @@ from semiring.kernels.build import code_of
 from semiring.kernels.cpu.dense.nests import LOOPS
 from semiring.kernels.facts import together
 from semiring.kernels.lowering.general import general
-from semiring.shapes import nested
+from semiring.shapes.einsum import nested
 
 PAIRS = sr.lexicographic(sr.min_plus, sr.max_min)
 CASES = [(sr.min_plus, "f8"), (sr.min_plus, "f4"), (sr.min_plus, "i4"), (sr.max_times, "f4"), (sr.log, "f8"),

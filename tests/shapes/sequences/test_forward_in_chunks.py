@@ -21,8 +21,8 @@ from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.facts import DeviceFacts, Facts
 from semiring.operands import device, examine
 from semiring.operands.device import read_cupy
-from semiring.shapes import forward_in_chunks, forward_on_gpu, sequence
-from semiring.shapes.forward_in_chunks import LONG, SHORT, are_faster, length_of, seconds, stay_within
+from semiring.shapes.sequences import forward_in_chunks, forward_on_gpu, reading
+from semiring.shapes.sequences.forward_in_chunks import LONG, SHORT, are_faster, length_of, seconds, stay_within
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 
@@ -58,8 +58,8 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
     monkeypatch.setattr(CudaLowering, "encode", lambda low, x, _: host.array(in_storage(low, plain(x))))
     monkeypatch.setattr(CudaLowering, "decode", lambda low, x: host.array(as_data(low, plain(x))))
     monkeypatch.setattr(forward_on_gpu, "report", lambda: Report(host))
-    read = {True: read_cupy, False: sequence.operand}
-    monkeypatch.setattr(sequence, "operand", lambda x, S, what: read[isinstance(x, Array)](x, S, what))
+    read = {True: read_cupy, False: reading.operand}
+    monkeypatch.setattr(reading, "operand", lambda x, S, what: read[isinstance(x, Array)](x, S, what))
 
     def examined(S: Any, dtype: Any, arrays: Any) -> Facts:
         found = examine.examine(S, dtype, [(what, plain(x)) for what, x in arrays])

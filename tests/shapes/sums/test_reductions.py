@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import semiring as sr
 from semiring.machine import memory
-from semiring.shapes import sums
+from semiring.shapes.sums import sums
 
 
 def test_plans_have_the_answers_of_the_methods() -> None:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.results.chain import best_splits
+from semiring.shapes.sequences.chain import best_splits
 
 inf = np.inf
 quick = settings(max_examples=60, suppress_health_check=list(HealthCheck))

@@ -23,8 +23,8 @@ from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
 
 from .layout import Layout
-from .sequence import answered
-from .walks import Steps
+from .reading import answered
+from .steps import Steps
 
 Where = Any  # what arrays are indexed with: a slice, or an array of places on the device
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.kernels.cuda import choose
 from semiring.kernels.cuda.dense import engine, outer, product, thin, winners
-from semiring.shapes import forward_by_products, forward_on_gpu
-from semiring.shapes.forward_by_products import Places
+from semiring.shapes.sequences import forward_by_products, forward_on_gpu
+from semiring.shapes.sequences.forward_by_products import Places
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 

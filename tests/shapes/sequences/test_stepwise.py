@@ -7,7 +7,7 @@ import pytest
 
 import semiring as sr
 from semiring.kernels.choose import only_form
-from semiring.solvers.dense.stepwise import one_by_one
+from semiring.shapes.sequences.stepwise import one_by_one
 
 
 @pytest.mark.parametrize("name", ["min_plus", "plus_times", "log"])

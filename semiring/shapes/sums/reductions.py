@@ -19,9 +19,9 @@ from semiring.solvers.forms import plain_form
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import own_algebra
 
-from . import device
+from ..planned import Computation
+from . import on_gpu
 from .folding import fold_of
-from .planned import Computation
 from .sums import NEEDS, VERBS, accumulated, read_accumulated, read_reduced, reduced
 
 PREFIXES = ("cumsum", "cumprod")
@@ -54,12 +54,12 @@ def _reduced(op: str, x: Any, S: Semiring | str | None, axis: Any, keepdims: Any
             return _plan(over, VERBS[op][0], given, shape, "runs of stored entries", given.nnz, out, run)
         if isinstance(given, DeviceSparse):
             return _plan(over, VERBS[op][0], given, shape, "runs of stored entries", given.nnz, out, run,
-                         device.form(over, op, given.dtype))
+                         on_gpu.form(over, op, given.dtype))
         if isinstance(given, Packed):
             return _plan(over, VERBS[op][0], given, shape, "a word of bits at a time", product(given.shape), out, run)
         if isinstance(given, Device):
             return _plan(over, VERBS[op][0], given, shape, "one pass over the GPU's memory", given.array.size, out, run,
-                         device.form(over, op, given.dtype))
+                         on_gpu.form(over, op, given.dtype))
         method = fold_of(over, op, given.dtype).method(given.array, axes)
         return _plan(over, VERBS[op][0], given, shape, method, given.array.size, out, run)
 
@@ -74,7 +74,7 @@ def _accumulated(op: str, x: Any, S: Semiring | str | None, axis: Any, out: Any)
         given, number, shape = read_accumulated(x, over, op, axis)
         if isinstance(given, Device):
             return _plan(over, VERBS[op][1], given, shape, "chunks, and what stands before them", given.array.size,
-                         out, run, device.form(over, op, given.dtype))
+                         out, run, on_gpu.form(over, op, given.dtype))
         method = fold_of(over, op, given.dtype).running_method(given.array.reshape(shape), number)
         return _plan(over, VERBS[op][1], given, shape, method, given.array.size, out, run)
 

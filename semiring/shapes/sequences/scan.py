@@ -20,13 +20,13 @@ from semiring.kernels.choose import only_form
 from semiring.kernels.cpu.dense import lanes, scans
 from semiring.machine.threads import cpu_place
 from semiring.operands.dense import Dense
-from semiring.solvers.dense.stepwise import one_by_one
 from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import own_algebra
 
-from .planned import planned
-from .sequence import Asked, answered, read_array, same_memory
+from ..planned import planned
+from .reading import Asked, answered, read_array, same_memory
+from .stepwise import one_by_one
 
 
 @planned
@@ -109,7 +109,7 @@ def axis_of(shape: tuple[int, ...], axis: Any) -> int:
 def _offer(A: Dense, X: Dense | None, axis: int, reverse: bool) -> Plan:
     S, shape = A.S, _shape(A, X, axis, reverse)
     if same_memory(A, X):
-        from semiring.solvers.dense.sequences import offer_scan
+        from .scan_on_gpu import offer_scan
 
         return offer_scan(A, X, axis, reverse, shape)
     steps, n = A.shape[axis], A.shape[-1]

@@ -25,9 +25,9 @@ from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.facts import DeviceFacts
 from semiring.operands.dense import Dense
 from semiring.operands.devices import module_of
+from semiring.solvers.forms import refuse_overflow
+from semiring.solvers.plan import Plan
 
-from ..forms import refuse_overflow
-from ..plan import Plan
 from .stepwise import one_by_one
 
 HOSTS = "pass arrays of the host, with .get() for CuPy"

@@ -3,7 +3,7 @@
     x   read as an operand        arrays, lists, matrices with names, sparse matrices, packed bits
       → axes                      those that go; the others stay in their order
       → folded                    pieces that stay in the cache, whose elements are examined on the way
-        or on a GPU               where the array is (device.py)
+        or on a GPU               where the array is (on_gpu.py)
       → answer                    in the dtype of x, with `initial` before it, in `out`
 """
 
@@ -43,7 +43,7 @@ from semiring.solvers.forms import written
 from semiring.solvers.products.arrays import can_hold
 from semiring.solvers.task import UNCHECKED_BYTES
 
-from . import device
+from . import on_gpu
 from .folding import Fold, fold_of
 from .short import LARGEST, short, short_prefixes
 
@@ -101,7 +101,7 @@ def accumulated(S: Semiring, op: str, x: Any, axis: Any, out: Any) -> Any:
     array, fold = given.array.reshape(shape), fold_of(S, op, given.dtype)
     _check_out(out, shape, given)
     if isinstance(given, Device):
-        result = device.prefixes(given, op, number, array, lambda copy: _prefixes(copy, fold, number, shape))
+        result = on_gpu.prefixes(given, op, number, array, lambda copy: _prefixes(copy, fold, number, shape))
         return _answer(given, x, result, out)
     if out is None and array.nbytes > UNCHECKED_BYTES:
         require(array.nbytes, *NEEDS)
@@ -288,10 +288,10 @@ def _on_device(given: Device | DeviceSparse, fold: Fold, axes: tuple[int, ...], 
     if isinstance(given, DeviceSparse):
         if fold.op == "add":
             refuse_unless(S, "is neutral for ⊕")
-        result = device.of_entries(given, fold.op, axes, of_entries)
+        result = on_gpu.of_entries(given, fold.op, axes, of_entries)
     else:
-        result = device.along(given, fold.op, axes, by_host)
-    return result if before is None else device.before(before, given, fold.op, result, pair_by_host)
+        result = on_gpu.along(given, fold.op, axes, by_host)
+    return result if before is None else on_gpu.before(before, given, fold.op, result, pair_by_host)
 
 
 def _of_entries(given: Sparse, fold: Fold, axes: tuple[int, ...]) -> np.ndarray:

@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.solvers.dense.sequences import (
-    HOSTS,
-    form_of_any,
-    refuse_elements,
-    sequences,
-    without_the_option,
-)
+from semiring.shapes.sequences.scan_on_gpu import HOSTS, form_of_any, refuse_elements, sequences, without_the_option
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

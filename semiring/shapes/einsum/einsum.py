@@ -34,11 +34,11 @@ from semiring.solvers.plan import Plan
 from semiring.solvers.products.arrays import can_hold
 from semiring.solvers.task import UNCHECKED_BYTES, Task, options
 
+from ..planned import SHAPES
 from . import nested as nested_way
 from .contraction import Optimize, Steps, read_optimize
 from .notation import Axis, Terms, fit, parse, read_lists, refuse_count
 from .on_gpu import run_on_gpu
-from .planned import SHAPES
 from .planning import plan_of
 from .reading import STORED, Operands, algebra_of
 from .running import assignment, refuse_range, run

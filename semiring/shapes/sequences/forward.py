@@ -29,10 +29,10 @@ from semiring.solvers.plan import Plan
 from semiring.solvers.products.winners import AT_ONCE, Best, best_terms
 from semiring.solvers.task import own_algebra
 
+from ..planned import planned
 from .layout import Layout, layout
-from .planned import planned
-from .sequence import Asked, answered, read_array, same_memory
-from .walks import Steps
+from .reading import Asked, answered, read_array, same_memory
+from .steps import Steps
 
 PURPOSE = "chains"
 

@@ -7,7 +7,7 @@ import pytest
 
 import semiring as sr
 from semiring.kernels.numpy.folds import NotElements
-from semiring.shapes.folding import Fold
+from semiring.shapes.sums.folding import Fold
 
 f8 = np.dtype("f8")
 

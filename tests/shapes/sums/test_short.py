@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.shapes import short as module
-from semiring.shapes.folding import fold_of
-from semiring.shapes.short import Compiled, Integers, Ordinary, Selected, short, short_prefixes, way_of
+from semiring.shapes.sums import short as module
+from semiring.shapes.sums.folding import fold_of
+from semiring.shapes.sums.short import Compiled, Integers, Ordinary, Selected, short, short_prefixes, way_of
 
 inf = np.inf
 MACHINE = [(name, dtype) for name, dtype in CASES if np.dtype(dtype).kind in "biuf"]

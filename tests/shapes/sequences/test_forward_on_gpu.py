@@ -8,8 +8,8 @@ import pytest
 import semiring as sr
 from semiring.kernels.cuda.compile.steps import step_geometry
 from semiring.operands.dense import Dense
-from semiring.shapes.forward_on_gpu import offer
-from semiring.shapes.layout import layout
+from semiring.shapes.sequences.forward_on_gpu import offer
+from semiring.shapes.sequences.layout import layout
 
 
 def offered(S: sr.Semiring, dtype: str, n: int, argmax: bool = False) -> sr.Plan:

@@ -13,7 +13,7 @@ from semiring.kernels.build import code_of
 from semiring.kernels.cpu.compile.price import always
 from semiring.kernels.cpu.dense.nests import LOOPS
 from semiring.kernels.facts import Facts
-from semiring.shapes import nested
+from semiring.shapes.einsum import nested
 from semiring.solvers.forms import plain_form
 
 MANY = "abcd,cdef,efgh,ghij,ijab,k->"

@@ -24,7 +24,6 @@ from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.facts import Facts
 from semiring.operands.dense import Dense
 from semiring.operands.devices import module_of, upload
-from semiring.solvers.dense.sequences import form_of_any, refuse_elements, without_the_option
 from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
 
@@ -40,8 +39,9 @@ from .forward_in_chunks import (
     walk_in_chunks,
 )
 from .layout import Layout
-from .sequence import answered
-from .walks import Steps
+from .reading import answered
+from .scan_on_gpu import form_of_any, refuse_elements, without_the_option
+from .steps import Steps
 
 CHUNKS = "chunks of a sequence side by side"
 LEAST_LENGTH = 7  # factors: more than those of one product, whose form may round each

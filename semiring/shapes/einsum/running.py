@@ -21,8 +21,8 @@ from semiring.errors import SemiringError
 from semiring.matrices import matmul
 from semiring.operands.devices import module_of
 
+from ..sums.folding import fold_of
 from .contraction import Product, Steps, Sum
-from .folding import fold_of
 from .notation import Axis
 
 NONE = np.int32(-1)  # no term won: the sum is zero

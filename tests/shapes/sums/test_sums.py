@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.shapes.sums import axes_of
+from semiring.shapes.sums.sums import axes_of
 
 inf = np.inf
 quick = settings(max_examples=300, suppress_health_check=list(HealthCheck))

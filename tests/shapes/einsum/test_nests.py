@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from networks import networks
 
-from semiring.shapes.contraction import Product, Steps
-from semiring.shapes.nests import ALIGNED, Contraction, contraction_of
-from semiring.shapes.notation import fit, parse
-from semiring.shapes.running import laid as as_stack
+from semiring.shapes.einsum.contraction import Product, Steps
+from semiring.shapes.einsum.nests import ALIGNED, Contraction, contraction_of
+from semiring.shapes.einsum.notation import fit, parse
+from semiring.shapes.einsum.running import laid as as_stack
 
 
 def steps_of(text: str, sizes: dict[str, int]) -> Steps:

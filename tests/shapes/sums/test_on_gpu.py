@@ -20,7 +20,7 @@ import semiring as sr
 from semiring.kernels.cuda.dense import exchange, folds, prefixes
 from semiring.operands.device import read_cupy
 from semiring.operands.sparse import read_cupyx
-from semiring.shapes import device, reductions, sums
+from semiring.shapes.sums import on_gpu, reductions, sums
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 
@@ -125,7 +125,7 @@ def test_sums_of_complex_numbers_are_those_of_their_parts(
     host: Host, dtype: str, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of whole numbers, so that they are exact; NaN and infinities are refused as on the CPU."""
-    monkeypatch.setattr(device, "in_parts", parts_by_numpy)
+    monkeypatch.setattr(on_gpu, "in_parts", parts_by_numpy)
     x = numbers(sr.plus_times, "f4", shape, 0) - 1j * numbers(sr.plus_times, "f4", shape, 1)
     x = np.asarray(x, dtype)
     for axis in range(-1, x.ndim) if x.ndim else [None]:
@@ -143,7 +143,7 @@ def test_sums_of_complex_numbers_are_those_of_their_parts(
 
 
 def parts_by_numpy(array: Any) -> Any:
-    """What `device.in_parts` gives, for memory of the host."""
+    """What `on_gpu.in_parts` gives, for memory of the host."""
     if array.dtype.kind != "c":
         return array
     size = array.itemsize // 2
@@ -157,11 +157,11 @@ def test_parts_of_complex_numbers_lie_in_the_same_memory(monkeypatch: pytest.Mon
         ndarray=lambda shape, dtype, data, strides: np.ndarray(shape, dtype, data, 0, strides),
         ascontiguousarray=np.ascontiguousarray))
     for x in (np.arange(12).reshape(3, 4) * (1 + 2j), np.array(3 - 4j, "c8")):
-        parts = device.in_parts(x)
+        parts = on_gpu.in_parts(x)
         assert np.array_equal(parts[..., 0], x.real) and np.array_equal(parts[..., 1], x.imag)
-        assert np.shares_memory(parts, x) and np.array_equal(device.whole(parts, x.dtype), x)
+        assert np.shares_memory(parts, x) and np.array_equal(on_gpu.whole(parts, x.dtype), x)
     x = np.arange(3.0)
-    assert device.in_parts(x) is x is device.whole(x, x.dtype)
+    assert on_gpu.in_parts(x) is x is on_gpu.whole(x, x.dtype)
 
 
 def test_a_plan_names_the_gpu(host: Host) -> None:

@@ -11,10 +11,10 @@ import pytest
 from gpu.host import Host
 
 import semiring as sr
-from semiring.shapes import on_gpu
-from semiring.shapes.einsum import EinsumTask, is_zero
-from semiring.shapes.on_gpu import diagonals
-from semiring.shapes.running import assignment
+from semiring.shapes.einsum import on_gpu
+from semiring.shapes.einsum.einsum import EinsumTask, is_zero
+from semiring.shapes.einsum.on_gpu import diagonals
+from semiring.shapes.einsum.running import assignment
 
 
 def in_place(shape: Any, dtype: Any, data: Any, strides: Any) -> np.ndarray:

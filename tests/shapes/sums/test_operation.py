@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import semiring as sr
-from semiring.shapes.operation import Operation
+from semiring.shapes.sums.operation import Operation
 
 f8 = np.dtype("f8")
 

@@ -160,7 +160,7 @@ def _identity(stack: Any, S: Semiring) -> Any:
 
 
 def _on_gpu(matrices: Any, S: Semiring | str | None, asked: Options) -> Any:
-    from semiring.solvers.dense.sequences import product_of
+    from .scan_on_gpu import product_of
 
     S = own_algebra("chain", (matrices,)) if S is None else algebra(S)
     refuse_sums(S)

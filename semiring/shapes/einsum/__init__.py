@@ -1,0 +1,1 @@
+"""`einsum`: sums of products of arrays with named axes."""

@@ -1,0 +1,1 @@
+"""Products of sequences of matrices: `chain`, `scan` and `forward`."""

@@ -1,0 +1,1 @@
+"""Sums and products along axes, and their prefixes."""
