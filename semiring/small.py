@@ -281,7 +281,7 @@ def _begin(ways: Ways, verb: str, S: Semiring, dtype: np.dtype) -> Any:
     """What computes at first for an algebra and a dtype; False where there is no short way."""
     if len(ways) >= KEPT:
         ways.clear()
-    if not S.has_neutral_zero:  # the general way refuses it
+    if not S.has_zero_for_products:  # the general way refuses it
         ways[S, dtype] = False
         return False
     if dtype is OBJECT:

@@ -163,18 +163,25 @@ def check_neutral(S: Semiring, A: Any) -> None:
         raise SemiringError(f"{S.name}: zero or one is outside the declared carrier; widen carrier=")
 
 
-def refuse_sums(S: Semiring) -> None:
+def refuse_sums(S: Semiring, of_any: bool = False) -> None:
     """Refuse an algebra over which sums cannot begin with zero, as those of a product do.
+
+    Parameters
+    ----------
+    S : Semiring
+    of_any : bool
+        Whether the terms may be any elements; they are products otherwise.
 
     Raises
     ------
     LawError
         For a bare product whose zero is not neutral for ⊕.
     """
-    if not S.has_neutral_zero:
+    if not (S.has_neutral_zero if of_any else S.has_zero_for_products):
         broken = [v for v in S._law_report.axioms if v.law is laws.NEUTRAL]
         raise LawError(f"{S.name}: {broken[0]}, so the sums of a product cannot begin with zero: declare the neutral "
-                       "element of ⊕ as zero=", failures=broken)
+                       "element of ⊕ as zero=, or by carrier= the elements for which this one is neutral",
+                       failures=broken)
 
 
 def refuse(S: Semiring, report: laws.LawReport) -> None:

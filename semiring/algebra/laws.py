@@ -84,6 +84,9 @@ def _inside(S: Arithmetic, result: Any) -> tuple[Any, Any]:
 
 
 NEUTRAL = Law("0 is neutral for ⊕", "0 ⊕ a = a", 1, lambda S, a: (S.add(full(a, S.zero), a), a))
+# Enough for sums of products; asked only where 0 is not neutral for all elements.
+NEUTRAL_FOR_PRODUCTS = Law("0 is neutral for ⊕ on products", "0 ⊕ (a ⊗ b) = a ⊗ b", 2,
+                           lambda S, a, b: (S.add(full(a, S.zero), S.mul(a, b)), S.mul(a, b)))
 AXIOMS = (
     Law("⊕ is associative", "(a ⊕ b) ⊕ c = a ⊕ (b ⊕ c)", 3,
         lambda S, a, b, c: (S.add(S.add(a, b), c), S.add(a, S.add(b, c)))),

@@ -364,8 +364,20 @@ class Semiring(Reductions):
 
     @property
     def has_neutral_zero(self) -> bool:
-        """Whether 0 ⊕ a = a, so that sums begin with 0; a bare product may lack this."""
+        """Whether 0 ⊕ a = a for each a; a bare product may lack this."""
         return not self.product_only or all(v.holds for v in self._law_report.axioms if v.law is laws.NEUTRAL)
+
+    @cached_property
+    def has_zero_for_products(self) -> bool:
+        """Whether 0 ⊕ (a ⊗ b) = a ⊗ b, so that products may begin with 0.
+
+        For the maximum of |a − b| it does, though 0 is not neutral for −1.
+        """
+        if self.has_neutral_zero:
+            return True
+        A = laws.AsDeclared(self.over(self.default_dtype).unchecked)
+        notable, random, _ = self.elements_in(self.default_dtype)
+        return laws.judge(laws.NEUTRAL_FOR_PRODUCTS, A, notable, random).holds
 
     # Tables and drawings
 

@@ -300,7 +300,7 @@ def algebra_for(verb: str, given: Sequence[Any], S: Semiring | str | None) -> Se
     if S.product_only:  # a semiring has all that is needed
         if verb != "matmul" and not (S.stages and verb == "paths"):
             refuse_closures(S)
-        refuse_sums(S)
+        refuse_sums(S, of_any=len(given) > 2)  # with accumulate
     return S
 
 

@@ -175,3 +175,21 @@ def test_sums_cannot_begin_with_a_zero_that_is_not_neutral(mul: Callable[..., An
     with pytest.raises(sr.LawError, match=r"0 is not neutral for ⊕.* sparse storage"):
         S.sum(sparse, 0)
     assert S.sum(A, 0).tolist() == [0.0, 3.0] and S.mul(3.0, 4.0) == mul(3.0, 4.0)
+
+
+def test_a_zero_that_is_neutral_for_products_will_do() -> None:
+    """The largest difference is never negative, so its maximum may begin with 0, which is not neutral for −1."""
+    S = sr.Semiring("farthest", add=np.maximum, mul=lambda a, b: abs(a - b), zero=0.0, product_only=True)
+    assert not S.has_neutral_zero and S.has_zero_for_products
+    rng = np.random.default_rng(0)
+    for m, k, n in ((3, 4, 5), (70, 80, 90), (1, 300, 2), (2, 0, 3)):
+        A, B = rng.normal(size=(m, k)), rng.normal(size=(k, n))
+        wanted = abs(A[:, :, None] - B).max(1, initial=0)
+        for found in (sr.matmul(A, B, S), sr.einsum("ij,jk->ik", A, B, S=S), sr.einsum("jk,ij->ki", B, A, S=S).T):
+            np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(sr.matmul(A[:, :0], B, S), 0)
+    assert sr.convolve([1.0, 5.0], [2.0], S).tolist() == [1.0, 3.0]
+    C = np.full((2, 3), -1.0)
+    for asked in (lambda: sr.matmul(A, B, S, accumulate=C), lambda: sr.einsum("ij->i", A, S=S)):
+        with pytest.raises(sr.LawError, match=r"0 is not neutral for ⊕.* by carrier= the elements"):
+            asked()

@@ -65,11 +65,12 @@ def test_forms_for_numbers_that_are_not_negative(shape: tuple[int, int, int], dt
         A[0, 0], B[:, 0] = np.inf, 0.5
     elif kind == "signs":
         A[0, 0] = -A[0, 1]
-    for add, mul in (
-        (lambda a, b: a + b + a * b, np.multiply), (np.add, lambda a, b: a * b / 2),
-        (np.maximum, lambda a, b: a * b + a + b),
+    least = -np.inf if kind == "signs" else 0
+    for add, mul, zero, carrier in (
+        (lambda a, b: a + b + a * b, np.multiply, 0, None), (np.add, lambda a, b: a * b / 2, 0, None),
+        (np.maximum, lambda a, b: a * b + a + b, least, lambda a: a >= least),
     ):
-        S = sr.Semiring("users", add=add, mul=mul, zero=0, product_only=True)
+        S = sr.Semiring("users", add=add, mul=mul, zero=zero, product_only=True, carrier=carrier)
         if kind == "infinite" and add is not np.add and add is not np.maximum:
             for array in (cupy.asarray, np.asarray):
                 with pytest.raises(sr.SemiringError, match="has no value at"):  # ∞ · 0, in a sum

@@ -37,7 +37,7 @@ STORED = ("sparse", "packed")  # kinds of operands without an array
 def algebra_of(given: Sequence[Any], S: Any) -> Semiring:
     """The algebra that was passed, or that of an operand."""
     found = own_algebra("einsum", given) if S is None else algebra(S)
-    refuse_sums(found)
+    refuse_sums(found, of_any=len(given) == 1)
     return found
 
 
