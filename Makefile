@@ -32,7 +32,7 @@ demo: $(VENV)/has-plot
 test: $(VENV)/has-test
 	$(BIN)/python -m pytest -n auto -m 'not slow' --hypothesis-profile few
 
-# In two runs, because what the tests of kernels compile stays in a process' memory.
+# Two runs, because compiled kernels stay in the memory of the processes that test them.
 test-all: test-kernels test-others
 
 test-kernels: $(VENV)/has-test

@@ -387,8 +387,8 @@ def matmul(
         structural: an entry of a sparse matrix or graph counts if it is stored, whatever its value, and one of a
         `Matrix` if it is not the zero of its algebra. A dense array must be Boolean. A mask with names is put into the
         order of A's and B's names. One matrix may serve as the mask of a stack, unless the answer would be sparse. If A
-        or B is on a GPU, the mask may be there too, as a CuPy array or sparse matrix; with `argmax` all of them are on
-        the host.
+        or B is on a GPU, the mask may be there too, as a CuPy array or sparse matrix. With `argmax` a product on a GPU
+        needs arrays A and B, and a mask that is not sparse.
     complement : bool
         Whether the entries that the mask does not mark are wanted instead.
 

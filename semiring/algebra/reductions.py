@@ -25,7 +25,8 @@ class Reductions(Elementwise):
         ----------
         x : array_like, sparse matrix, graph or Matrix, any shape
             Elements; tuples are records. Python objects are in lists, or alone. What a sparse matrix or
-            a graph does not store is zero. The sum of an array on a GPU is computed there, and stays there.
+            a graph does not store is zero. The sum of an array or a sparse matrix on a GPU is computed there, and stays
+            there.
         axis : int or tuple of int, optional
             The axes that go; negative ones count from the end. Default: all.
         keepdims : bool
@@ -44,7 +45,7 @@ class Reductions(Elementwise):
         ------
         SemiringError
             If something is not an element (with its place), an axis is out of bounds or given twice, the algebra cannot
-            live in the dtype, a sum of integers leaves it, or x is sparse and on a GPU.
+            live in the dtype, a sum of integers leaves it, or x is of packed bits on a GPU.
 
         Notes
         -----

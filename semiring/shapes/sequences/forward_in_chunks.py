@@ -45,7 +45,7 @@ BYTES = 1 << 30  # of matrices with emissions that are made at once
 
 
 def length_of(rows: int) -> int:
-    """How many rows a chunk has: fewer than there are chunks, whose first rows are cut into chunks again."""
+    """Return how many rows a chunk has: so few that the first rows of all chunks are a chain worth cutting again."""
     return max(round(rows**0.4), LEAST_LENGTH)
 
 
