@@ -190,9 +190,10 @@ template <class T> DEVICE T maximum(T x, T y) { return y > x ? y : x; }
 DEVICE int minimum(int x, int y) { return min(x, y); }
 DEVICE int maximum(int x, int y) { return max(x, y); }
 
-// Floats that are not negative have the order of their bits as integers, +∞ included.
-DEVICE float minimum_of_bits(float x, float y) { return __int_as_float(min(__float_as_int(x), __float_as_int(y))); }
-DEVICE float maximum_of_bits(float x, float y) { return __int_as_float(max(__float_as_int(x), __float_as_int(y))); }
+// Floats that are not negative have the order of their bits as integers, +∞ included. Integers are compared and floats are
+// selected: the instruction is the same as of min, and NVRTC's optimizer takes half as long for a chain of them.
+DEVICE float minimum_of_bits(float x, float y) { return __float_as_int(x) < __float_as_int(y) ? x : y; }
+DEVICE float maximum_of_bits(float x, float y) { return __float_as_int(x) > __float_as_int(y) ? x : y; }
 
 template <class T> DEVICE T logaddexp(T x, T y) {
     const T far = x < y ? x - y : y - x;  // never above 0; NaN is handed on, by one way for all threads of a warp
