@@ -16,15 +16,15 @@ import numpy as np
 from semiring.errors import SemiringError
 from semiring.kernels.blocks.bits import BLOCK, ROW_WORDS, WORD, PackedRows
 
-from . import choose, conversions, files, indexing
+from . import choose, conversions, files, indexing, quantifiers
 
 
 class PackedMatrix(PackedRows):
     """A Boolean matrix with one bit per entry, in rows of little-endian 64-bit words.
 
     `from_dense`, `from_edges`, `from_sparse`, `load` make one, and `semiring.pack` from anything that can be a graph.
-    ``A | B``, ``A & B``, ``A ^ B`` and ``~A`` work entry by entry, ``A == B`` is one truth value, and
-    ``numpy.asarray(A)`` unpacks.
+    ``A | B``, ``A & B``, ``A ^ B`` and ``~A`` work entry by entry, ``A == B`` is one truth value, ``A.any(axis=1)`` and
+    ``A.all(axis=0)`` are arrays, ``A.T`` is the transposed matrix, and ``numpy.asarray(A)`` unpacks.
 
     A matrix that is made from CuPy arrays stays on the GPU. Everything below works there, too, and returns CuPy arrays;
     ``A.device`` says where a matrix is, ``A.get()`` copies it to the host, and ``A.to_device("gpu")`` to the GPU.
@@ -458,6 +458,74 @@ class PackedMatrix(PackedRows):
         [[0, 0], [0, 0], [1, 0]]
         """
         return choose.transposed(self, threads)
+
+    @property
+    def T(self) -> PackedMatrix:
+        """The transposed matrix, in words of its own (not a view, as of an array)."""
+        return self.transpose()
+
+    def any(self, axis: int | tuple[int, int] | None = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Tell whether any entry is True: for each column, for each row, or at all.
+
+        Parameters
+        ----------
+        axis : {None, 0, 1}
+            0 for an answer for each column, 1 for each row, None for one answer. Negative axes count from the end.
+        out : ndarray, optional
+            Written and returned, of the answer's shape.
+        keepdims : bool
+            Whether the answer keeps the axis, with one entry.
+
+        Returns
+        -------
+        bool or ndarray of bool, shape (columns,) or (rows,)
+            Computed by words, without unpacking the matrix.
+
+        Raises
+        ------
+        SemiringError
+            If there is no such axis, or `out` does not have the shape.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> M = sr.pack([(0, 1), (0, 2), (1, 2)])
+        >>> M.any(axis=1), M.any()
+        (array([ True,  True, False]), True)
+        """
+        return quantifiers.reduced(self, axis, out, keepdims, every=False)
+
+    def all(self, axis: int | tuple[int, int] | None = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Tell whether all entries are True: for each column, for each row, or at all.
+
+        Parameters
+        ----------
+        axis : {None, 0, 1}
+            0 for an answer for each column, 1 for each row, None for one answer. Negative axes count from the end.
+        out : ndarray, optional
+            Written and returned, of the answer's shape.
+        keepdims : bool
+            Whether the answer keeps the axis, with one entry.
+
+        Returns
+        -------
+        bool or ndarray of bool, shape (columns,) or (rows,)
+            Computed by words, without unpacking the matrix. True where there are no entries.
+
+        Raises
+        ------
+        SemiringError
+            If there is no such axis, or `out` does not have the shape.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> (sr.pack([(0, 1), (1, 2)]) | sr.PackedMatrix.from_edges([2, 2], [1, 2], 3)).all(axis=0)
+        array([False, False, False])
+        >>> (~sr.PackedMatrix.zeros(2, 3)).all()
+        True
+        """
+        return quantifiers.reduced(self, axis, out, keepdims, every=True)
 
     def column_degrees(self) -> np.ndarray:
         """Count the True entries of each column: the in-degrees of a graph.

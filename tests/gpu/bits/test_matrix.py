@@ -149,6 +149,18 @@ def test_the_face_of_the_host(tmp_path: Path) -> None:
         np.asarray(M)
 
 
+def test_any_and_all_of_rows_and_columns() -> None:
+    for shape, density in (((300, 700), 0.001), ((70, 64), 0.99), ((0, 5), 1.0), ((5, 0), 1.0), ((3, 129), 1.0)):
+        a = entries(shape, density)
+        A = on_device(a)
+        for axis in (0, 1):
+            for keepdims in (False, True):
+                np.testing.assert_array_equal(A.any(axis, keepdims=keepdims).get(), a.any(axis, keepdims=keepdims))
+                np.testing.assert_array_equal(A.all(axis, keepdims=keepdims).get(), a.all(axis, keepdims=keepdims))
+        assert A.any() is bool(a.any()) and A.all() is bool(a.all())
+        np.testing.assert_array_equal(A.T.get().to_dense(), a.T)
+
+
 def test_entry_by_entry_and_degrees() -> None:
     a, b = entries((300, 700), 0.3), entries((300, 700), 0.4)
     A, B = on_device(a), on_device(b)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import semiring as sr
+from semiring.kernels.blocks import bits
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cuda.bits import matrix
 from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix, set_bits
@@ -188,6 +189,21 @@ def test_entry_by_entry() -> None:
     with pytest.raises(TypeError):
         A | a  # it is not unpacked for that
     assert A.copy() == A and A != B and A.transpose() != A and A != 3
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 5), (5, 0), (1, 1), (3, 64), (65, 63), (70, 1000)])
+def test_any_and_all(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bits, "BLOCK", 256)
+    for density in (0.0, 0.01, 0.99, 1.0):
+        A = np.random.default_rng(0).random(shape) < density
+        M = DevicePackedMatrix.from_dense(A)
+        for axis in (None, 0, 1, (0, 1)):
+            for keepdims in (False, True):
+                for verb in ("any", "all"):
+                    got = getattr(M, verb)(axis, keepdims=keepdims)
+                    assert isinstance(got, bool if axis in (None, (0, 1)) and not keepdims else Array)
+                    np.testing.assert_array_equal(got, getattr(A, verb)(axis, keepdims=keepdims))
+        assert isinstance(M.T, DevicePackedMatrix) and M.transpose() == M.T
 
 
 def test_counts(monkeypatch: pytest.MonkeyPatch) -> None:
