@@ -49,8 +49,8 @@ test-browser: docs $(VENV)/has-browser
 	  SEMIRING_BROWSER="$$browser" $(BIN)/python -m pytest tests/browser
 
 test-tensors: $(VENV)/has-tensors
-	$(BIN)/python -m pytest -n auto tests/test_torch.py tests/test_torch_operators.py tests/test_torch_sequences.py \
-	  tests/test_jax.py tests/test_gradients.py tests/operands/test_device.py tests/test_doctests.py \
+	$(BIN)/python -m pytest -n auto tests/test_torch.py tests/tensors tests/test_jax.py \
+	  tests/operands/test_device.py tests/test_doctests.py \
 	  -k 'torch or jax or gradients or device'
 
 test-lowest: $(LOWEST)/has-test

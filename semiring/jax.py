@@ -17,10 +17,11 @@ from .algebra.by_name import algebra
 from .algebra.semiring import Semiring
 from .api import closure as plain_closure
 from .api import matmul as plain_matmul
-from .gradients import closure_gradient, differentiable, product_gradients, refuse_records
 from .graphs.texts import clip_repr
-from .sequence_gradients import scan_gradients
-from .sequence_operands import (
+from .shapes.sequences.scan import axis_of
+from .tensors.gradients import closure_gradient, differentiable, product_gradients, refuse_records
+from .tensors.sequence_gradients import scan_gradients
+from .tensors.sequence_operands import (
     Chains,
     chains_of,
     initial_with_axes,
@@ -29,7 +30,6 @@ from .sequence_operands import (
     products,
     with_axes,
 )
-from .shapes.sequences.scan import axis_of
 
 try:
     import jax

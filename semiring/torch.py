@@ -11,16 +11,16 @@ from typing import Any
 from .algebra.arguments import truth_value
 from .algebra.semiring import Semiring
 from .graphs.texts import clip_repr
-from .sequence_operands import Chains, chains_of, initial_with_axes, with_axes
 from .shapes.sequences.scan import axis_of
+from .tensors.sequence_operands import Chains, chains_of, initial_with_axes, with_axes
 
 try:
     import torch
 except ImportError as missing:
     raise ImportError("semiring.torch needs PyTorch: pip install 'semiring[torch]'") from missing
 
-from .torch_operators import Closure, Matmul, name_of, refuse_derivatives
-from .torch_sequences import Chain, Forward, Scan
+from .tensors.torch_operators import Closure, Matmul, name_of, refuse_derivatives
+from .tensors.torch_sequences import Chain, Forward, Scan
 
 __all__ = ["chain", "closure", "forward", "matmul", "scan"]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.gradients import closure_gradient, product_gradients
-from semiring.sequence_gradients import forward_gradients, scan_gradients
+from semiring.tensors.gradients import closure_gradient, product_gradients
+from semiring.tensors.sequence_gradients import forward_gradients, scan_gradients
 
 jax = pytest.importorskip("jax")
 srj: Any = pytest.importorskip("semiring.jax")

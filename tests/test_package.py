@@ -57,9 +57,8 @@ warming matrices
 equations walks
 shapes
 api
-gradients
-sequence_gradients sequence_operands
-torch torch_operators torch_sequences jax
+tensors
+torch jax
 distances
 csgraph
 networkx_backend

@@ -11,7 +11,7 @@ import pytest
 from gpu.elements import algebra, draw
 
 import semiring as sr
-from semiring.sequence_gradients import forward_gradients
+from semiring.tensors.sequence_gradients import forward_gradients
 
 inf = np.inf
 FAMILIES = families.families()

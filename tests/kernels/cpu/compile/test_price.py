@@ -27,7 +27,7 @@ from semiring.kernels.cpu.compile.price import COMPILE, IMPORT, Code, always, ha
 from semiring.kernels.cpu.dense import step_gradients
 from semiring.kernels.cpu.sparse import structure
 from semiring.kernels.facts import Facts
-from semiring.sequence_gradients import forward_gradients
+from semiring.tensors.sequence_gradients import forward_gradients
 
 loaded = pytest.mark.parametrize("loaded", [False, True], ids=["Numba is not loaded", "Numba is loaded"])
 

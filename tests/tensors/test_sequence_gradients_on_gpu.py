@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from gpu.compiled import Compiled, Report, is_available
 from gpu.host import Array, Host
-from test_gradients import ALGEBRAS, elements
-from test_sequence_gradients import LAYOUTS
+from tensors.test_gradients import ALGEBRAS, elements
+from tensors.test_sequence_gradients import LAYOUTS
 
 import semiring as sr
-from semiring import sequence_gradients
 from semiring.kernels.cuda.dense import chains, exchange, folds, outer, steps
 from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.facts import DeviceFacts, Facts
 from semiring.operands import dense, device, examine
 from semiring.operands.device import read_cupy
-from semiring.sequence_gradients import forward_gradients, scan_gradients
-from semiring.sequence_operands import last_product, last_product_gradient
 from semiring.shapes.sequences import chain, forward_on_gpu, reading, scan_on_gpu
 from semiring.shapes.sums import sums
+from semiring.tensors import sequence_gradients
+from semiring.tensors.sequence_gradients import forward_gradients, scan_gradients
+from semiring.tensors.sequence_operands import last_product, last_product_gradient
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 

@@ -16,10 +16,10 @@ import semiring as sr
 torch = pytest.importorskip("torch")
 srt: Any = pytest.importorskip("semiring.torch")
 
-from test_sequence_gradients_on_gpu import stand_in  # noqa: E402
+from tensors.test_sequence_gradients_on_gpu import stand_in  # noqa: E402
 from test_torch import elements  # noqa: E402 - which needs PyTorch
 
-from semiring import torch_operators  # noqa: E402
+from semiring.tensors import torch_operators  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 

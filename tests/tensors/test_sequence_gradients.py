@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_gradients import ALGEBRAS, LOG2, SOFT_MIN, differences, elements, weighed
+from tensors.test_gradients import ALGEBRAS, LOG2, SOFT_MIN, differences, elements, weighed
 
 import semiring as sr
-from semiring import sequence_gradients
 from semiring.kernels.cpu.dense import step_gradients
-from semiring.sequence_gradients import forward_gradients, scan_gradients
+from semiring.tensors import sequence_gradients
+from semiring.tensors.sequence_gradients import forward_gradients, scan_gradients
 
 inf = np.inf
 LAYOUTS: list[dict[str, Any]] = [  # shapes of x, the stack and emissions; lengths

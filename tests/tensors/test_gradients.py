@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.gradients import closure_gradient, differentiable, product_gradients
+from semiring.tensors.gradients import closure_gradient, differentiable, product_gradients
 
 inf = np.inf
 LOG2 = sr.Semiring(

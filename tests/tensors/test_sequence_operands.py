@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.sequence_operands import (
+from semiring.tensors.sequence_operands import (
     Chains,
     chains_of,
     initial_with_axes,

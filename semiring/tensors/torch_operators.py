@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from .algebra.by_name import algebra as algebra_of
-from .algebra.semiring import Semiring
-from .api import closure as plain_closure
-from .api import matmul as plain_matmul
-from .errors import NoClosureError, SemiringError
+from semiring.algebra.by_name import algebra as algebra_of
+from semiring.algebra.semiring import Semiring
+from semiring.api import closure as plain_closure
+from semiring.api import matmul as plain_matmul
+from semiring.errors import NoClosureError, SemiringError
+from semiring.graphs.texts import clip_repr
+
 from .gradients import closure_gradient, differentiable, product_gradients, refuse_records
-from .graphs.texts import clip_repr
 
 _KNOWN: dict[str, Semiring] = {}  # PyTorch operators take algebras by name; this finds the algebra
 _ONCE = "second derivatives are not computed by semiring.torch: leave out create_graph=True, or call detach()"

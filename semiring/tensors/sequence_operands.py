@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from .algebra.arguments import truth_value
-from .algebra.semiring import Semiring
-from .operands.devices import is_on_gpu, module_of
+from semiring.algebra.arguments import truth_value
+from semiring.algebra.semiring import Semiring
+from semiring.operands.devices import is_on_gpu, module_of
+from semiring.shapes.sequences.chain import chain
+from semiring.shapes.sequences.forward import forward
+from semiring.shapes.sequences.layout import layout
+from semiring.shapes.sequences.scan import fit_initial, scan
+
 from .sequence_gradients import forward_gradients, scan_gradients
-from .shapes.sequences.chain import chain
-from .shapes.sequences.forward import forward
-from .shapes.sequences.layout import layout
-from .shapes.sequences.scan import fit_initial, scan
 
 Shape = tuple[int, ...]
 

@@ -21,14 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from .algebra.catalogue import plus_times
-from .algebra.semiring import Semiring
+from semiring.algebra.catalogue import plus_times
+from semiring.algebra.semiring import Semiring
+from semiring.kernels.cpu.dense.step_gradients import FOLLOW, LINEAR, Derivatives, follow, linear
+from semiring.kernels.lowering.logsum import LogSum
+from semiring.operands.devices import module_of
+from semiring.shapes.sequences.forward import forward
+from semiring.shapes.sequences.layout import layout
+
 from .gradients import FIELD, differentiable, scale_of, shares
-from .kernels.cpu.dense.step_gradients import FOLLOW, LINEAR, Derivatives, follow, linear
-from .kernels.lowering.logsum import LogSum
-from .operands.devices import module_of
-from .shapes.sequences.forward import forward
-from .shapes.sequences.layout import layout
 
 TERMS = 1 << 18  # terms of steps that are held at once
 ON_GPU = 1 << 24  # and on a GPU
@@ -303,8 +304,8 @@ class _Backward:
         """a ⊗ b, element by element, of arrays with equally many axes."""
         if self.xp is np:
             return np.asarray(self.S.mul(a, b), b.dtype)
-        from .kernels.cuda.choose import general_on_device
-        from .kernels.cuda.dense.outer import outer
+        from semiring.kernels.cuda.choose import general_on_device
+        from semiring.kernels.cuda.dense.outer import outer
 
         return outer(general_on_device(self.algebra, b.dtype), a, b)
 

@@ -32,14 +32,14 @@ from typing import Any
 
 import numpy as np
 
-from .algebra.semiring import Semiring
-from .api import closure, matmul
-from .errors import LawError, SemiringError
-from .kernels.lowering.logsum import LogSum, log_sum
-from .operands.dense import Dense
-from .operands.devices import is_on_gpu, to_host
-from .operands.read import read
-from .solvers.paths.trees import best_trees
+from semiring.algebra.semiring import Semiring
+from semiring.api import closure, matmul
+from semiring.errors import LawError, SemiringError
+from semiring.kernels.lowering.logsum import LogSum, log_sum
+from semiring.operands.dense import Dense
+from semiring.operands.devices import is_on_gpu, to_host
+from semiring.operands.read import read
+from semiring.solvers.paths.trees import best_trees
 
 DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 FIELD = "field"
@@ -214,8 +214,8 @@ def _powers(S: Semiring, form: LogSum, G: Any, A: Any, B: Any, C: Any) -> Any:
     """Σ_j G_ij exp(a_ik + b_kj − c_ij), by kernels on a GPU, else by two products over the log-sum-exp."""
     scale = scale_of(form)
     if is_on_gpu(A):
-        from .kernels.cuda.choose import general_on_device
-        from .kernels.cuda.dense.gradients import weighted
+        from semiring.kernels.cuda.choose import general_on_device
+        from semiring.kernels.cuda.dense.gradients import weighted
 
         low = general_on_device(S, A.dtype)
         count = prod(A.shape[:-2])
@@ -323,8 +323,8 @@ def _chosen(S: Semiring, form: str, G: Any, A: Any, B: Any, C: Any) -> tuple[Any
     if is_on_gpu(A):
         import cupy as xp
 
-        from .kernels.cuda.choose import general_on_device
-        from .kernels.cuda.dense.gradients import winners
+        from semiring.kernels.cuda.choose import general_on_device
+        from semiring.kernels.cuda.dense.gradients import winners
 
         low = general_on_device(S, A.dtype)
         won = winners(low, *(x.reshape(-1, *x.shape[-2:]) for x in (A, B, C))).reshape(C.shape)

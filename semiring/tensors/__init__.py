@@ -1,0 +1,1 @@
+"""What the tensors of PyTorch and JAX share: derivatives, leading axes, and PyTorch's operators."""
