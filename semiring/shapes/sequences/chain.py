@@ -58,7 +58,8 @@ def chain(
     Raises
     ------
     SemiringError
-        If there are no matrices whose shape is known, shapes or dtypes do not fit, or an entry is not an element.
+        If an empty sequence is no array of shape (0, …, n, n), a single operand is a vector, shapes or dtypes do not
+        fit, or an entry is not an element.
     GraphError
         If vertices of two neighbours have different names.
 
@@ -87,7 +88,8 @@ def chain(
         given = []
     asked = options(device=device, check=check)
     if (not given and not _is_stack(matrices)) or isinstance(matrices, (str, bytes)):
-        raise SemiringError(f"chain needs a sequence of matrices, and got {clip_repr(matrices)}")
+        raise SemiringError("chain needs a sequence of one or more matrices, or an array of shape (T, …, n, n), and got "
+                            f"{clip_repr(matrices)}")
     S = own_algebra("chain", given or (matrices,)) if S is None else algebra(S)
     refuse_sums(S)
     if len(given) < 2:
