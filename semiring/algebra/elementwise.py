@@ -227,11 +227,11 @@ class Elementwise(Carried):
         return made
 
     def _written(self, result: Any, *given: np.ndarray) -> Any:
-        """Elements as users write them: vectors are fields, a single element is a scalar, an array their own."""
+        """Elements as users write them: vectors are fields, a single element is a scalar, an array is a new one."""
         if not isinstance(result, np.ndarray):
             return result
         if not result.flags.writeable or any(np.may_share_memory(result, x) for x in given):
-            result = result.copy()  # it has been repeated, or is one of the operands
+            result = result.copy()  # a broadcast view, or an operand itself
         return (result.view(self.with_vectors(result.dtype)) if self.fields else result)[()]
 
     def _elements(self, x: Any, dtype: Any = None, what: str = "x") -> tuple[np.ndarray, Arithmetic]:

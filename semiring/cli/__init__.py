@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except RuntimeError as e:
         if not isinstance(e.__cause__, KeyboardInterrupt):
             raise
-        return _interrupted()  # while a class was made, of which Python 3.11 says so
+        return _interrupted()  # Python 3.11 raises this if a class was being created
 
 
 def _interrupted() -> int:

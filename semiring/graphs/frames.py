@@ -160,7 +160,7 @@ def has_columns_of(data: Any, names: Sequence[Any] | None) -> bool:
 
 
 def has_named_rows(data: Any) -> bool:
-    """Whether this is a data frame of pandas with numbers alone, and an index of texts that has no name itself."""
+    """Whether this is a data frame of pandas with only numbers, and an index of strings without a name of its own."""
     if not is_pandas(data) or data.index.nlevels > 1 or data.index.name is not None or not len(data):
         return False
     return all(isinstance(x, str) for x in data.index) and all(kind.kind in "iufb" for kind in data.dtypes)

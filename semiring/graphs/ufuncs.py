@@ -322,7 +322,7 @@ INFORMATION = {
     np.isnan, np.isinf, np.isfinite, np.signbit, np.less, np.less_equal, np.greater, np.greater_equal,
 }
 
-# Functions that are methods of a Matrix, in the modules of NumPy's that have them, and what they take besides.
+# NumPy's functions that are methods of a Matrix, and the name of their other argument; and the modules they are in.
 METHODS = {"sum": "axis", "kron": "b"}
 OWN = ("numpy", "numpy.lib", "numpy.core")
 

@@ -1,4 +1,4 @@
-"""Interrupts (Ctrl-C): heard while a library works that ignores them, and not lost by one that breaks off."""
+"""Interrupts (Ctrl-C): noticed while a library call ignores them, and raised again if a library loses one."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def interruptible(function: Callable[[], Any]) -> Any:
 
 @contextmanager
 def interrupts_wait() -> Iterator[None]:
-    """Within this context an interrupt waits for its end: libraries may lose one while they are imported.
+    """Within this context an interrupt waits for the end: libraries may lose one while they are imported.
 
-    Only the main thread hears interrupts, so that this does nothing in any other.
+    Only the main thread gets interrupts, so this does nothing in any other thread.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
@@ -59,9 +59,10 @@ def interrupts_wait() -> Iterator[None]:
 
 @contextmanager
 def interrupts_kept() -> Iterator[None]:
-    """Within this context an interrupt is raised as ever, and once more at the end if it was lost.
+    """Within this context an interrupt is raised as usual, and again at the end if it was lost.
 
-    Python prints what is raised in a finalizer or a callback from C, and goes on. Compilers have many of both.
+    Python only prints an exception that is raised in a finalizer or in a callback from C, and goes on. Compilers have
+    many of both.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):

@@ -70,7 +70,7 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
 
 
 def _tables_by_name(A: Any, B: Any, *others: Any) -> tuple[Any, ...]:
-    """The operands; a data frame whose index or columns are the inner names of a `Matrix` is a matrix, and no edges."""
+    """The operands; a data frame whose index or columns are the inner names of a `Matrix` is a matrix, not edges."""
     if isinstance(A, (Matrix, Operand)) and has_index_of(B, _names_along(A, 1)):
         B = Matrix(B, A.semiring if isinstance(A, Matrix) else A.S)
     elif isinstance(B, (Matrix, Operand)) and has_columns_of(A, _names_along(B, 0)):

@@ -50,7 +50,7 @@ def read_frame(A: Any, S: Semiring, what: str) -> Operand:
     Raises
     ------
     GraphError
-        If it could be either: numbers in rows that have names, and no column is called as an end of edges is.
+        If it could be either: numbers in rows that have names, and no column has the name of an end, such as "from".
     """
     if is_square(A):
         return as_matrix(A, S, what)

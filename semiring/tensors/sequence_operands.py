@@ -128,7 +128,7 @@ def products(S: Semiring, stack: np.ndarray, initial: np.ndarray | None, reverse
 
 def last_product(S: Semiring, stack: Any) -> Any:
     """The chain of stacks of shape (…, T, n, n)."""
-    if stack.shape[-3] == 1:  # without its copy, and on any device
+    if stack.shape[-3] == 1:  # which `chain` would copy
         return products(S, stack, None, False)[..., 0, :, :]
     matrices: Any = module_of(stack).moveaxis(stack, -3, 0)
     return chain(matrices, S, device="gpu" if is_on_gpu(stack) else "cpu")

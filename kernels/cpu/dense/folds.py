@@ -52,11 +52,14 @@ ONE = 16  # bytes of one result, or of its maximum and its sum of powers
 LOOPS = 1 << 12  # calls at most for axes that do not fit the loops of the compiled code
 
 
-ROOMS: list[tuple[np.ndarray, int]] = []  # of calls with one result, which give them back
+ROOMS: list[tuple[np.ndarray, int]] = []  # memory for one result, with its address; calls take it and put it back
 
 
 def room_for(many: int) -> tuple[np.ndarray, int]:
-    """Memory for a flag, which is 0, and so many bytes, and its address, which NumPy takes a while to tell."""
+    """Memory for a flag, which is 0, and for so many bytes; and its address.
+
+    Memory for one result is used again, because asking NumPy for an address takes as long as a short sum.
+    """
     try:
         room, address = ROOMS.pop() if many <= ONE else _room(many)
     except IndexError:

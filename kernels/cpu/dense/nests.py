@@ -1,10 +1,10 @@
-"""Contractions of arrays with many short axes: nests of loops around products of small matrices, without a copy.
+"""Contractions of arrays with many short axes: nests of loops around products of small matrices; nothing is copied.
 
     C[x, i, j] ← ⊕_t A[x, i, t] ⊗ B[x, t, j]      x: loops,  i, t: strides,  j: elements side by side in B and in C
 
 An array of many axes of four elements cannot be read as a matrix without copying it. But any product of two such arrays
-is a nest of loops, one for each axis, around the product that lanes.py compiles for small matrices. A nest is a row
-of integers:
+is a nest of loops, one for each axis, around the product of small matrices that lanes.py compiles. A nest is a row of
+integers:
 
     numbers of A, B and C; count, and steps of A, B, C;  m, and rows of A, C;  k, column of A, row of B;  n;  bytes of
     an element;  whether to look;  where A begins;  loops, and for each its size and steps in A, B, C
@@ -116,7 +116,7 @@ class Nest(NamedTuple):
 
 
 def look(array: int, rows: int, step: int, count: int, item: int, lanes: int) -> list[Nest]:
-    """Nests that look at an array: at some rows, a step apart, of elements that lie together."""
+    """Nests that examine an array: so many rows, `step` bytes apart, of `count` elements that lie together."""
     blocks, rest = divmod(count, SIDE * lanes)
     whole, last = divmod(rest, lanes)
     parts = [(0, blocks, SIDE, lanes), (blocks * SIDE * lanes, 1, whole, lanes), (count - last, 1, 1, last)]

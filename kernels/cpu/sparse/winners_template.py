@@ -108,10 +108,10 @@ def by_dots(
     C: int, which: int, M_offsets: int, M_columns: int, A_offsets: int, A_columns: int, A_values: int, B: int,
     B_step: int, B_column: int, first: int, last: int, one: int,
 ) -> None:
-    """The same for a dense B: a row of A times a column of B for each wanted entry, and then the first term like that.
+    """The same for a dense B: for each wanted entry the ⊕ of its terms, and then the first term that equals it.
 
-    Without columns of A, its rows have no gaps. Some entries are computed at once, because each waits for its last
-    term. Their k would need too many registers.
+    If `A_columns` is 0, the rows of A have no gaps. The sums of DEPTH entries are computed at once, because each waits
+    for its last term. Noting k meanwhile would take too many registers.
     """
     unit = first_component(ELEMENT, one)
     for i in range(first, last):

@@ -1,4 +1,4 @@
-"""Some rows of a packed matrix on one GPU: how they come, are eliminated, and go back."""
+"""Some rows of a packed matrix on one GPU: copied to it, eliminated, and copied back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .matrix import DevicePackedMatrix
 
 
 def taken(matrix: PackedMatrix, spans: Sequence[slice]) -> DevicePackedMatrix:
-    """The rows of some spans of a packed matrix, on the host or on any GPU, one below the other; done on return."""
+    """Copy the rows of some spans of a packed matrix, on the host or on any GPU, one below the other, and wait."""
     columns, start = matrix.shape[1], 0
     rows = DevicePackedMatrix.zeros(sum(s.stop - s.start for s in spans), columns)
     used = matrix.used_words
@@ -32,7 +32,7 @@ def taken(matrix: PackedMatrix, spans: Sequence[slice]) -> DevicePackedMatrix:
 
 
 def handed_out(rows: DevicePackedMatrix, spans: Sequence[slice], result: np.ndarray) -> None:
-    """The words back in their places of a matrix on the host or on any GPU, of rows as long; done on return."""
+    """Copy the words back to their places in a matrix on the host or on any GPU, of rows as long, and wait."""
     start = 0
     for span in spans:
         stop = start + span.stop - span.start
@@ -64,8 +64,8 @@ class Rows:
     def eliminate(self, A: DevicePackedMatrix, R: DevicePackedMatrix, k: slice) -> None:
         """X ← X ⊕ C R, C ← C D for some of the rows, by the rows of a pivot, whose columns k are D.
 
-        In one product, since C ⊕ C D is C D if D has the identity in it. C may change while X is computed from it: a
-        bit once set stays, and belongs in the answer.
+        One product does both, since C ⊕ C D is C D if D contains the identity. C may change while X is computed from
+        it: a bit that is set stays set, and belongs to the answer.
         """
         C, (m, n) = A.bits.part(0, A.shape[0], k.start, k.stop), A.shape
         top = (A.bits.address - self._bits.address) // self._bits.ld

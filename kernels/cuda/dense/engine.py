@@ -378,7 +378,7 @@ class CudaKernel:
         return found if stacked else [*found, self._elements[3]]
 
     def for_front(self, pivots: int, others: int) -> list[Function]:
-        """The kernels that eliminating some vertices of a front needs, as far as their numbers tell."""
+        """The kernels that the elimination of a front needs, of so many pivots and others, as far as sizes tell."""
         found, product = [*self.closure.needed(min(pivots, TILE), False), self._elements[3]], self.words or self.product
         if self.is_linear or self.log_sums or not others:
             return found
@@ -392,7 +392,7 @@ class CudaKernel:
         self._place(view_of(F)._replace(rows=0, columns=0), view_of(F))
 
     def pick(self, values: Any, places: Any) -> Any:
-        """The elements of a vector at some places, int64: nothing of CuPy's is compiled for it."""
+        """The elements of a vector at some places (int64), without a kernel that CuPy would have to compile."""
         import cupy
 
         out = cupy.empty(len(places), values.dtype)

@@ -77,8 +77,8 @@ def _function(low: CudaLowering, name: str, threads: int, by_columns: bool = Fal
 def begin_kernels(low: CudaLowering, n: int) -> None:
     """Have threads compile what factors and closures need, while the host analyses the structure of n vertices.
 
-    Of many vertices some front will probably be too large for shared memory; what is compiled for it in vain costs
-    other cores some work.
+    With many vertices some front is probably too large for shared memory, so its kernels are compiled too. If there is
+    none, that was work of other cores only.
     """
     begin_context()
     compile_ahead(_function(low, name, SQUARE) for name in ("up", "down", "eliminate", "spread", "begin", "collect"))

@@ -1,8 +1,9 @@
-"""The products of an einsum as nests of loops over arrays that lie so that nothing is ever transposed.
+"""The products of an einsum as nests of loops, over arrays with their axes in one order, so that no product is turned.
 
-All arrays have their axes in one order: an axis that is summed earlier is further out. So the axes that a product sums
-are the outermost ones of both factors, and are one loop; the innermost ones of a large factor live on in the product,
-and are its innermost ones too. Those are the vectors. Whatever lies between is loops, with strides:
+All arrays have their axes in one order: an axis that is summed earlier is further out. Only operands may be copied into
+that order, before the first product. The axes that a product sums are then the outermost ones of both factors, and
+become one loop. The innermost axes of the larger factor remain in the product, where they are innermost too: they are
+the vectors. All axes between are loops, with strides:
 
     step       C[…] ← ⊕ L[…] ⊗ R[…]           contraction.py
     axes       batch, left, right, summed      of each, neighbours that lie together are one loop

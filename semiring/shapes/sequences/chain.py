@@ -88,8 +88,8 @@ def chain(
         given = []
     asked = options(device=device, check=check)
     if (not given and not _is_stack(matrices)) or isinstance(matrices, (str, bytes)):
-        raise SemiringError("chain needs a sequence of one or more matrices, or an array of shape (T, …, n, n), and got "
-                            f"{clip_repr(matrices)}")
+        raise SemiringError("chain needs a sequence of one or more matrices, or an array of shape (T, …, n, n), and "
+                            f"got {clip_repr(matrices)}")
     S = own_algebra("chain", given or (matrices,)) if S is None else algebra(S)
     refuse_sums(S)
     if len(given) < 2:

@@ -97,7 +97,7 @@ def _chunked(operands: list[Dense], found: Layout, inner: Semiring, reverse: boo
     facts, low = _examined(operands, inner, longest)
     short = ShortRows.fit(low, n)
     step = ShortRows.step if short else LongRows.step
-    held = geometry_of(low, n) is not None and not short  # rows alone are for registers
+    held = geometry_of(low, n) is not None and not short  # registers hold rows, but not products of matrices
     within = stay_within(inner, low, facts, longest)
     if held or not (within or multiplies(inner, low)) or not are_faster(found.lengths, n, size, step):
         return None

@@ -29,7 +29,7 @@ Comparison = tuple[Callable[[Any, Any], Any], Any]
 
 
 class Beyond(Exception):
-    """Integers that ordinary sums or products do not serve: some are infinite, or a result may be out of range."""
+    """Ordinary sums or products of these integers may be wrong: some are infinite, or a result may leave the range."""
 
 
 class Operation:
@@ -110,7 +110,7 @@ class Operation:
         return np.ascontiguousarray(self.fitted(found))
 
     def _bounds(self, x: np.ndarray, look: bool) -> tuple[int, int]:
-        """Bounds of some integers, as near to 0 as these are; raises what `of_whole_numbers` does."""
+        """A lower and an upper bound of some integers; raises what `of_whole_numbers` does."""
         (least, largest), known = _limits(x.dtype), self.comparisons is not None
         low, high = 0, int(np.maximum.reduce(x if x.dtype.kind == "u" else x.view(_unsigned(x.dtype)), axis=None))
         if high > largest or (look and known and not self._fulfilled((low, high))):  # some are negative, or far above 0

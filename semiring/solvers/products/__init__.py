@@ -1,1 +1,1 @@
-"""Products of arrays, sparse matrices and packed bits; of which a mask says what is wanted, and which terms win."""
+"""Products of arrays, sparse matrices and packed bits, also under a mask, and the terms that win."""
