@@ -58,8 +58,8 @@ def chain(
     Raises
     ------
     SemiringError
-        If an empty sequence is no array of shape (0, …, n, n), a single operand is a vector, shapes or dtypes do not
-        fit, or an entry is not an element.
+        If there are no matrices, unless in an array of shape (0, …, n, n), a single operand is a vector, shapes or
+        dtypes do not fit, or an entry is not an element.
     GraphError
         If vertices of two neighbours have different names.
 
