@@ -65,6 +65,7 @@ def dataarray_of(M: Elements, dims: Sequence[str]) -> Any:
         if not isinstance(labels, range):
             column = np.fromiter(labels, object, len(labels))
             if all(type(x) is type(labels[0]) and not isinstance(x, tuple) for x in labels):
-                column = np.array(labels)
+                plain = np.array(labels)
+                column = plain if plain.tolist() == column.tolist() else column  # texts lose zeros at their end
             coordinates[dim] = column
     return xarray.DataArray(M.to_numpy(), dims=names, coords=coordinates)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 LIBRARIES = ("pandas", "polars", "pyarrow")  # libraries of data frames, in the order of preference
 CORNER = "from"  # the column of the vertices in a square table without an index
+ACROSS = "the columns of the data frame"
 
 
 def is_frame(data: Any) -> bool:
@@ -247,18 +248,18 @@ def matrix_of(frame: Any, names: Sequence[Any] | None) -> tuple[np.ndarray, list
     """
     if hasattr(frame, "index") or is_dataarray(frame):
         index, columns, _ = _both_labels(frame)
-        array, rows = _elements_of(frame), "the index"
+        array, (rows, across) = _elements_of(frame), _titles(frame)
     else:
         header, column = columns_in(frame)
-        index, rows = column(0).tolist(), f"the column {quoted(CORNER)}"
+        index, rows, across = column(0).tolist(), f"the column {quoted(CORNER)}", ACROSS
         called = {str(name): name for name in index}
         columns = [called[name] for name in header[1:]]
         array = side_by_side([column(k) for k in range(1, len(header))], len(index))
-    for labels, what in ((index, rows), (columns, "the columns of the data frame")):
+    for labels, what in ((index, rows), (columns, across)):
         _refuse_twice(labels, what)
     if _are_numbered(index, columns):
         return array, None if names is None else list(names)
-    order = alignment(index, columns, rows, "the columns of the data frame")
+    order = alignment(index, columns, rows, across)
     array = array if order is None else array[:, order]
     if names is None:
         return array, index
@@ -271,7 +272,8 @@ def labelled(
 ) -> tuple[np.ndarray, list[Any] | None, list[Any] | None]:
     """The elements of a data frame with an index, and the names of its rows and of its columns.
 
-    They are vertices, as for `matrix_of`, unless names of columns are given, or rows and columns share no name.
+    They are vertices, as for `matrix_of`, unless names of columns are given, or rows and columns share no name, or it
+    is a DataArray that is not square.
 
     Raises
     ------
@@ -282,9 +284,8 @@ def labelled(
         array, vertices = matrix_of(frame, names)
         return array, vertices, vertices
     index, header, counted = _both_labels(frame)
-    if columns is None and (set(index) & set(header) or not (index and header)) and not (
-        all(counted) and len(index) != len(header)
-    ):
+    apart = len(index) != len(header) and (all(counted) or is_dataarray(frame))
+    if columns is None and not apart and (set(index) & set(header) or not (index and header)):
         try:
             array, vertices = matrix_of(frame, names)
         except GraphError as e:
@@ -294,8 +295,9 @@ def labelled(
         return array, vertices, vertices
     array = _elements_of(frame)
     found: list[list[Any] | None] = []
-    for axis, (labels, wanted, what) in enumerate(((index, names, "the index"), (header, columns, "the columns"))):
-        _refuse_twice(labels, f"{what} of the data frame")
+    rows, across = _titles(frame)
+    for axis, (labels, wanted, what) in enumerate(((index, names, rows), (header, columns, across))):
+        _refuse_twice(labels, what)
         order = None if wanted is None or counted[axis] else alignment(list(wanted), labels, "names", what)
         array = array if order is None else array.take(order, axis=axis)
         found.append(list(wanted) if wanted is not None else None if counted[axis] else labels)
@@ -310,6 +312,14 @@ def _both_labels(frame: Any) -> tuple[list[Any], list[Any], list[bool]]:
         return index, header, [labels is None for labels in given]
     index, header = list(frame.index), list(frame.columns)
     return index, header, [labels == list(range(len(labels))) for labels in (index, header)]
+
+
+def _titles(frame: Any) -> tuple[str, str]:
+    """What errors call the labels of rows and of columns."""
+    if is_dataarray(frame):
+        rows, columns = (f"the coordinates {quoted(dim)}" for dim in frame.dims)
+        return rows, columns
+    return "the index", ACROSS
 
 
 def _elements_of(frame: Any) -> np.ndarray:

@@ -261,7 +261,8 @@ class Matrix(Vocabulary):
         -------
         xarray.DataArray
             Of the elements as `to_numpy` returns them; without coordinates where there are no names.
-            ``sr.Matrix(array, S)`` reads it back.
+            ``sr.Matrix(array, S)`` reads it back. If it is square, and rows and columns share some names and not
+            all, pass `columns`, the names of the columns.
 
         Raises
         ------

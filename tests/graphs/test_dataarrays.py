@@ -39,9 +39,50 @@ def test_coordinates_are_names() -> None:
     assert sr.matmul(M, vector).tolist() == [1.0, 0.0]
 
 
+def test_rows_and_columns_of_a_rectangle_have_names_of_their_own() -> None:
+    """Its rows and columns are not the same vertices, whatever names they share."""
+    wide = np.array([[0.0, 1.0, 5.0], [2.0, 0.0, 6.0]])
+    for rows, columns in ((["a", "b"], ["b", "a", "c"]), (["a", "b"], ["a", "b", "c"]), ([7, 1], [1, 2, 3]),
+                          (["a", "b"], None), (None, ["b", "a", "c"]), (None, None), (["x\0", "x"], ["x", "y", "z"])):
+        coords = {dim: labels for dim, labels in (("x", rows), ("y", columns)) if labels}
+        M = sr.Matrix(wide, sr.min_plus, rows, columns=columns)
+        for array in (xr.DataArray(wide, dims=("x", "y"), coords={k: np.array(v, object) for k, v in coords.items()}),
+                      M.to_xarray(("x", "y")), M.hold("sparse").to_xarray(("x", "y"))):
+            again = sr.Matrix(array, sr.min_plus)
+            assert (again.row_names, again.column_names) == (rows, columns) and again.equals(M)
+            assert array.dims == ("x", "y") and {k: v.values.tolist() for k, v in array.coords.items()} == coords
+            with refused("A must be a square matrix", sr.SemiringError):
+                sr.closure(array, sr.min_plus)
+    costs = xr.DataArray(wide.T, dims=("y", "z"), coords={"y": ["c", "a", "b"], "z": ["a", "c"]})
+    left = xr.DataArray(wide, dims=("x", "y"), coords={"x": ["a", "b"], "y": ["b", "a", "c"]})
+    product = sr.matmul(left, costs, sr.min_plus)
+    assert product.row_names == ["a", "b"] and product.column_names == ["a", "c"]
+    assert product["a", "c"] == min(0.0 + 6.0, 1.0 + 0.0, 5.0 + 2.0)
+
+
+def test_a_square_needs_no_coordinates_and_may_have_one_dimension_twice() -> None:
+    for array in (xr.DataArray(ELEMENTS), xr.DataArray(ELEMENTS, dims=("x", "y"), coords={"t": 3})):
+        M = sr.Matrix(array, sr.min_plus)
+        assert M.names is None and not M.to_xarray().coords and sr.Matrix(M.to_xarray(), sr.min_plus).equals(M)
+    with pytest.warns(UserWarning, match="Duplicate dimension names"):
+        twice = xr.DataArray(ELEMENTS, dims=("x", "x"), coords={"x": ["a", "b"]})
+    assert sr.Matrix(twice, sr.min_plus).equals(sr.Matrix(ELEMENTS, sr.min_plus, ["a", "b"]))
+
+
+@pytest.mark.parametrize(("coords", "message"), [
+    ({"x": ["a", "a"]}, "two of the coordinates 'x' are called 'a', numbers 0 and 1"),
+    ({"y": [3, 1, 3]}, "two of the coordinates 'y' are called 3, numbers 0 and 2"),
+    ({"x": ["a", "b"], "y": ["a", "b", "b"]}, "two of the coordinates 'y' are called 'b', numbers 1 and 2"),
+])
+def test_names_that_come_twice_are_refused(coords: dict, message: str) -> None:
+    with refused(message):
+        sr.Matrix(xr.DataArray(np.ones((2, 3)), dims=("x", "y"), coords=coords), sr.min_plus)
+
+
 def test_what_has_no_place_is_refused() -> None:
     shared = xr.DataArray(ELEMENTS, dims=("x", "y"), coords={"x": ["a", "b"], "y": ["b", "c"]})
-    for message in ("'a' is in the index and not in the columns", "or pass columns=, the names of the columns"):
+    differ = "'a' is in the coordinates 'x' and not in the coordinates 'y'"
+    for message in (differ, "or pass columns=, the names of the columns"):
         with refused(message):
             sr.Matrix(shared, sr.min_plus)
     assert sr.Matrix(shared, sr.min_plus, columns=["c", "b"])["a", "c"] == 1.0
