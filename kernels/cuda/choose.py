@@ -45,7 +45,7 @@ def choose(
     if S.traced is None or dtype.kind == "O":
         raise SemiringError(f"{S.name}: elements are Python objects, which live on the CPU only; use device='cpu'")
     if dtype.kind == "c":
-        raise SemiringError(f"{S.name}: complex numbers are computed on the CPU only; use device='cpu'")
+        return general_on_device(S, dtype)
     if packed and facts.two_valued and is_boolean(S, dtype):
         return packed_on_device(S, dtype)
     if S.is_tropical and dtype.kind in "iu":
@@ -84,6 +84,8 @@ def general_on_device(S: Semiring, dtype: np.dtype) -> CudaLowering:
     """The lowering that is always right."""
     low = general(S, dtype)
     near = ends(S, dtype)
+    if dtype.kind == "c":
+        return _in_parts(S, dtype, low)
     if any(near):
         codes = _refusing(S, dtype, low.storage, near)
     else:
@@ -94,6 +96,16 @@ def general_on_device(S: Semiring, dtype: np.dtype) -> CudaLowering:
         "reason": "as declared" if low.fused_sum else low.reason,
     }
     return CudaLowering(**values)
+
+
+def _in_parts(S: Semiring, dtype: np.dtype, low: Lowering) -> CudaLowering:
+    """Complex numbers as they are in memory: kernels have records of two floats."""
+    if low.storage.itemsize != dtype.itemsize:
+        raise SemiringError(f"{S.name}: a GPU computes with {S.working(dtype)}, and the elements are of {dtype}: "
+                            "convert them with astype")
+    values = {f.name: getattr(low, f.name) for f in fields(Lowering)}
+    return CudaLowering(**values | {
+        "kind": "cuda", "storage": dtype, "recode": None, "unit_pivots": S.has_unit_stars, "absorbs": S.absorbs})
 
 
 def _widening(S: Semiring, dtype: np.dtype, wide: np.dtype) -> Codes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import copysign, inf
 from typing import Any, ClassVar, NamedTuple
 
@@ -42,6 +42,13 @@ class CudaLowering(Lowering):
     unit_pivots: bool = False  # ⊕ is idempotent, and every star is 1 wherever the closure exists
     absorbs: bool = True  # products with zero, as `mul` computes them, are neutral: tiles may be filled with zeros
     codes: Codes = SAME
+
+    @cached_property
+    def components(self) -> tuple[np.dtype, ...]:
+        """Storage dtypes of an element's components: of a complex number its real and imaginary part."""
+        if self.storage.kind == "c":
+            return (np.dtype(f"f{self.storage.itemsize // 2}"),) * 2
+        return super().components
 
     @property
     def key(self) -> tuple[Any, ...]:

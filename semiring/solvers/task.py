@@ -232,6 +232,9 @@ class Task:
         if not stays:
             self.operands = place(operands, device, work)
             kinds = {operand.kind for operand in self.operands}
+        if verb != "matmul" and any(X.on_gpu and X.dtype.kind == "c" for X in self.operands):
+            raise SemiringError(f"{self.S.name}: in {verb} complex numbers are computed on the CPU only; use "
+                                "device='cpu'")
         if to_gpu:
             self.kind = TO_GPU
         elif len(kinds) == 1:

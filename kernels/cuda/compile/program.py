@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semiring.algebra.complexes import split_complex
 from semiring.algebra.evaluate import Rules
 from semiring.algebra.expression import Expression, Traced, apply, constant, operand, postorder, substitute
 from semiring.kernels.lowering.complements import complemented_step
@@ -324,7 +325,9 @@ def exchange_source(low: CudaLowering) -> str:
 def data_text(low: CudaLowering) -> str:
     """What an element of the data is, and how it becomes one in storage and back."""
     given, components = low.dtype, tuple(low.dtype[f] for f in low.dtype.names or ()) or (low.dtype,)
-    plain = given.names is None
+    if given.kind == "c":
+        components = low.components
+    plain = len(components) == 1 and given.names is None
     number = value_type(given) if plain else "int"
     floats = [] if plain else [f"x.f{i} != x.f{i}" for i, c in enumerate(components) if c.kind == "f"]
     return "".join([
@@ -350,6 +353,8 @@ def close_source(low: CudaLowering, geometry: CloseGeometry) -> str:
 def _carrier(low: CudaLowering, given: tuple[np.dtype, ...]) -> str:
     """Whether an element of the data is one of the carrier, computed in the dtype that the algebra works in."""
     carrier, work = low.algebra.carrier_in(low.dtype), low.algebra.working(low.dtype)
+    if low.dtype.kind == "c":
+        (carrier,) = split_complex([carrier])
     if work == low.dtype or work.names:
         return function("contains", "x", [carrier], given, [np.dtype(bool)], given="Given")
     wide = value_type(work)

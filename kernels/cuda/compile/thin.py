@@ -91,7 +91,7 @@ def told(**facts: bool) -> str:
 
 def may_be_nan(low: CudaLowering) -> bool:
     """Whether a result may be NaN, where numbers leave their range."""
-    return not low.drops_nan and (low.dtype.kind == "f" or low.dtype.names is not None)
+    return not low.drops_nan and (low.dtype.kind in "fc" or low.dtype.names is not None)
 
 
 def powers_text(low: CudaLowering) -> str:

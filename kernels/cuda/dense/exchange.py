@@ -43,8 +43,8 @@ class Findings(NamedTuple):
     flags: int
 
     def facts(self, dtype: np.dtype) -> DeviceFacts:
-        """As the choice of a lowering wants them; records have only the defaults."""
-        if dtype.names:
+        """As the choice of a lowering wants them; records and complex numbers have only the defaults."""
+        if dtype.names or dtype.kind == "c":
             return DeviceFacts()
         empty = self.low > self.high
         least, greatest = (np.inf, 0) if empty else (_number(self.low, dtype), _number(self.high, dtype))
@@ -98,7 +98,7 @@ class Exchange:
         self.low, self.given, self.stored = low, low.dtype, low.storage
         A = low.algebra.over(low.dtype)
         neutral = (A.zero, A.zero if A.one is None else A.one)
-        self.ends = (0, 0) if low.dtype.names else tuple(_key(np.asarray(x, low.dtype)) for x in neutral)
+        self.ends = (0, 0) if len(low.components) > 1 else tuple(_key(np.asarray(x, low.dtype)) for x in neutral)
         module, self._encodes = _module(exchange_source(low)), not low.is_identity
         self._take_in, self._hand_out, self._inspect = (
             module.function(name, THREADS) for name in ("take_in", "hand_out", "inspect")

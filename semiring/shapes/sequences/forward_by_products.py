@@ -110,7 +110,9 @@ def _stored(low: Any, array: Any) -> Any:
 
 def _zeros(low: Any, shape: tuple[int, ...]) -> Any:
     """Zeros in storage."""
-    zero = np.array(low.zero, low.storage) if low.storage.names else low.zero[0]
+    zero: Any = np.array(low.zero, low.storage) if low.storage.names else low.zero[0]
+    if low.storage.kind == "c":
+        zero = complex(*low.zero)
     return upload(full(np.empty(shape, low.storage), zero))
 
 

@@ -98,7 +98,9 @@ def multiplies(S: Semiring, low: Any) -> bool:
 
 def stay_within(S: Semiring, low: Any, facts: Facts, rows: int) -> bool:
     """Whether products of so many matrices and emissions have the values of real arithmetic, up to rounding."""
-    if low.dtype.names or S.product_only or low.storage.itemsize > low.dtype.itemsize or low.may_leave:
+    if low.dtype.names or low.dtype.kind == "c" or S.product_only or low.may_leave:
+        return False
+    if low.storage.itemsize > low.dtype.itemsize:
         return False
     if low.dtype.kind != "f" or only_compares(low):
         return True

@@ -60,9 +60,8 @@ def refuse_elements(S: Semiring, dtype: np.dtype) -> None:
     ------
     SemiringError
     """
-    if S.traced is None or dtype.kind in "Oc":
-        kind = "complex numbers" if dtype.kind == "c" else "Python objects"
-        raise SemiringError(f"{S.name}: sequences of {kind} are computed on the CPU: {HOSTS}")
+    if S.traced is None or dtype.kind == "O":
+        raise SemiringError(f"{S.name}: sequences of Python objects are computed on the CPU: {HOSTS}")
 
 
 @lru_cache(1024)
@@ -217,7 +216,7 @@ def _multiplied(low: CudaLowering, A: Dense, looks: bool) -> tuple[Any, int]:
 def _has_nan(low: CudaLowering, result: Any) -> bool:
     """Whether there is NaN in the numbers of a result that may have some."""
     xp = module_of(result)
-    return not low.drops_nan and result.dtype.kind == "f" and bool(xp.isnan(result).any())
+    return not low.drops_nan and result.dtype.kind in "fc" and bool(xp.isnan(result).any())
 
 
 def _folded(low: Any, A: Dense) -> Any:

@@ -70,7 +70,7 @@ def along(given: Device, op: str, axes: Sequence[int], by_host: Callable[[Dense]
         if _may_leave(given, op):
             return upload(by_host(on_host(given)))
         found = report()
-        answer = whole(folds(low, op, True).along(in_parts(given.array), axes, found), given.dtype)
+        answer = whole(folds(low, op, True).along(_read_as(given.array, low), axes, found), given.dtype)
         return upload(by_host(on_host(given))) if found.read().flags else answer
 
 
@@ -86,7 +86,7 @@ def prefixes(given: Device, op: str, axis: int, array: Any, by_host: Callable[[D
         if _may_leave(given, op):
             return upload(by_host(on_host(given)))
         found = report()
-        answer = whole(kernels(low, op, True).along(in_parts(array), axis, found), given.dtype)
+        answer = whole(kernels(low, op, True).along(_read_as(array, low), axis, found), given.dtype)
         return upload(by_host(on_host(given))) if found.read().flags else answer
 
 
@@ -132,6 +132,11 @@ def before(
         return along(Device(pair, given.S, given.what), op, (0,), by_host)
 
 
+def _read_as(array: Any, low: Lowering) -> Any:
+    """The array, or the parts of its elements if the form is for these."""
+    return array if array.dtype == low.dtype else in_parts(array)
+
+
 def in_parts(array: Any) -> Any:
     """Complex numbers as real and imaginary parts, which get an axis, the last; other arrays as they are.
 
@@ -147,7 +152,7 @@ def in_parts(array: Any) -> Any:
 
 def whole(array: Any, dtype: np.dtype) -> Any:
     """Numbers of a dtype again, of their parts if they are complex."""
-    if dtype.kind != "c":
+    if dtype.kind != "c" or array.dtype == dtype:
         return array
     import cupy
 

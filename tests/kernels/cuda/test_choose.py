@@ -57,7 +57,6 @@ def test_equal_conditions_give_the_same_form() -> None:
     ("S", "dtype", "facts", "message"),
     [
         (sr.why, "O", Facts(), "why: elements are Python objects, which live on the CPU only; use device='cpu'"),
-        (sr.plus_times, "c16", Facts(), "plus-times: complex numbers are computed on the CPU only; use device='cpu'"),
         (sr.gcd_lcm, "u1", Facts(multiple=256), "gcd-lcm: a least common multiple may leave uint8; use device='cpu'"),
         (sr.min_plus, "i4", Facts(low_limit=True),
          "min-plus: -2147483648 stands for the opposite infinity, which only the CPU computes with"),

@@ -30,8 +30,7 @@ def test_forms_that_serve_any_elements() -> None:
 
 def test_what_only_the_host_computes() -> None:
     refuse_elements(sr.min_plus, np.dtype("f4"))
-    with pytest.raises(sr.SemiringError, match="sequences of complex numbers are computed on the CPU: "):
-        refuse_elements(sr.plus_times, np.dtype("c8"))
+    refuse_elements(sr.plus_times, np.dtype("c8"))
     with pytest.raises(sr.SemiringError, match="sequences of Python objects"):
         refuse_elements(sr.min_plus, np.dtype(object))
 

@@ -113,10 +113,27 @@ def test_out_is_where_the_array_is(host: Host) -> None:
             sr.min_plus.sum(host.array(x), 0, out=wrong)
 
 
-def test_elements_for_which_there_is_no_form_are_refused(host: Host) -> None:
-    for verb in ("prod", "cumprod"):
-        with pytest.raises(sr.SemiringError, match=r"complex numbers are computed on the CPU only; pass x.get\(\)"):
-            getattr(sr.plus_times, verb)(host.array(np.ones(3, "c16")))
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@pytest.mark.parametrize("shape", [(5, 7), (3,), (), (0, 4), (40, 3)])
+def test_products_of_complex_numbers(host: Host, dtype: str, shape: tuple[int, ...]) -> None:
+    """Of powers of i, and of 1 + i, so that they are exact; zero absorbs, and what is no element is refused."""
+    rng = np.random.default_rng(0)
+    x = np.asarray(np.array([1, 1j, -1, -1j])[rng.integers(0, 4, shape)], dtype)
+    x = np.asarray(np.where(rng.random(shape) < 0.3, x * dtype_of(dtype)(1 + 1j), x), dtype)
+    for some in (x, np.where(rng.random(shape) < 0.05, 0, x).astype(dtype)):
+        for axis in [None, *range(some.ndim)]:
+            for verb in ("prod", "cumprod"):
+                compare(host, sr.plus_times, verb, some, axis=axis)
+            compare(host, sr.plus_times, "prod", some, axis=axis, keepdims=True, initial=2 - 1j)
+    for value in (np.nan, complex(1, np.inf), 1e30 if dtype == "c8" else 1e300):
+        if x.size > 2:
+            x.reshape(-1)[: 1 + (value == value) * 2] = value
+            for verb in ("prod", "cumprod"):
+                compare(host, sr.plus_times, verb, x)
+
+
+def dtype_of(name: str) -> Any:
+    return np.dtype(name).type
 
 
 @pytest.mark.parametrize("dtype", ["c8", "c16"])
