@@ -207,5 +207,16 @@ def test_winning_terms_of_wanted_entries(S: sr.Semiring, dtype: str | None) -> N
     found = sr.matmul(cupy.asarray(A), cupy.asarray(A), sr.max_plus, mask=mask, argmax=True)
     for x, expected in zip(found, sr.matmul(A, A, sr.max_plus, mask=mask, argmax=True), strict=True):
         np.testing.assert_array_equal(numbers(x), expected)
+    rows, array = random_rows(40, 60, 0.2, "f8", 1), rng.integers(1, 9, (60, 30)).astype("f8")
+    there, mask = sparse.csr_matrix(rows), rng.random((40, 30)) < 0.4
+    wanted = sr.matmul(rows, array, sr.min_plus, mask=mask, argmax=True)
+    turned = sr.matmul(array.T, rows.T.tocsr(), sr.min_plus, mask=mask.T, argmax=True)
+    for found, expected in ((sr.matmul(there, cupy.asarray(array), sr.min_plus, mask=mask, argmax=True), wanted),
+                            (sr.matmul(cupy.asarray(array.T), there.T.tocsr(), sr.min_plus, mask=mask.T, argmax=True),
+                             turned)):
+        for x, y in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(numbers(x), y)
+    with pytest.raises(sr.SemiringError, match="two sparse matrices would be a sparse matrix of integers"):
+        sr.matmul(there, there.T.tocsr(), sr.min_plus, mask=mask[:, :1] & np.ones((1, 40), bool), argmax=True)
     with pytest.raises(sr.SemiringError, match="pass mask as a Boolean array"):
         sr.matmul(cupy.asarray(A), cupy.asarray(A), sr.max_plus, mask=sparse.csr_matrix(cupy.ones((2, 2))), argmax=True)

@@ -1,6 +1,6 @@
-"""Which terms win, of the wanted entries of a product of arrays in a GPU's memory.
+"""Which terms win, of the wanted entries of a product in a GPU's memory, of arrays or of an array and a sparse matrix.
 
-The whole product says which terms win, in tiles, and the wanted entries are selected.
+The whole product says which terms win, in tiles, and the wanted entries are selected. A sparse matrix becomes an array.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from semiring.errors import SemiringError
+from semiring.graphs.held import refuse_unless
 from semiring.operands.align import same_dtype
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.devices import require_gpu, to_host
@@ -34,12 +35,20 @@ def offer(task: Task) -> Plan:
     if device == "cpu":
         raise SemiringError("operands of a product with a mask are on a GPU: leave out device='cpu', or pass a CuPy "
                             "array as A.get()")
-    if any(given.kind == "sparse" for given in task.given):
-        raise SemiringError("a product of sparse matrices with a mask and argmax=True is computed on the CPU: leave "
-                            "out device='gpu', and pass a matrix on a GPU as A.get()")
-    A, B = (on_device(as_dense(given)) for given in task.given)
+    kinds = [given.kind for given in task.given]
+    if kinds == ["sparse", "sparse"]:
+        raise SemiringError("the winning terms of a product of two sparse matrices would be a sparse matrix of "
+                            "integers, and CuPy has none: leave out device='gpu', and pass a matrix on a GPU as "
+                            "A.get()")
+    A, B = task.given
     same_dtype(A, B)
     shape = product_shape(A.shape, B.shape)
+    if "sparse" in kinds:  # what is not stored is zero, which wins nowhere
+        refuse_unless(task.S, "absorbs")
+        if len(shape.full) > 2:
+            raise SemiringError(f"a sparse matrix times an array of shape {(B if kinds[0] == 'sparse' else A).shape}: "
+                                "the array must be 1-D or 2-D")
+    A, B = (on_device(as_dense(given)) for given in task.given)
     wanted = read_wanted(mask, task.given[0], task.given[1], shape)
     if wanted.truths is None:
         raise SemiringError("the winning terms under a sparse mask would be a sparse matrix of integers, and CuPy has "

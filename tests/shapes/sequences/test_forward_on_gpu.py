@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import semiring as sr
 from semiring.kernels.cuda.compile.steps import step_geometry

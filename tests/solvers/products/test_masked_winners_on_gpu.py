@@ -5,6 +5,7 @@ tests/gpu/test_masks.py has those of a GPU.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.sparse import csr_array
 import semiring as sr
 from semiring.operands.dense import Dense
 from semiring.operands.device import Device
+from semiring.operands.sparse import DeviceSparse
 from semiring.operands.wanted import Mask
 from semiring.solvers.products import masked_winners_on_gpu as module
 from semiring.solvers.products.masked_winners_on_gpu import offer
@@ -85,6 +87,20 @@ def test_an_entry_that_is_not_wanted_may_leave_the_dtype(host: Host) -> None:
         offer(asked(host, sr.max_plus, A, A, host.array(~mask))).run()
 
 
+@pytest.mark.parametrize("left", [False, True])
+def test_a_sparse_matrix_becomes_an_array(host: Host, left: bool) -> None:
+    """What is not stored is zero, and wins nowhere."""
+    rng = np.random.default_rng(0)
+    A, B = (rng.integers(1, 9, shape).astype("f8") for shape in ((6, 7), (7, 5)))
+    rows, mask = csr_array((A if left else B) * (rng.random((A if left else B).shape) < 0.4)), rng.random((6, 5)) < 0.6
+    wanted = sr.matmul(*((rows, B) if left else (A, rows)), sr.min_plus, mask=mask, argmax=True)
+    matrix = SimpleNamespace(get=lambda: rows, shape=rows.shape, dtype=rows.dtype)
+    task = asked(host, sr.min_plus, A, B, mask)
+    task.given[0 if left else 1] = DeviceSparse(matrix, sr.min_plus, "A" if left else "B")
+    for x, expected in zip(offer(task).run(), wanted, strict=True):
+        assert np.array_equal(np.array(x), expected)
+
+
 def test_what_is_refused(host: Host) -> None:
     A, mask = np.ones((3, 3)), np.eye(3, dtype=bool)
     with pytest.raises(sr.SemiringError, match="leave out device='cpu'"):
@@ -93,5 +109,6 @@ def test_what_is_refused(host: Host) -> None:
         offer(asked(host, sr.min_plus, A, A, csr_array(mask)))
     with pytest.raises(sr.SemiringError, match=r"pass a matrix on a GPU as A.get\(\)"):
         task = asked(host, sr.min_plus, A, A, mask)
-        task.given[0].kind = "sparse"
+        for given in task.given:
+            given.kind = "sparse"
         offer(task)
