@@ -116,7 +116,7 @@ def test_out_is_where_the_array_is(host: Host) -> None:
 @pytest.mark.parametrize("dtype", ["c8", "c16"])
 @pytest.mark.parametrize("shape", [(5, 7), (3,), (), (0, 4), (40, 3)])
 def test_products_of_complex_numbers(host: Host, dtype: str, shape: tuple[int, ...]) -> None:
-    """Of powers of i, and of 1 + i, so that they are exact; zero absorbs, and what is no element is refused."""
+    """Of powers of i, and of 1 + i, so that they are exact; zero absorbs, and what is not an element is refused."""
     rng = np.random.default_rng(0)
     x = np.asarray(np.array([1, 1j, -1, -1j])[rng.integers(0, 4, shape)], dtype)
     x = np.asarray(np.where(rng.random(shape) < 0.3, x * dtype_of(dtype)(1 + 1j), x), dtype)
