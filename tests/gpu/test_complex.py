@@ -11,7 +11,8 @@ import pytest
 import semiring as sr
 
 S = sr.plus_times
-DOUBLED = sr.Semiring("doubled", add=np.add, mul=lambda a, b: 2 * a * b, zero=0, one=0.5, dtypes="fc")
+DOUBLED = sr.Semiring("doubled", add=np.add, mul=lambda a, b: 2 * a * b, zero=0, one=0.5, dtypes="fc",
+                     carrier=np.isfinite)
 
 
 def numbers(dtype: str, *shape: int) -> np.ndarray:
@@ -36,10 +37,10 @@ def test_products_and_sums(A: sr.Semiring, dtype: str) -> None:
     for a, b in (((3, 4), (4, 5)), ((70, 130), (130, 90)), ((300, 301), (301, 257)), ((5, 16, 16), (5, 16, 16)),
                  ((40, 3, 3), (3, 3)), ((64,), (64, 8)), ((64, 8), (8,)), ((0, 3), (3, 2)), ((2, 0), (0, 2))):
         compare(lambda x, y: sr.matmul(x, y, A), numbers(dtype, *a), numbers(dtype, *b))
-    compare(lambda x, y, z: sr.einsum("ij,jk,kl->il", x, y, z, A), *(numbers(dtype, 6, 6) for _ in range(3)))
-    compare(lambda x, y: sr.einsum("ij,ij->i", x, y, A), numbers(dtype, 60, 7), numbers(dtype, 60, 7))
-    compare(lambda x, y: sr.einsum("i,j->ij", x, y, A), numbers(dtype, 60), numbers(dtype, 7))
-    compare(lambda x: sr.einsum("iij->j", x, A), numbers(dtype, 9, 9, 5))
+    compare(lambda x, y, z: sr.einsum("ij,jk,kl->il", x, y, z, S=A), *(numbers(dtype, 6, 6) for _ in range(3)))
+    compare(lambda x, y: sr.einsum("ij,ij->i", x, y, S=A), numbers(dtype, 60, 7), numbers(dtype, 60, 7))
+    compare(lambda x, y: sr.einsum("i,j->ij", x, y, S=A), numbers(dtype, 60), numbers(dtype, 7))
+    compare(lambda x: sr.einsum("iij->j", x, S=A), numbers(dtype, 9, 9, 5))
     x = numbers(dtype, 50, 7)
     for axis in (None, 0, 1):
         for verb in ("sum", "cumsum", "cumprod", "prod"):
