@@ -16,7 +16,9 @@ from .carried import Carried
 from .constants import cast_constant
 from .elements import full, sequence, show
 from .given import array_of, in_dtype, refuse_kinds, refuse_outside, refuse_shapes
+from .verbs import verb
 
+PAIRWISE = "shapes.sums.pairwise.pairwise"
 SIGNS = {"add": "⊕", "mul": "⊗"}
 _UNCHECKED_BYTES = 1 << 26  # allocations of more bytes are checked against free memory
 
@@ -200,6 +202,8 @@ class Elementwise(Carried):
         return self._written(self._as_given(S.star(array), x), array)
 
     def _on_arrays(self, op: str, x: Any, y: Any) -> Any:
+        if type(x) is np.ndarray and (found := verb(PAIRWISE)(self, op, x, y)) is not None:
+            return found
         a, S = self._elements(x)
         b, _ = self._elements(y, S.dtype, "y")
         refuse_shapes(self._algebra, a, b)

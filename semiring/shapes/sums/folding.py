@@ -89,7 +89,7 @@ class Fold(Operation):
     @cached_property
     def parts(self) -> Fold | None:
         """The fold of real and imaginary parts, if these are summed up by themselves."""
-        if self.dtype.kind != "c" or self.ufunc is not np.add or not self._all_finite:
+        if self.dtype.kind != "c" or self.ufunc is not np.add or not self.all_finite:
             return None
         real = np.dtype(f"f{self.dtype.itemsize // 2}")
         fold = fold_of(self.algebra, self.op, real) if real in self.algebra.dtypes else None

@@ -203,7 +203,7 @@ class Operation:
         if self.dtype.kind == "c":
             if self.op == "add":
                 return np.add if traced.is_plain("add") else None
-            return np.multiply if traced.is_plain("multiply") and self._all_finite and S.zero == 0 else None
+            return np.multiply if traced.is_plain("multiply") and self.all_finite and S.zero == 0 else None
         if self.op == "mul" and not (traced.is_plain(*EXACT) and S.traced.add.is_plain(*EXACT)):
             return None
         name = next((name for name in EXACT if traced.is_plain(name)), None)
@@ -226,7 +226,7 @@ class Operation:
         S = self.algebra
         if self.dtype.kind not in "fc" or self.ufunc not in (np.add, np.multiply, np.minimum, np.maximum):
             return False
-        return _takes_all(S, self.dtype) or (self._all_finite and not self.selects)
+        return _takes_all(S, self.dtype) or (self.all_finite and not self.selects)
 
     @cached_property
     def ordinary(self) -> np.ufunc | None:
@@ -240,14 +240,14 @@ class Operation:
         if self.op == "add":
             return self.ufunc if self.ufunc in (np.add, np.multiply) and self.result_tells else None
         traced, zero = S.traced.raw_mul, self.arithmetic.zero
-        if self.dtype == np.float16 or not (self.takes_all or self._all_finite or self._contains_all_finite):
+        if self.dtype == np.float16 or not (self.takes_all or self.all_finite or self.contains_all_finite):
             return None  # halves are multiplied in single precision
         if traced.is_plain("add") and np.isinf(zero):
             return np.add
         return np.multiply if traced.is_plain("multiply") and zero == 0 else None
 
     @property
-    def _contains_all_finite(self) -> bool:
+    def contains_all_finite(self) -> bool:
         """Whether the elements are an interval that contains all finite numbers."""
         return self.comparisons is not None and self._fulfilled((np.finfo(self.dtype).min, np.finfo(self.dtype).max))
 
@@ -257,7 +257,7 @@ class Operation:
         return self.ufunc is not None and (self.result_tells or (self.dtype.kind != "f" and self.takes_all))
 
     @property
-    def _all_finite(self) -> bool:
+    def all_finite(self) -> bool:
         """Whether the elements are the finite numbers."""
         traced = self.algebra.traced
         return traced is not None and traced.carrier.op == "isfinite" and traced.carrier.args[0].op == "input"

@@ -78,7 +78,7 @@ def _known(ways: dict[Any, Any], make: Callable[..., Any], S: Semiring, op: str,
 
 def way_of(S: Semiring, op: str, dtype: np.dtype) -> Short:
     """What computes small arrays of a dtype."""
-    if not _is_usual(S, dtype):
+    if not is_usual(S, dtype):
         return _declined
     fold = fold_of(S, op, dtype)
     compiled = None if fold.compiled is None else Compiled(fold, fold.compiled)
@@ -93,7 +93,7 @@ def way_of(S: Semiring, op: str, dtype: np.dtype) -> Short:
 
 def running_way_of(S: Semiring, op: str, dtype: np.dtype) -> Prefixes:
     """What computes prefixes of small arrays of a dtype."""
-    if not _is_usual(S, dtype):
+    if not is_usual(S, dtype):
         return _declined
     fold = fold_of(S, op, dtype)
     if fold.whole is not None:
@@ -106,7 +106,7 @@ def running_way_of(S: Semiring, op: str, dtype: np.dtype) -> Prefixes:
     return compiled or _declined
 
 
-def _is_usual(S: Semiring, dtype: np.dtype) -> bool:
+def is_usual(S: Semiring, dtype: np.dtype) -> bool:
     """Whether an answer is of the dtype of the elements, and these are read as they are."""
     if S.traced is None or dtype.kind not in "biufc" or not dtype.isnative or (S.lift and S.lift.takes(dtype)):
         return False
