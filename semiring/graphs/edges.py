@@ -387,7 +387,7 @@ def _vertices(column: Any, what: str) -> NDArray[np.int64] | NDArray[np.uint64] 
         if bool in kinds or np.bool_ in kinds:
             i = next(i for i, v in enumerate(column) if isinstance(v, (bool, np.bool_)))
             raise GraphError(f"edge {i}: {what} vertex {column[i]} is a truth value; vertices are integers or names")
-        if not all(issubclass(k, (int, float, np.integer, np.floating)) for k in kinds):
+        if np.timedelta64 in kinds or not all(issubclass(k, (int, float, np.integer, np.floating)) for k in kinds):
             return column
         if any(issubclass(k, (float, np.floating)) for k in kinds):
             column = np.array(column, dtype=np.float64)

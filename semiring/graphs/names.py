@@ -247,8 +247,8 @@ def is_truth(name: Any) -> bool:
 
 
 def is_integer(name: Any) -> bool:
-    """Whether a name is an integer, and no truth value."""
-    return isinstance(name, (int, np.integer)) and not isinstance(name, bool)
+    """Whether a name is an integer, and no truth value or duration, which NumPy counts among its integers."""
+    return isinstance(name, (int, np.integer)) and not isinstance(name, (bool, np.timedelta64))
 
 
 def as_integer(value: Any) -> int | None:

@@ -236,7 +236,7 @@ def _plain(value: Any, infinite: Mapping[Any, Any], minus: str) -> str:
         return "[" + ", ".join(_plain(part, infinite, minus) for part in value) + "]"
     if isinstance(value, (bool, np.bool_)):
         return str(int(value))
-    if isinstance(value, (int, np.integer)):
+    if isinstance(value, (int, np.integer)) and not isinstance(value, np.timedelta64):
         value = infinite.get(int(value), value)
     if isinstance(value, (float, np.floating)) and np.isinf(value):
         return "∞" if value > 0 else f"{minus}∞"

@@ -342,6 +342,8 @@ class Vocabulary(Operators, Elements):
     ) -> np.ndarray:
         """The results of a function on the entries."""
         values = with_infinities(entries.values, self.semiring)
+        if np.may_share_memory(values, entries.values):
+            values = values.copy()  # the function may write there
         if to_objects or self.semiring.is_object:
             results = [function(value) for value in values.tolist()]
             plain = what == "condition" or not to_objects

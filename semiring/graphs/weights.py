@@ -30,6 +30,8 @@ def as_weights(column: Any) -> np.ndarray:
             return column
         column = column.tolist()
     kinds = set(map(type, column))
+    if np.timedelta64 in kinds:  # which NumPy counts among its integers
+        return np.fromiter(column, dtype=object, count=len(column))
     if kinds and all(issubclass(k, (int, np.integer)) and k is not bool for k in kinds):
         try:
             return np.array(column, dtype=np.int64)
@@ -149,8 +151,10 @@ def _converted(S: Semiring, values: np.ndarray, dtype: DTypeLike | None, place: 
         fields = shown(", ".join(values.dtype.names))
         raise GraphError(f"weights are records ({fields}), but the elements of {S.name} are numbers")
     for i, value in enumerate(values if values.dtype.kind == "O" else ()):
-        if not isinstance(value, Number):
+        if not isinstance(value, Number) or isinstance(value, np.timedelta64):
             raise GraphError(f"{place(i)}: the weight {value!r} is not a number")
+    if len(values) and values.dtype.kind not in "biufcO":
+        raise GraphError(f"{place(0)}: the weight {values[0]!r} is not a number")
     if wanted is None:
         wanted = _home(S, values.dtype)
     if wanted.kind == "b" and values.dtype.kind != "b":

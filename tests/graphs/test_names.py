@@ -131,6 +131,8 @@ def test_times_are_called_by_times(unit: str) -> None:
     assert position_of(np.datetime64("2026-01-02", unit), 2, names, days) == 1
     with refused("no vertex is called np.datetime64('2026-01-03')"):
         position_of(np.datetime64("2026-01-03"), 2, names, days)
+    minutes = np.timedelta64(1, "m"), np.timedelta64(2, "m")
+    assert sr.as_graph([(*minutes, 1.0)]).names == [*minutes] and not is_integer(minutes[0])
     assert as_names(np.array([1, 2], "timedelta64[ns]")) == [np.timedelta64(1, "ns"), np.timedelta64(2, "ns")]
 
 

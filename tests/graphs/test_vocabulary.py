@@ -195,6 +195,17 @@ def test_selected_and_mapped_weights() -> None:
         ROADS.map(np.sum)
     with refused("entry ('bute', 'mill')"):
         ROADS.map(lambda w: np.where(w == 1.0, np.nan, w))
+    for strange in (np.full(4, "x"), np.full(4, "2026", "M8[D]")):
+        with refused("is not a number"):
+            ROADS.map(lambda w, strange=strange: strange)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_functions_of_weights_may_write_where_they_are_given(kind: str) -> None:
+    M = ROADS.hold(kind)
+    for call in (M.map, M.select):
+        call(lambda w: np.add(w, 1.0, out=w) > 0)
+        assert M.equals(ROADS)
 
 
 def test_dtypes_keep_infinity_and_refuse_what_does_not_fit() -> None:

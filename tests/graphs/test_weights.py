@@ -95,6 +95,8 @@ def test_an_edge_without_weight_that_has_no_natural_one():
         (1 + 0j, "i8", None),
         (Fraction(1, 3), "i8", "does not fit int64"),
         ("3", "f8", "edge 0 (0 → 1): the weight '3' is not a number"),
+        (np.timedelta64(3, "m"), "f8", "the weight np.timedelta64(3,'m') is not a number"),
+        (np.datetime64("2026-01-01"), "f8", "is not a number"),
     ],
 )
 def test_weights_that_do_not_fit(weight, dtype, message):
