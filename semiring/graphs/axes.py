@@ -11,7 +11,7 @@ import numpy as np
 from semiring.errors import GraphError
 
 from .held import Held, Place
-from .names import Named, check_names, is_hashable, position_of
+from .names import Named, as_names, check_names, is_hashable, is_truth, position_of
 
 Names = list[Any] | None
 
@@ -77,7 +77,7 @@ class Axes(Named):
 
     def _places(self, key: Any) -> tuple[Place, Place]:
         """The rows and the columns that a key selects, as an index of the array."""
-        if isinstance(key, list):
+        if is_list(key):
             rows = self._place(key, 0)
             return rows, rows if self.is_over_vertices else slice(None)
         if not isinstance(key, tuple) or (is_hashable(key) and key in self._positions):
@@ -87,8 +87,12 @@ class Axes(Named):
         return self._place(key[0], 0), self._place(key[1], 1)
 
     def _place(self, key: Any, axis: int) -> Place:
-        if isinstance(key, list):
-            return np.array([self.index(vertex, axis) for vertex in key], np.int64)
+        if is_list(key):
+            vertices = as_names(key) or []
+            if vertices and not isinstance(key, list) and all(map(is_truth, vertices)):
+                raise GraphError("truth values do not name vertices: pass their names, or keep entries by "
+                                 "M.where(mask)")
+            return np.array([self.index(vertex, axis) for vertex in vertices], np.int64)
         if not isinstance(key, slice):
             return self.index(key, axis)
         for end in (key.start, key.stop, key.step):
@@ -136,6 +140,15 @@ class Axes(Named):
     @cached_property
     def _column_positions(self) -> dict[Hashable, int]:
         return self._positions if self.is_over_vertices else {name: i for i, name in enumerate(self.column_names or ())}
+
+
+def is_list(key: Any) -> bool:
+    """Whether a key is a list of vertices, or an array, index or series of them.
+
+    >>> is_list(["a"]), is_list(np.array(["a"])), is_list(np.str_("a")), is_list(("a", "b"))
+    (True, True, False, False)
+    """
+    return isinstance(key, list) or (hasattr(key, "dtype") and getattr(key, "ndim", 1) == 1)
 
 
 def selected(names: Names, size: int, place: Place) -> Names:

@@ -13,7 +13,7 @@ from semiring.algebra.by_name import algebra
 from semiring.algebra.masks import is_masked, unmasked
 from semiring.algebra.verbs import verb
 from semiring.errors import GraphError
-from semiring.graphs.axes import Names, selected
+from semiring.graphs.axes import Names, is_list, selected
 from semiring.graphs.dataarrays import dataarray_of
 from semiring.graphs.exports import networkx_of, sparse_of
 from semiring.graphs.frames import has_labels, labelled, library_of
@@ -36,7 +36,8 @@ class Matrix(Vocabulary):
 
     `M[a, b]` is the element from a to b, `M[a]` a row, `M[:, b]` a column; rows and columns are called by name if
     they have names, else by position. (A tuple that is itself a name selects that row.) `M[[a, b]]` is the matrix of
-    these vertices alone, and `M[[a, b], [c]]` that of these rows and columns. ``M[a, b] = w`` sets elements.
+    these vertices alone, and `M[[a, b], [c]]` that of these rows and columns; arrays and series of names do as well as
+    lists. ``M[a, b] = w`` sets elements.
 
     A square matrix is one over vertices: its rows and columns have the same names, and it has a closure. With
     ``columns=`` its columns have names of their own, and it may have any shape.
@@ -101,7 +102,7 @@ class Matrix(Vocabulary):
         and hashable, or the index and the columns of a data frame share some names only.
     SemiringError
         For an unknown algebra, and a matrix over a different one; for a sparse or packed matrix over an algebra that
-        its elements cannot be of, or on a GPU.
+        its elements cannot be of, or on a GPU; for an array of a dtype that cannot carry the algebra.
 
     Examples
     --------
@@ -159,7 +160,7 @@ class Matrix(Vocabulary):
     def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
         places = self._places(key)
-        if isinstance(key, list):
+        if is_list(key):
             return self._part(*(places if self.is_over_vertices else (places[0], slice(None))))
         if any(isinstance(place, np.ndarray) for place in places) and not any(isinstance(p, int) for p in places):
             return self._part(*places)
@@ -311,6 +312,7 @@ def _array(array: Any, S: Semiring) -> Array:
         array = S.lift(array)
     elif S._grows(array.dtype):
         array = array.astype(S.default_dtype)
+    S.promoted(array.dtype)  # refuses a dtype that no verb takes
     if array.ndim != 2:
         raise GraphError(f"a matrix has rows and columns, but this array has shape {array.shape}")
     return Array(array, S)

@@ -157,6 +157,27 @@ def test_the_matrix_of_some_vertices():
         M[["a", "a"]]
 
 
+@pytest.mark.parametrize("kind", [np.array, pd.Index, pd.Series, pd.Categorical, "polars"])
+def test_arrays_and_series_of_names_are_lists_of_vertices(kind):
+    kind = pytest.importorskip("polars").Series if kind == "polars" else kind
+    M = adjacency(NAMED, sr.min_plus)
+    some = kind(["c", "a"])
+    assert M[some].equals(M[["c", "a"]]) and M[some, ["b"]].equals(M[["c", "a"], ["b"]])
+    assert M["a", some].tolist() == [M["a", "c"], M["a", "a"]]
+    M[some, some] = 1.0
+    assert M["c", "a"] == 1.0
+    with refused("truth values do not name vertices"):
+        M[kind([True, False, True])]
+    with refused("no vertex is called 'd'"):
+        M[kind(["a", "d"])]
+
+
+def test_an_array_has_a_dtype_that_the_algebra_lives_in():
+    for array in (np.eye(2, dtype=bool), np.array([["1", "2"], ["3", "4"]]), np.ones((2, 2), "m8[m]"), np.eye(2) * 1j):
+        with refused("min-plus cannot live in", sr.SemiringError):
+            Matrix(array, sr.min_plus)
+
+
 def test_closure_and_numpy():
     M = adjacency(NAMED, sr.min_plus)
     closed = M.closure()
