@@ -6,16 +6,19 @@ On the CPU by merged slopes, vectors of the processor, blocks or one element aft
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import product as every
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from semiring.algebra.catalogue import plus_times
 from semiring.algebra.elements import full
 from semiring.kernels.build import affordable, kernel, stacks_repay
 from semiring.kernels.cpu.dense.convolution import Strips, Vectors, Windows
 from semiring.kernels.cpu.dense.log_convolution import LogConvolution
+from semiring.kernels.facts import DeviceFacts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import convex, monotone
 from semiring.kernels.numpy.convolution import accumulating, by_blocks, by_elements, by_outer_product
@@ -92,10 +95,24 @@ def way(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Way:
     return _single(low.interpreted, windows, a, b, "little work, or short sequences")
 
 
-def _on_gpu(low: Any, windows: Windows, a: Any, b: Any) -> Way:
-    """By the kernel of the GPU."""
-    from semiring.kernels.cuda.dense.convolution import convolution
+@lru_cache(1)
+def reals() -> Any:
+    """The GPU's form of ordinary sums and products of finite numbers in double precision that are not negative."""
+    from semiring.kernels.cuda.choose import general_on_device
 
+    plain: Any = general_on_device(plus_times, np.dtype(np.float64))
+    return plain.for_product(DeviceFacts(largest=1, least=0))
+
+
+def _on_gpu(low: Any, windows: Windows, a: Any, b: Any) -> Way:
+    """By the kernel of the GPU, of powers where that repays."""
+    from semiring.kernels.cuda.dense.convolution import convolution
+    from semiring.kernels.cuda.dense.log_convolution import LogConvolution, repays
+
+    if low.is_identity and repays(low, windows):
+        powers = LogConvolution(low, reals())
+        return Way("powers", "ordinary convolutions of powers, and terms where powers underflow", low,
+                   lambda: powers(windows, a, b), windows.terms, powers.memory(windows))
     kernels, coded = convolution(low), 0 if low.is_identity else (a.size + b.size) * low.storage.itemsize
     return Way("neighbours in registers", "every thread of the GPU sums neighbours of c", low,
                lambda: kernels(windows, low.encode(a, not low.is_identity), low.encode(b, not low.is_identity)),

@@ -106,11 +106,13 @@ def convolve(a: Any, b: Any, S: Semiring | str | None = None, *, mode: str = "fu
     rounded as in `matmul`, for as many terms: at most m n ⊗ and ⊕ for sequences of m and n elements. A Fourier
     transform would be faster over `plus_times`. It is not used, because its error is relative to the largest entry.
 
-    On a GPU all terms are computed, by threads that each keep some neighbours of c in registers. On the CPU fewer may
-    do: if ⊕ is min and ⊗ is +, two convex sequences (concave for max) are convolved in m + n steps, by merging their
-    slopes: J.-Y. Le Boudec, P. Thiran, Network calculus (2001), theorem 3.1.6. They may begin and end with zeros, which
-    are infinite. Where they are convex only up to rounding, the few terms that may be the least ones are compared. The
-    answer is that of the definition, to the bit.
+    On a GPU all terms are computed, by threads that each keep some neighbours of c in registers. Large convolutions
+    over log-sum-exp are ordinary ones of powers in double precision; entries that are 640 or more below the sum of the
+    greatest elements are computed by their terms. On the CPU fewer terms may do: if ⊕ is min and ⊗ is +, two convex
+    sequences (concave for max) are convolved in m + n steps, by merging their slopes: J.-Y. Le Boudec, P. Thiran,
+    Network calculus (2001), theorem 3.1.6. They may begin and end with zeros, which are infinite. Where they are convex
+    only up to rounding, the few terms that may be the least ones are compared. The answer is that of the definition, to
+    the bit.
 
     Examples
     --------

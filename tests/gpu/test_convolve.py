@@ -78,6 +78,22 @@ def test_long_sequences_in_parts(S: sr.Semiring) -> None:
             check(S, a, b, mode)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("scale", [3.0, 4000.0])
+def test_logarithms_by_powers(dtype: str, scale: float) -> None:
+    """Of a curve, whose convolution falls below what powers hold, and of noise; zeros are absent."""
+    rng, x = np.random.default_rng(0), np.linspace(-1, 1, 12_000)
+    for a, b in ((-scale * x**2, -scale * np.abs(x[:9000])), (scale * rng.normal(size=20_000), rng.normal(size=7000)),
+                 (rng.normal(size=(300, 100)), scale * rng.normal(size=(70, 80)))):
+        a, b = a.astype(dtype), b.astype(dtype)
+        a.reshape(-1)[rng.random(a.size) < 0.1], b.reshape(-1)[5] = -np.inf, -np.inf
+        plan = sr.plan("convolve", cupy.asarray(a), cupy.asarray(b), sr.log)
+        assert plan.method == "powers"
+        wanted, found = sr.convolve(a.astype("f8"), b.astype("f8"), sr.log), plan.run().get()
+        eps = np.finfo(dtype).eps
+        np.testing.assert_allclose(found, wanted, rtol=4 * eps, atol=eps * (b.size + 40))
+
+
 def test_stacks_strides_and_axes() -> None:
     a, b = elements(sr.min_plus, "f4", (5, 30, 7), 1), elements(sr.min_plus, "f4", (5, 4, 3), 2)
     check(sr.min_plus, a, b, "full", axes=(1, 2))

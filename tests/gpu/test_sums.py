@@ -213,6 +213,17 @@ def test_each_call_has_the_same_bits() -> None:
         assert all((getattr(sr.plus_times, op)(x) == first).all() for _ in range(5))
 
 
+def test_packed_bits() -> None:
+    import cupy
+
+    M = np.random.default_rng(0).random((300, 300)) < 0.97
+    for verb in ("sum", "prod", "cumsum", "cumprod"):
+        for axis in (0, 1, None):
+            wanted = getattr(sr.boolean, verb)(M, axis=axis)
+            found = getattr(sr.boolean, verb)(sr.pack(cupy.asarray(M)), axis=axis)
+            np.testing.assert_array_equal(found.get(), wanted)
+
+
 def test_out_is_on_the_device() -> None:
     import cupy
 

@@ -37,7 +37,7 @@ from semiring.operands.devices import module_of
 from . import forward_by_products as by_products
 
 TERMS = 4e12  # terms of products of matrices a second in all, of 4 bytes each
-LAUNCHES = 5e-4  # seconds of the launches for a sequence, and of a look at its elements
+LAUNCHES = 1.5e-3  # seconds of the launches for a sequence, and of a look at its elements
 LEAST_LENGTH = 16  # of a chunk
 FEW = 8  # sequences, one after the other
 WORTH = 0.8  # of the time one row after the other, in which chunks are worth another order of rounding
@@ -56,7 +56,7 @@ class Times(NamedTuple):
     product: float  # of a product of matrices
 
 
-SHORT = Times(1e-6, 2.5e-6)  # in a launch: a step waits for memory
+SHORT = Times(1e-6, 1.5e-6)  # in a launch: a step waits for memory
 LONG = Times(4e-5, 2e-5)  # launches of their own
 
 
@@ -79,13 +79,13 @@ def seconds(rows: int, n: int, itemsize: int, step: Times) -> float:
     return min(one_by_one, in_chunks)
 
 
-def are_faster(lengths: np.ndarray, n: int, itemsize: int, step: Times) -> bool:
-    """Whether sequences of these lengths should be cut."""
+def are_faster(lengths: np.ndarray, n: int, itemsize: int, step: Times, row: float | None = None) -> bool:
+    """Whether sequences of these lengths should be cut; one after the other, a row takes `row` seconds if given."""
     there = lengths[lengths > 0]
     if not 0 < len(there) <= FEW:
         return False
     cut = sum(seconds(rows, n, itemsize, step) for rows in there.tolist())
-    return cut < WORTH * int(there.max()) * step.row
+    return cut < WORTH * int(there.max()) * (step.row if row is None else row)
 
 
 def multiplies(S: Semiring, low: Any) -> bool:

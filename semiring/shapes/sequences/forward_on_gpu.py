@@ -17,7 +17,7 @@ from semiring.algebra.elements import full
 from semiring.algebra.overflow import refuse
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.cpu.dense.steps import Sequences
-from semiring.kernels.cuda.compile.steps import COLUMN
+from semiring.kernels.cuda.compile.steps import COLUMN, step_geometry
 from semiring.kernels.cuda.dense.exchange import LEAVES, report
 from semiring.kernels.cuda.dense.steps import geometry_of, walk
 from semiring.kernels.cuda.lowering import CudaLowering
@@ -92,14 +92,18 @@ def _of_winners(found: Layout, argmax: bool) -> int:
 def _chunked(operands: list[Dense], found: Layout, inner: Semiring, reverse: bool, argmax: bool) -> Plan | None:
     """The plan by chunks of long sequences, if that is faster."""
     n, size, longest = found.shape[-1], operands[0].dtype.itemsize, int(found.lengths.max(initial=0))
-    if not any(are_faster(found.lengths, n, size, kind.step) for kind in (ShortRows, LongRows)):
+    alone = ShortRows.step.row if step_geometry(size, 1.0, n) else None
+    if not any(are_faster(found.lengths, n, size, kind.step, alone) for kind in (ShortRows, LongRows)):
         return None
     facts, low = _examined(operands, inner, longest)
     short = ShortRows.fit(low, n)
     step = ShortRows.step if short else LongRows.step
-    held = geometry_of(low, n) is not None and not short  # registers hold rows, but not products of matrices
+    held = geometry_of(low, n) is not None  # registers hold rows, and maybe not products of matrices
+    row = ShortRows.step.row if held else step.row
     within = stay_within(inner, low, facts, longest)
-    if held or not (within or multiplies(inner, low)) or not are_faster(found.lengths, n, size, step):
+    if not within and (not multiplies(inner, low) or short < held):
+        return None
+    if not are_faster(found.lengths, n, size, step, row):
         return None
     predicted = sum(seconds(rows, n, size, step) for rows in found.lengths.tolist())
     made = min(BYTES, longest * n * n * low.storage.itemsize) if len(operands) > 2 or reverse else 0
@@ -110,7 +114,7 @@ def _chunked(operands: list[Dense], found: Layout, inner: Semiring, reverse: boo
         work=float(np.maximum(found.lengths - 1, 0).sum()) * n * n * (n + 1),
         memory=prod(found.shape) * size + _of_winners(found, argmax) + made,
         reasons={"method": f"products of chunks first: {predicted * 1e3:.3g} ms predicted, and "
-                 f"{longest * step.row * 1e3:.3g} ms one row after the other"},
+                 f"{longest * row * 1e3:.3g} ms one row after the other"},
         needs=("the rows of all steps", "use a narrower dtype, or fewer sequences at a time"),
         runner=partial(_run_chunks, operands, found, inner, reverse, argmax, not within) if short else
         partial(forward_by_products.run, operands, found, reverse, argmax, partial(_long_rows, not within)),

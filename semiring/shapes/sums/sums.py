@@ -117,7 +117,7 @@ def read_reduced(
     x: Any, S: Semiring, op: str, axis: Any, keepdims: Any
 ) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
     """The operand of a sum or a product, the axes that go, and the shape of the answer."""
-    given, keepdims = _read(x, S, VERBS[op][0]), truth_value(keepdims, "keepdims")
+    given, keepdims = _read(x, S), truth_value(keepdims, "keepdims")
     axes = axes_of(axis, given.shape)
     if keepdims:
         return given, axes, tuple(1 if a in axes else length for a, length in enumerate(given.shape))
@@ -132,7 +132,7 @@ def read_accumulated(x: Any, S: Semiring, op: str, axis: Any) -> tuple[Any, int,
     SemiringError
         If x is sparse, or the axis is not one of x.
     """
-    given = _read(x, S, VERBS[op][1])
+    given = _read(x, S)
     given = as_dense(given) if isinstance(given, Packed) else given
     if isinstance(given, (Sparse, DeviceSparse)):
         raise SemiringError(f"{S.name}: the prefixes of a sparse matrix are dense: pass a dense array, with the "
@@ -179,8 +179,8 @@ def axes_of(axis: Any, shape: tuple[int, ...], several: bool = True) -> tuple[in
     return tuple(sorted(found))
 
 
-def _read(x: Any, S: Semiring, verb: str) -> Any:
-    """The operand, in the host's memory: entries, or an array."""
+def _read(x: Any, S: Semiring) -> Any:
+    """The operand: entries, packed bits, or an array; packed bits on a GPU as truth values."""
     if S.traced is None and not isinstance(x, (list, tuple, np.ndarray, Operand)) and not _is_matrix(x):
         x = sequence([x], np.dtype(object)).reshape(())  # one Python object, which may be a sequence
     if isinstance(x, np.generic) or (isinstance(x, tuple) and S.is_record and not _is_matrix(x[0] if x else None)):
@@ -192,9 +192,8 @@ def _read(x: Any, S: Semiring, verb: str) -> Any:
             of_graph=True)
     else:
         given = operand(x, S, "x")
-    if given.on_gpu and not isinstance(given, (Device, DeviceSparse)):
-        raise SemiringError(f"{S.name}.{verb} computes with arrays on a GPU, and x is of packed bits there: pass a "
-                            "CuPy array, or a matrix in the host's memory")
+    if given.on_gpu and isinstance(given, Packed):
+        given = as_dense(given)
     if isinstance(given, (Sparse, Packed, Device, DeviceSparse)):
         return given
     given = as_dense(given)

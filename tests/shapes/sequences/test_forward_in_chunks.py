@@ -207,6 +207,14 @@ def test_short_and_many_sequences_stay_whole() -> None:
     assert length_of(10**5) == 100 and seconds(10**6, 60, 8, SHORT) > seconds(10**6, 8, 8, SHORT)
 
 
+def test_rows_of_which_registers_hold_no_products(host: Host) -> None:
+    """A step of their products is one of the engine."""
+    given = host.array(np.zeros(64, "f4")), host.array(np.zeros((64, 64), "f4"))
+    assert not forward_in_chunks.ShortRows.fit(choose(sr.log, np.dtype("f4"), DeviceFacts(), 9, in_place=False), 64)
+    assert sr.plan("forward", *given, sr.log, steps=10**6).method == forward_on_gpu.CHUNKS
+    assert sr.plan("forward", *given, sr.log, steps=10**3).method == "rows of sequences side by side"
+
+
 def test_products_that_may_leave_the_numbers_are_not_made() -> None:
     def stays(S: sr.Semiring, dtype: str, largest: float, rows: int = 10**4) -> bool:
         facts = DeviceFacts(largest=largest, least=0)

@@ -19,6 +19,8 @@ from scipy.sparse import csr_array, random_array
 import semiring as sr
 from semiring.kernels.cuda.dense import exchange, folds, prefixes
 from semiring.operands.device import read_cupy
+from semiring.operands.operand import Operand
+from semiring.operands.packed import Packed
 from semiring.operands.sparse import read_cupyx
 from semiring.shapes.sums import on_gpu, reductions, sums
 
@@ -179,6 +181,31 @@ def test_parts_of_complex_numbers_lie_in_the_same_memory(monkeypatch: pytest.Mon
         assert np.shares_memory(parts, x) and np.array_equal(on_gpu.whole(parts, x.dtype), x)
     x = np.arange(3.0)
     assert on_gpu.in_parts(x) is x is on_gpu.whole(x, x.dtype)
+
+
+def test_packed_bits_become_truth_values(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    M = np.random.default_rng(0).random((70, 50)) < 0.5
+    M[3], M[:, 4] = True, False
+
+    class There(Packed):
+        on_gpu = True
+
+        def __init__(self) -> None:
+            Operand.__init__(self, sr.boolean, "x", M.shape, M.dtype)
+            self.matrix = SimpleNamespace(to_dense=lambda: host.array(M))
+
+    monkeypatch.setattr(sums, "operand", lambda x, S, what: There())
+    for axis in (0, 1, None):
+        for verb in VERBS:
+            found = np.array(getattr(sr.boolean, verb)(object(), axis=axis))
+            assert np.array_equal(found, expected(verb, M, axis))
+
+
+def expected(verb: str, M: np.ndarray, axis: int | None) -> np.ndarray:
+    operation = np.logical_or if verb.endswith("sum") else np.logical_and
+    if verb.startswith("cum"):
+        return operation.accumulate(M if axis is not None else M.reshape(-1), axis or 0)
+    return operation.reduce(M, axis)
 
 
 def test_a_plan_names_the_gpu(host: Host) -> None:
