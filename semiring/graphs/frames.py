@@ -248,7 +248,7 @@ def matrix_of(frame: Any, names: Sequence[Any] | None) -> tuple[np.ndarray, list
     """
     if hasattr(frame, "index") or is_dataarray(frame):
         index, columns, _ = _both_labels(frame)
-        array, (rows, across) = _elements_of(frame), _titles(frame)
+        array, (rows, across) = elements_of(frame), _titles(frame)
     else:
         header, column = columns_in(frame)
         index, rows, across = column(0).tolist(), f"the column {quoted(CORNER)}", ACROSS
@@ -293,7 +293,7 @@ def labelled(
                 raise
             raise GraphError(f"{e}; or pass columns=, the names of the columns, if these are not vertices") from None
         return array, vertices, vertices
-    array = _elements_of(frame)
+    array = elements_of(frame)
     found: list[list[Any] | None] = []
     rows, across = _titles(frame)
     for axis, (labels, wanted, what) in enumerate(((index, names, rows), (header, columns, across))):
@@ -322,7 +322,7 @@ def _titles(frame: Any) -> tuple[str, str]:
     return "the index", ACROSS
 
 
-def _elements_of(frame: Any) -> np.ndarray:
+def elements_of(frame: Any) -> np.ndarray:
     """The elements of a data frame with an index, or of a DataArray."""
     if is_dataarray(frame):
         return np.asarray(frame.to_numpy())

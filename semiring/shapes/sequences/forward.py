@@ -31,7 +31,7 @@ from semiring.solvers.task import own_algebra
 
 from ..planned import planned
 from .layout import Layout, layout
-from .reading import Asked, answered, read_array, same_memory
+from .reading import Asked, answered, read_array, rows_by_state, same_memory
 from .steps import Steps
 
 PURPOSE = "chains"
@@ -58,7 +58,8 @@ def forward(
         Default: the algebra of a prepared operand. With `log` the rows are the forward variables of a hidden Markov
         model, with `max_plus` the scores of Viterbi's algorithm.
     emissions : array_like, shape (…, T, n), optional
-        A row for each step, of the same dtype.
+        A row for each step, of the same dtype. If the stack is a matrix over vertices with names, the columns of a data
+        frame, a `Matrix` or a DataArray are put into the order of these names; so is x, and a series by its labels.
     lengths : array_like of int, optional
         How many rows each sequence has. For emissions with two axes the sequences come one after the other, and
         lengths add up to their rows; there may then be one matrix fewer than rows for each sequence. Otherwise the
@@ -126,8 +127,10 @@ def forward(
     if argmax and not S.selective:
         raise LawError(f"argmax needs a selective ⊕ (one whose result is always one of its operands); in {S.name} "
                        f"{S._law_report.flags['selective']}")
-    names = ("x", "stack", "emissions")
-    operands = [read_array(A, S, what, "forward") for A, what in zip(given, names, strict=False)]
+    matrices = read_array(stack, S, "stack", "forward")
+    beside = [rows_by_state(A, S, matrices, what, "forward")
+              for A, what in ((x, "x"), (emissions, "emissions")) if A is not None]
+    operands = [beside[0], matrices, *beside[1:]]
     same_dtype(*operands)
     shapes = [A.shape for A in operands]
     found = layout(shapes[0], shapes[1], shapes[2] if emissions is not None else None, lengths, steps)

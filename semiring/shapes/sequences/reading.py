@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from semiring.errors import SemiringError
+from semiring.graphs.dataarrays import is_dataarray, labels_of
+from semiring.graphs.frames import elements_of, is_frame, is_pandas
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.names import alignment
+from semiring.graphs.operators import refuse_other_algebra
+from semiring.operands.align import by_label
 from semiring.operands.dense import Dense
 from semiring.operands.read import operand
 from semiring.solvers.plan import Plan
@@ -41,6 +47,40 @@ def read_array(A: Any, S: Any, what: str, verb: str) -> Dense:
     if not isinstance(found, Dense):
         raise SemiringError(f"{verb} takes arrays, and {what} is a {type(A).__name__}: pass an array of elements")
     return found
+
+
+def rows_by_state(A: Any, S: Any, first: Dense, what: str, verb: str) -> Dense:
+    """Read rows whose elements belong to the vertices of a matrix: those of a data frame by its columns.
+
+    A `Matrix` and a DataArray have such columns as well, and a series has labels. If the matrix has no names, they are
+    read by position.
+
+    Raises
+    ------
+    GraphError
+        If the matrix has other names.
+    SemiringError
+        As `read_array` does.
+    """
+    columns: list[Any] | None = None
+    if isinstance(A, Matrix):
+        refuse_other_algebra(A, S, what)
+        A, columns = A._held.all(), A.column_names
+    elif is_dataarray(A) and A.ndim > 1:
+        A, columns = A.to_numpy(), labels_of(A)[-1]
+    elif is_frame(A) and getattr(A, "ndim", 2) == 2 and hasattr(A, "columns"):
+        A, columns = (elements_of(A) if is_pandas(A) else A.to_numpy()), list(A.columns)
+    found = read_array(A, S, what, verb)
+    if not first.of_graph:
+        return found
+    if found.labels is not None:
+        made = by_label(found, first, what)
+        assert isinstance(made, Dense)
+        return made
+    if columns is None or first.names is None or found.on_gpu:
+        return found
+    order = alignment(list(first.names), columns, f"the vertices of {first.what}", f"the columns of {what}")
+    return found if order is None else found.changed(array=found.array[..., order])
 
 
 def same_memory(*operands: Dense | None) -> bool:

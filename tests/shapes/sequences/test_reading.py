@@ -20,3 +20,32 @@ def test_answers_have_the_callers_byte_order() -> None:
     A = np.ones((3, 2, 2), ">f4")
     assert sr.scan(A, sr.min_plus).dtype == A.dtype
     assert sr.forward(A[0, 0], A, sr.min_plus, argmax=True).values.dtype == A.dtype
+
+
+def test_rows_meet_the_vertices_of_the_matrix_by_name() -> None:
+    """Rows of data frames, series, arrays of xarray and matrices, their columns in any order."""
+    pd, xr = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    rng, names, turned = np.random.default_rng(0), ["a", "b", "c"], ["c", "a", "b"]
+    x, A, e = (rng.integers(0, 9, shape).astype(float) for shape in ((3,), (3, 3), (5, 3)))
+    wanted = sr.forward(x, A, sr.min_plus, emissions=e)
+    M = sr.Matrix(A, sr.min_plus, names)
+    frame = pd.DataFrame(e, columns=names, index=[0, 0, 1, 1, 2])[turned]
+    for stack in (M, M[turned], pd.DataFrame(A, names, names)[turned]):
+        places = [names.index(name) for name in (turned if stack.__class__ is sr.Matrix and stack.names == turned
+                                                 else names)]
+        for start in (pd.Series(x, names)[turned], xr.DataArray(x[[2, 0, 1]], dims="s", coords={"s": turned})):
+            for seen in (frame, sr.Matrix(e[:, [2, 0, 1]], sr.min_plus, columns=turned),
+                         xr.DataArray(e, dims=("t", "s"), coords={"s": names})):
+                found = sr.forward(start, stack, sr.min_plus, emissions=seen)
+                assert np.array_equal(found, wanted[:, places])
+    several = pd.DataFrame(np.stack([x, x + 1]), columns=names)[turned]
+    assert np.array_equal(sr.forward(several, M, steps=0)[:, 0], [x, x + 1])
+    assert np.array_equal(sr.forward(x, A, sr.min_plus, emissions=frame[names]), wanted)  # without names by position
+    for start, seen, message in (
+        (pd.Series(x, ["a", "b", "z"]), e, "'c' is in stack and not in x"),
+        (x, frame.rename(columns={"c": "z"}), "'c' is in the vertices of stack and not in the columns of emissions"),
+    ):
+        with pytest.raises(sr.GraphError, match=message):
+            sr.forward(start, M, emissions=seen)
+    with pytest.raises(sr.SemiringError, match="emissions is a matrix over max-plus"):
+        sr.forward(x, M, emissions=sr.Matrix(e, sr.max_plus))
