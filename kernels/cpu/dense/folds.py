@@ -317,11 +317,33 @@ def _program(lowering: Lowering, op: str) -> tuple[Program, int, bool]:
 def _small(S: Semiring, dtype: np.dtype, terms: int) -> Expression:
     """The condition that an integer is a finite element, and so small that a sum of so many does not leave 64 bits."""
     limits, most = np.iinfo(dtype), (1 << 62) // terms
+    x, carrier = operand(0), S.carrier_in(dtype)
     low, high = max(int(limits.min) + (dtype.kind == "i"), -most), min(int(limits.max) - 1, most)
-    bounds = [apply("less_equal", operand(0), constant(high))]
+    bounds = [apply("less_equal", x, constant(high))]
     if dtype.kind == "i":
-        bounds.append(apply("greater_equal", operand(0), constant(low)))
-    return reduce(partial(apply, "logical_and"), bounds, S.carrier_in(dtype))
+        bounds.append(apply("greater_equal", x, constant(low)))
+    conditions = [e for e in _conjuncts(carrier) if not (_is_whole(e) or (e.op == "constant" and e.value))]
+    if high == most and all(_is_from_zero(e) for e in conditions):  # the bits above are 0, which vectors gather faster
+        least = 0 if conditions or dtype.kind == "u" else most
+        above = -most - least + (1 << 64 if dtype.kind == "u" else 0)
+        shifted = apply("add", x, constant(least)) if least else x
+        return apply("equal", apply("bitwise_and", shifted, constant(above)), constant(0))
+    return reduce(partial(apply, "logical_and"), bounds, carrier)
+
+
+def _conjuncts(e: Expression) -> list[Expression]:
+    """The conditions that an expression asks for together."""
+    return [part for arg in e.args for part in _conjuncts(arg)] if e.op == "logical_and" else [e]
+
+
+def _is_whole(e: Expression) -> bool:
+    """Whether it asks for a whole number."""
+    return e.op == "equal" and {arg.op for arg in e.args} == {"floor", "input"}
+
+
+def _is_from_zero(e: Expression) -> bool:
+    """Whether it asks for a number that is not negative."""
+    return e.op == "greater_equal" and e.args[0] is operand(0) and e.args[1].op == "constant" and not e.args[1].value
 
 
 Combine = Callable[[np.ndarray, Sequence[int]], np.ndarray]

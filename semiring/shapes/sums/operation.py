@@ -194,6 +194,21 @@ class Operation:
         return found or None
 
     @cached_property
+    def interval(self) -> tuple[Any, Any] | None:
+        """The least and the greatest element, floats up to ∞, if all numbers between them are elements; None else."""
+        first, last = _limits(self.dtype) if self.dtype.kind in "iu" else (-np.inf, np.inf)
+        if self.takes_all:
+            return first, last
+        for holds, than in self.comparisons or ():
+            number, above = than.item(), holds in (gt, ge)
+            if holds in (gt, lt):
+                side = 1 if above else -1
+                whole = than.dtype.kind in "iu"
+                number = number + side if whole else np.nextafter(than, than.dtype.type(side * np.inf)).item()
+            first, last = (max(first, number), last) if above else (first, min(last, number))
+        return (first, last) if self.comparisons else None
+
+    @cached_property
     def ufunc(self) -> np.ufunc | None:
         """The operation as one function of NumPy, if it is one and needs no test for zero or of results."""
         S = self.algebra

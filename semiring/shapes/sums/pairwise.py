@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from operator import ge, gt, lt
 from typing import Any
 
 import numpy as np
@@ -102,14 +101,9 @@ def _absorbs(about: Operation, ufunc: np.ufunc) -> bool:
 def _bounds(about: Operation, ufunc: np.ufunc) -> Bounds | None:
     """Between which numbers the function is the operation, and all are elements; None if that is not known."""
     dtype, zero = about.dtype, about.arithmetic.zero
-    limits: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
-    first, last = (-inf, inf) if dtype.kind == "f" else (int(limits.min), int(limits.max))
-    if not about.takes_all:
-        if about.comparisons is None:
-            return None
-        for holds, than in about.comparisons:
-            least, most = _interval(holds, than)
-            first, last = max(first, least), min(last, most)
+    if about.interval is None:
+        return None
+    first, last = about.interval
     if about.selects:
         return first, last
     if dtype.kind != "f":
@@ -118,19 +112,10 @@ def _bounds(about: Operation, ufunc: np.ufunc) -> Bounds | None:
         return max(first, -room), min(last, room)
     if _absorbs(about, ufunc):
         if about.op == "mul":  # zero may not meet what makes it NaN
-            first = max(first, float(limits.min)) if zero >= 0 else first
-            last = min(last, float(limits.max)) if zero <= 0 else last
+            most = float(np.finfo(dtype).max)
+            first, last = max(first, -most) if zero >= 0 else first, min(last, most) if zero <= 0 else last
         return first, last
     return (first, last) if ufunc is np.multiply and zero == inf and first > 0 else None
-
-
-def _interval(holds: Callable[[Any, Any], Any], than: Any) -> Bounds:
-    """The least and the greatest number that a comparison with a number holds for."""
-    above, number = holds in (gt, ge), than.item()
-    if holds in (gt, lt):
-        side = 1 if above else -1
-        number = np.nextafter(than, than.dtype.type(side * inf)).item() if than.dtype.kind == "f" else number + side
-    return (number, inf) if above else (-inf, number)
 
 
 class Told:

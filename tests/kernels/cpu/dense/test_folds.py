@@ -158,6 +158,24 @@ def test_integers_that_64_bits_do_not_hold_are_refused_or_summed_exactly(machine
         sr.counting.sum(y, 0)
 
 
+@pytest.mark.parametrize(("S", "op", "dtype"), [
+    (sr.counting, "sum", "i8"), (sr.counting, "sum", "u8"), (sr.min_plus, "prod", "i8"), (sr.min_plus, "prod", "u8"),
+    (sr.max_plus, "prod", "i8"),
+])
+def test_integers_about_the_bounds_of_a_piece(S: sr.Semiring, op: str, dtype: str, machine_code: None) -> None:
+    for number in (n + d for n in (0, 2**45, -(2**45), 2**62, -(2**62)) for d in (-1, 0, 1)):
+        if number < 0 and dtype == "u8":
+            continue
+        for size in (700, 1 << 15):
+            x = np.ones(size, dtype)
+            x[size - 3] = number
+            if S is sr.counting and number < 0:
+                with pytest.raises(sr.SemiringError, match=f"{size - 3}"):
+                    S.sum(x)
+            else:
+                assert getattr(S, op)(x) == size - 1 + number
+
+
 def test_complex_sums_are_those_of_the_parts(machine_code: None) -> None:
     rng = np.random.default_rng(6)
     x = (rng.standard_normal((300, 7, 40)) + 1j * rng.standard_normal((300, 7, 40)))
