@@ -37,6 +37,7 @@ class Dense:
                 self.launched.append(name)
                 self.host.give(lambda: getattr(self, name)(numbers, across, down, *arguments))
 
+            launch.at_hand = lambda: True
             return launch
 
         return SimpleNamespace(function=function)

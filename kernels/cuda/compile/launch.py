@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from ctypes import addressof, c_longlong, c_void_p
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from threading import Lock, local
 from typing import Any, NamedTuple
 
@@ -117,7 +117,18 @@ class Function:
     @property
     def text(self) -> str:
         """What has to be compiled; empty if that is loaded on the current device."""
-        return "" if current_device() in self._kernels else only(self.module.source, self.name)
+        return "" if current_device() in self._kernels else self._alone
+
+    def at_hand(self) -> bool:
+        """Whether the current device or the disk has its code, or no thread can compile it while others run."""
+        if not (text := self.text) or _threads() is None:
+            return True
+        begun = _begun.get((text, target := architecture()))
+        return begun.done() if begun is not None else _found(text, target)[-1] is not None
+
+    @cached_property
+    def _alone(self) -> str:
+        return only(self.module.source, self.name)
 
     def _load(self) -> int:
         device = current_device()
@@ -246,17 +257,26 @@ def _machine_code(source: str, target: str) -> bytes:
 
 def _made(source: str, target: str) -> bytes:
     """The machine code as it was kept, or as it is compiled now."""
+    entries, key, code = _found(source, target)
+    if code is None:
+        code = _compile(source, _options(target))
+        entries.save(key, code)
+    return code
+
+
+def _found(source: str, target: str) -> tuple[Entries, str, bytes | None]:
+    """The place of machine code on disk, its key there, and the code, or None."""
     import cupy
     from cupy.cuda import nvrtc
 
-    options = (*OPTIONS, f"--gpu-architecture={target}")
     entries = Entries(f"cuda_{hashlib.sha256(source.encode()).hexdigest()[:24]}")
-    key = hashlib.sha256("\0".join([*options, str(nvrtc.getVersion()), cupy.__version__]).encode()).hexdigest()
-    code = entries.load(key)
-    if code is None:
-        code = _compile(source, options)
-        entries.save(key, code)
-    return code
+    versions = str(nvrtc.getVersion()), cupy.__version__
+    key = hashlib.sha256("\0".join([*_options(target), *versions]).encode()).hexdigest()
+    return entries, key, entries.load(key)
+
+
+def _options(target: str) -> tuple[str, ...]:
+    return (*OPTIONS, f"--gpu-architecture={target}")
 
 
 def _compile(source: str, options: tuple[str, ...]) -> bytes:
@@ -351,10 +371,12 @@ def empty_like_rows(block: Any) -> Any:
 def copy_of(block: Any) -> Any:
     """A copy in C order."""
     result = empty_like_rows(block)
+    while block.ndim > 2 and len(block) == 1:  # its one matrix may have rows that the driver copies
+        block = block[0]
     across = block.shape[-1] * block.itemsize if block.ndim else block.itemsize
     in_rows = block.ndim == 2 and block.strides[1] == block.itemsize and block.strides[0] >= across
     if not block.size or not (in_rows or block.flags.c_contiguous):
-        result[...] = block
+        result.reshape(block.shape)[...] = block
         return result
     copy_rows(result.data.ptr, block.data.ptr, block.strides[0] if in_rows else across, across, block.nbytes // across)
     return result

@@ -374,7 +374,7 @@ class CudaKernel:
             return []
         found, product = self.closure.needed(n, stacked), self.words or self.product
         if n > TILE and not (self.is_linear or self.log_sums):
-            found = [product.function(product.large, True), product.function(product.small, True), *found]
+            found = [product.first(product.large), product.first(product.small), *found, self.thin.joins()]
         return found if stacked else [*found, self._elements[3]]
 
     def for_front(self, pivots: int, others: int) -> list[Function]:

@@ -222,9 +222,13 @@ class Thin:
         self, left: bool, parts: int, y: Place, batch: int, n: int, count: int, accumulate: bool,
         found: Report | None = None, last: bool = True,
     ) -> None:
-        self._function("together", self.vectors, left)(
+        self.joins(left)(
             -(-n // 32), batch, parts, y.address, y.step, y.next, n, count, OLD * accumulate, *self._report(found, last)
         )
+
+    def joins(self, left: bool = True) -> Function:
+        """The kernel of `join`, and of the joining of a vector's parts from either side."""
+        return self._function("together", self.vectors, left)
 
     def join(self, parts: Any, y: Any, accumulate: bool) -> None:
         """y ← the ⊕ of vectors in storage, or of that and y, each in one run of memory; of no powers."""

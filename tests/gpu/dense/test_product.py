@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from gpu import device
 from gpu.elements import algebra, assert_equal, draw, dtype_of, reference
 
 import semiring as sr
+from semiring.kernels.cuda.choose import general_on_device
+from semiring.kernels.cuda.compile.program import program
+from semiring.kernels.cuda.dense.engine import view_of
+from semiring.kernels.cuda.dense.product import FEW, Product
 
 CASES = [
     ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "u2"), ("min_plus", "i2"),
@@ -115,3 +121,25 @@ def test_a_product_within_a_sum_is_rounded_once(infinite: bool) -> None:
     for _ in range(3):
         got = sr.matmul(cupy.asarray(A), cupy.asarray(B), S)
         np.testing.assert_array_max_ulp(got.get(), sr.matmul(A, B, S, device="cpu"), 2)
+
+
+@pytest.mark.parametrize(("name", "dtype"), [
+    ("min_plus", "f4"), ("min_plus", "f8"), ("max_min", "f4"), ("max_times", "f4"), ("plus_times", "f4"),
+    ("plus_times", "f8"),
+])
+def test_bits_do_not_depend_on_the_steps_that_are_written_out(name: str, dtype: str) -> None:
+    """A first call, which does not wait for the compiler, has the bits of any later one."""
+    import cupy
+
+    S, rng = algebra(name), np.random.default_rng(4)
+    P = Product(program(general_on_device(S, np.dtype(dtype))))
+    A, B = (cupy.asarray(draw(S, np.dtype(dtype), (256, 256), rng)) for _ in range(2))
+    for g in (P.large, P.small, P.least):
+        found = []
+        for steps in {FEW, g.UNROLL}:
+            P.first = lambda g, steps=steps: P.function(replace(g, UNROLL=steps), True)  # type: ignore[method-assign]
+            C = cupy.empty_like(A)
+            P.whole(g, view_of(C), view_of(A), view_of(B), 1, False)
+            P.whole(g, view_of(C), view_of(B), view_of(A), 1, True)
+            found.append(C.get().tobytes())
+        assert len(found) == 1 + (g.UNROLL != FEW) and len(set(found)) == 1

@@ -11,6 +11,8 @@ from gpu.host import Host
 import semiring as sr
 from semiring.kernels.cuda import ahead
 from semiring.kernels.cuda.ahead import begin_call, facts_of_row
+from semiring.kernels.cuda.choose import array_kernel, general_on_device
+from semiring.kernels.cuda.compile.launch import Function
 from semiring.kernels.cuda.dense import product
 from semiring.kernels.facts import DeviceFacts
 
@@ -22,6 +24,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setattr(ahead, "compile_ahead", found.extend)
     monkeypatch.setattr(ahead, "_seen", set())
     monkeypatch.setattr(product, "multiprocessors", lambda: 132)
+    monkeypatch.setattr(Function, "at_hand", lambda _: False)
     return found
 
 
@@ -34,7 +37,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Host:
 
 @pytest.mark.parametrize(("n", "names"), [
     (64, ["close_stack"]), (500, ["panels", "strips", "rest"]), (1024, ["panels", "strips", "rest"]),
-    (2000, ["product", "product", "panels", "strips", "rest"]),
+    (2000, ["product", "product", "panels", "strips", "rest", "together"]),
 ])
 def test_a_closure(n: int, names: list[str], begun: list[Any], host: Host) -> None:
     A = host.array(np.broadcast_to(np.float32(1), (n, n)))
@@ -46,6 +49,23 @@ def test_a_closure(n: int, names: list[str], begun: list[Any], host: Host) -> No
     begin_call("closure", sr.max_min, A)
     ordered = begun[len(names) + 5 :]
     assert [f.name for f in ordered] == ["take_in", *names, "place", "take_in", "inspect", "hand_out"]
+
+
+def test_products_that_are_soon_compiled_come_first(
+    begun: list[Any], host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless those with more steps written out are there."""
+    S, A = sr.max_plus, host.array(np.full((2000, 2000), -1, "f4"))
+    begin_call("closure", S, A)
+    soon = [f for f in begun if f.name == "product"]
+    kernel = array_kernel(general_on_device(S, A.dtype)).product
+    full = [kernel.function(g, True) for g in (kernel.large, kernel.small)]
+    assert all("constexpr int UNROLL = 4;" in f.module.source for f in soon) and not set(full) & set(soon)
+    monkeypatch.setattr(Function, "at_hand", lambda _: True)
+    ahead._seen.clear()
+    begun.clear()
+    begin_call("closure", S, A)
+    assert [f for f in begun if f.name == "product"] == full
 
 
 def test_signs_decide_on_the_form(begun: list[Any], host: Host) -> None:

@@ -10,14 +10,14 @@ from contextlib import nullcontext
 from ctypes import c_longlong, c_void_p
 from functools import lru_cache
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 from time import sleep
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from gpu.host import Host
+from gpu.host import Array, Host
 
 from semiring.kernels.cuda.compile import launch
 from semiring.kernels.cuda.compile.launch import (
@@ -290,6 +290,27 @@ def test_kernels_are_compiled_ahead(cores: Callable[[int], None], compiler: Any)
     assert len(compiler.asked) == 2, "it is kept on disk"
 
 
+def test_what_is_at_hand(cores: Callable[[int], None], compiler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is loaded, kept on disk or compiled by a thread; and anything if there is no thread."""
+    cores(2)
+    module, may_end = Module(KERNELS), Event()
+    kernel, other = module.function("first", 32), module.function("first_edge", 32)
+    compiled = launch._compile
+    monkeypatch.setattr(launch, "_compile", lambda *text: may_end.wait(10) and compiled(*text))
+    assert not kernel.at_hand()
+    compile_ahead([kernel])
+    assert not kernel.at_hand() and not other.at_hand()
+    may_end.set()
+    launch._begun[kernel.text, "sm_80"].result()
+    assert kernel.at_hand() and not other.at_hand()
+    launch._machine_code(kernel.text, "sm_80")
+    assert not launch._begun and kernel.at_hand() and not other.at_hand()
+    other._kernels[0] = 7
+    assert other.at_hand()
+    cores(1)
+    assert module.function("first_edge", 64).at_hand()
+
+
 def test_a_thread_makes_the_context_of_the_current_device(
     cores: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -349,6 +370,27 @@ def test_rows_whose_elements_lie_side_by_side(monkeypatch: pytest.MonkeyPatch) -
     same[0, 0] = 99
     np.testing.assert_array_equal(same.ravel()[1:], A.T.ravel()[1:])
     assert A[0, 0] == 0
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (1, 5, 7), (1, 1, 5, 7), (3, 5, 7), (1, 0, 7)])
+def test_copies_of_parts(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A matrix in a stack of one is copied by the driver, as one without a stack."""
+    host = Host()
+    host.stand_in(monkeypatch)
+    whole = host.array(np.arange(np.prod(shape) * 2.0).reshape(*shape[:-1], 2 * shape[-1]))
+    part = whole[..., 2 : 2 + shape[-1]]
+    assigned: list[Any] = []
+    known = Array.__setitem__
+
+    def assign(self: Any, *given: Any) -> None:
+        assigned.append(given)
+        known(self, *given)
+
+    monkeypatch.setattr(Array, "__setitem__", assign)
+    copy = copy_of(part)
+    assert bool(assigned) == (shape[0] == 3 or part.size == 0)
+    assert copy.shape == shape and copy.flags.c_contiguous
+    np.testing.assert_array_equal(np.array(copy), np.array(part))
 
 
 def test_memory_that_a_graph_uses_again_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -292,7 +292,7 @@ def test_what_fronts_compile_is_known_beforehand(
             def launch(*arguments: int) -> None:
                 launched.add((source, name))
 
-            launch.key = source, name  # type: ignore[attr-defined]
+            launch.key, launch.at_hand = (source, name), lambda: True  # type: ignore[attr-defined]
             return launch
 
         return SimpleNamespace(function=function)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from gpu.host import Host
@@ -147,3 +151,43 @@ def test_parts_of_a_view() -> None:
     assert whole.part(slice(100, None), slice(0, 0), 8)[3:] == (0, 0)
     assert View(32, 16, 48, 1, 1).is_aligned
     assert not any(View(*(v + 8 * (i == j) for i, v in enumerate((32, 16, 48, 1, 1)))).is_aligned for j in range(3))
+
+
+@pytest.mark.parametrize(("weight", "soon", "full"), [(1.5, 4, 16), (6, 4, 16), (8, 8, 8)])
+def test_a_first_product_does_not_wait_for_the_compiler(
+    weight: float, soon: int, full: int, played: Dense, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel that is soon compiled runs until threads have compiled the other one."""
+    ran, there = [], set()  # steps that are written out
+
+    def module(source: str) -> Any:
+        known, unrolled = played.module(source), int(re.findall(r"constexpr int UNROLL = (\d+);", source)[0])
+
+        def function(*given: Any) -> Any:
+            def launch(*arguments: int) -> None:
+                ran.append(unrolled)
+                known.function(*given)(*arguments)
+
+            launch.at_hand = lambda: unrolled in there  # type: ignore[attr-defined]
+            return launch
+
+        return SimpleNamespace(function=function)
+
+    begun: list[Any] = []
+    monkeypatch.setattr(product, "Module", module)
+    monkeypatch.setattr(product, "compile_ahead", begun.extend)
+    text = program(general_on_device(sr.plus_times, np.dtype("f8")))
+    text.weight = weight
+    P = Product(text)
+    A, B, C = (wide_stack(played.host, 1, 128, 128, seed=seed) for seed in range(3))
+    for expected in (soon, soon, full):
+        if expected == full:
+            there.add(full)
+        C[...] = -1
+        P(view(C), view(A), view(B), 1, False)
+        played.host.finish()
+        np.testing.assert_array_equal(C, A @ B)
+        assert ran == [expected]
+        assert begun == [P.function(P.geometry(128, 128, 1), True)] * (expected != full)
+        ran.clear()
+        begun.clear()
