@@ -143,7 +143,10 @@ class Code:
     @property
     def at_hand(self) -> bool:
         """Whether none has to be compiled: this process has them, or an earlier one kept them on disk."""
-        return self.bought or self._price() <= IMPORT
+        if self.bought:
+            return True
+        self._price()  # which looks what is missing
+        return not self._missing
 
     def repays(self, seconds: float) -> bool:
         """Whether to compile for work that takes NumPy so many seconds."""

@@ -167,6 +167,14 @@ def test_what_is_on_disk_is_at_hand(directory: Path) -> None:
     assert code.at_hand
 
 
+def test_a_loop_that_is_cheap_to_compile_is_not_at_hand(directory: Path) -> None:
+    keep(directory, "one")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(price.sys, "modules", {"numba": sys})
+        assert not Code(lambda: ["two"], shared=True, each=IMPORT / 2).at_hand
+        assert Code(lambda: ["one"], shared=True).at_hand
+
+
 def test_what_is_on_disk_is_asked_once(directory: Path) -> None:
     asked = []
     code = Code(lambda: asked.append(1) or ["one"])
