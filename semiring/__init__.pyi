@@ -38,19 +38,10 @@ from .algebra.semiring import Semiring as Semiring
 from .algebra.tracing import saturating_add as saturating_add
 from .algebra.tracing import saturating_multiply as saturating_multiply
 from .api import check_laws as check_laws
-from .api import closure as closure
-from .api import closure_rows as closure_rows
-from .api import convolve as convolve
-from .api import cycle_mean as cycle_mean
-from .api import factor as factor
-from .api import matmul as matmul
-from .api import nearest as nearest
-from .api import path as path
-from .api import paths as paths
 from .api import plan as plan
-from .api import power as power
 from .api import prepare as prepare
-from .api import solve as solve
+from .equations import factor as factor
+from .equations import solve as solve
 from .errors import GraphError as GraphError
 from .errors import LawError as LawError
 from .errors import NoClosureError as NoClosureError
@@ -69,6 +60,8 @@ from .graphs.matrix import Matrix as Matrix
 from .graphs.tables import Table as Table
 from .kernels.cpu.bits.matrix import PackedMatrix as PackedMatrix
 from .kernels.cpu.compile.cache import clear_cache as clear_cache
+from .matrices import closure as closure
+from .matrices import matmul as matmul
 from .operands.pack import pack as pack
 from .results.acyclic import condensation as condensation
 from .results.acyclic import transitive_reduction as transitive_reduction
@@ -88,6 +81,7 @@ from .results.structure import find_cycle as find_cycle
 from .results.structure import longest_path as longest_path
 from .results.structure import topological_order as topological_order
 from .scale.connection import connect as connect
+from .shapes.convolve import convolve as convolve
 from .shapes.einsum.einsum import einsum as einsum
 from .shapes.sequences.chain import chain as chain
 from .shapes.sequences.forward import forward as forward
@@ -115,6 +109,12 @@ from .teach.tiles import explain_product as explain_product
 from .teach.timetable import TimetableExplanation as TimetableExplanation
 from .teach.timetable import explain_timetable as explain_timetable
 from .teach.witness import LawGraph as LawGraph
+from .walks import closure_rows as closure_rows
+from .walks import cycle_mean as cycle_mean
+from .walks import nearest as nearest
+from .walks import path as path
+from .walks import paths as paths
+from .walks import power as power
 from .warming import warmup as warmup
 
 __version__: str
