@@ -48,7 +48,7 @@ class Nested:
 
     def __init__(self, steps: Steps, S: Semiring, low: Lowering, contraction: Contraction):
         self._steps, self._S, self._low, self._contraction = steps, S, low, contraction
-        self.bytes = contraction.size + ALIGNED
+        self.bytes = contraction.bytes
 
     def answer(
         self, given: Sequence[np.ndarray], argmax: bool, check: bool
@@ -58,7 +58,7 @@ class Nested:
         arrays = [diagonals(A, axes) for A, axes in zip(given, steps.fitted.operands, strict=True)]
         arrays += [summed(step, self._S, arrays[step.source], None) for step in steps.steps if isinstance(step, Sum)]
         stored = arrays if low.is_identity else [low.encode(A, True) for A in arrays]
-        memory = np.empty(self.bytes, np.uint8)
+        memory = np.empty(self._contraction.size + ALIGNED, np.uint8)
         memory = memory[-memory.ctypes.data % ALIGNED :]
         made = self._contraction.run(low, stored, memory, check and low.is_identity, check and looks(low))
         if made is None:
@@ -145,7 +145,7 @@ def is_due(low: Lowering, contraction: Contraction) -> bool:
 def most_bytes(steps: Steps, S: Semiring, dtype: np.dtype, argmax: bool) -> int:
     """Bytes that may be held at once beyond the operands, by nests or by products of stacks."""
     contraction = _contraction(steps, plain_form(S, dtype, Facts(), 3), argmax)
-    return max(steps.most * dtype.itemsize, contraction.size if contraction else 0)
+    return max(steps.most * dtype.itemsize, contraction.bytes if contraction else 0)
 
 
 def _contraction(steps: Steps, low: Lowering, argmax: bool) -> Contraction | None:

@@ -156,9 +156,19 @@ class Contraction:
         """Whether nests are predicted to be faster than products of stacks."""
         call, term, copied = BY_PRODUCT
         stacks = sum(call + term * step.work + copied * self._copied(step) for step in self.products)
-        turned = sum(self.steps.size(own) for own, laid in zip(self._own, self.laid, strict=False)
-                     if self._long(own) != self._long(laid.axes))
-        return self.seconds + TURNED * turned <= stacks
+        return self.seconds + TURNED * self._turned <= stacks
+
+    @property
+    def bytes(self) -> int:
+        """Of the workspace, of sums of operands, of operands whose axes come into another order, and of the answer."""
+        sums = sum(self.steps.size(step.axes) for step in self.steps.steps if isinstance(step, Sum))
+        return self.size + ALIGNED + self._item * (sums + self._turned + self.steps.size(self.steps.fitted.output))
+
+    @property
+    def _turned(self) -> int:
+        """Elements of operands whose axes come into another order."""
+        return sum(self.steps.size(own) for own, laid in zip(self._own, self.laid, strict=False)
+                   if self._long(own) != self._long(laid.axes))
 
     def _copied(self, step: Product) -> int:
         """Elements of factors that a product of stacks copies: axes that become one do not follow each other there."""

@@ -16,7 +16,7 @@ from semiring.solvers.plan import Plan
 
 from .contraction import Product, Steps, Sum
 from .nested import is_due, most_bytes, suited
-from .nests import ALIGNED, Contraction
+from .nests import Contraction
 from .notation import Axis
 from .reading import Operands
 
@@ -109,7 +109,7 @@ def plan_of(
     elif is_due(*nests):
         low, contraction = nests
         how, reason = "nests of loops", "no array is transposed between the products"
-        memory = contraction.size + ALIGNED
+        memory = contraction.bytes
     else:
         low, memory = nests[0], most_bytes(steps, S, dtype, argmax)
         reason = "nests of loops are predicted to be faster, and are not compiled"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
@@ -163,3 +164,17 @@ def test_facts_are_asked_for_only_if_nests_need_them(
     assert not asked
     sr.einsum("ij,jk,kl->il", A, A, A, S=sr.min_plus)
     assert len(asked) == 1 and answers == [True]
+
+
+@pytest.mark.parametrize("expression", ["bij,bjk,bkl->bil", "bij,bjk,bkl->", "ij,jb,bl->il"])
+def test_memory_is_that_of_the_plan(answers: list[bool], expression: str) -> None:
+    """Copies of operands whose axes change places, their sums, and the answer are in it."""
+    sizes = {"b": 50_000, "i": 4, "j": 4, "k": 4, "l": 4}
+    arrays = [np.ones([sizes[a] for a in term]) for term in expression.split("->")[0].split(",")]
+    plan = sr.plan("einsum", expression, *arrays, S=sr.min_plus)
+    sr.einsum(expression, *arrays, S=sr.min_plus)
+    tracemalloc.start()
+    sr.einsum(expression, *arrays, S=sr.min_plus)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 1.1 * plan.memory and all(answers) and len(answers) == 2
