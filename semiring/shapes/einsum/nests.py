@@ -160,7 +160,7 @@ class Contraction:
 
     @property
     def bytes(self) -> int:
-        """Of the workspace, of sums of operands, of operands whose axes come into another order, and of the answer."""
+        """Bytes of the workspace, sums of operands, operands whose axes come into another order, and the answer."""
         sums = sum(self.steps.size(step.axes) for step in self.steps.steps if isinstance(step, Sum))
         return self.size + ALIGNED + self._item * (sums + self._turned + self.steps.size(self.steps.fitted.output))
 
