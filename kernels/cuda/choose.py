@@ -263,7 +263,8 @@ def _tropical_integers(S: Semiring, dtype: np.dtype, facts: Facts, length: int, 
     limits = np.iinfo(dtype)
     opposite = limits.min if sign > 0 else limits.max
     if dtype.kind == "i" and (facts.low_limit if sign > 0 else facts.high_limit):
-        raise SemiringError(f"{S.name}: {opposite} stands for the opposite infinity, which only the CPU computes with")
+        raise SemiringError(f"{S.name}: {opposite} stands for the opposite infinity, which only the CPU computes with; "
+                            "use device='cpu'")
     bound = int(facts.largest) * max(length, 1)
     unsigned = sign > 0 and (dtype.kind == "u" or getattr(facts, "least", -1) >= 0)
     for size in (2, 4, 8):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ CPU_RATE = 45e9  # multiply-adds per second and thread
 GPU_RATE = 10e12
 RECORDS_ON_CPU, RECORDS_ON_GPU = 1e9, 2e12  # the same of records, for 4 bytes of each
 COPY_RATE = 12e9  # bytes per second
+HOSTS = "pass arrays of the host, with .get() for CuPy"  # what to do in verbs without the option `device`
 MOST = 1 << 10  # GPUs that a number can mean
 LAUNCHES = 1e-3  # seconds of launches in a warm call
 ONE_GPU_BYTES = 1 << 30  # a smaller matrix fits on every GPU
@@ -58,6 +60,17 @@ def upload(array: np.ndarray) -> Any:
     from semiring.kernels.cuda.compile.staging import upload as to_gpu
 
     return to_gpu(array)
+
+
+@contextmanager
+def without_the_option() -> Iterator[None]:
+    """Within this context errors that advise device='cpu' say what to do in a verb without that option."""
+    try:
+        yield
+    except SemiringError as error:
+        if "use device='cpu'" not in str(error):
+            raise
+        raise SemiringError(str(error).replace("use device='cpu'", HOSTS)) from None
 
 
 def has_cupy() -> bool:

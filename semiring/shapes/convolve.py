@@ -18,7 +18,7 @@ from semiring.graphs.texts import clip_repr
 from semiring.kernels.cpu.dense.convolution import Windows
 from semiring.operands.align import same_dtype
 from semiring.operands.dense import Dense
-from semiring.operands.devices import is_on_gpu
+from semiring.operands.devices import is_on_gpu, without_the_option
 from semiring.operands.place import place
 from semiring.operands.read import operand
 from semiring.solvers.forms import refuse_overflow
@@ -146,7 +146,8 @@ class Convolution:
     def plan(self) -> Plan:
         """Return the plan that `answer` runs."""
         a, b = place(self._given, None)
-        facts, low = a.form(3, beside=(b,), packed=False)
+        with without_the_option():
+            facts, low = a.form(3, beside=(b,), packed=False)
         windows = self._order.windows
         found = way(low.for_product(facts), windows, *(self._order.moved(x.array) for x in (a, b)))  # type: ignore[attr-defined]
         return Plan(

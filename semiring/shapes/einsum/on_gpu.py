@@ -18,7 +18,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.matrices import matmul
 from semiring.operands.device import Device
-from semiring.operands.devices import upload
+from semiring.operands.devices import upload, without_the_option
 from semiring.solvers.forms import refuse_overflow
 
 from .contraction import Product, Steps, Sum
@@ -34,14 +34,15 @@ def run_on_gpu(
 
     arrays: list[Any] = [diagonals(A, axes) for A, axes in zip(given, steps.fitted.operands, strict=True)]
     won: list[Won] = []
-    for step in steps.steps:
-        if isinstance(step, Sum):
-            arrays.append(_summed(step, S, arrays[step.source], won if winners else None, check))
-            arrays[step.source] = None
-        else:
-            pair = arrays[step.left], arrays[step.right]
-            arrays.append(_multiplied(step, steps.sizes, S, pair, won if winners else None, check))
-            arrays[step.left] = arrays[step.right] = None
+    with without_the_option():
+        for step in steps.steps:
+            if isinstance(step, Sum):
+                arrays.append(_summed(step, S, arrays[step.source], won if winners else None, check))
+                arrays[step.source] = None
+            else:
+                pair = arrays[step.left], arrays[step.right]
+                arrays.append(_multiplied(step, steps.sizes, S, pair, won if winners else None, check))
+                arrays[step.left] = arrays[step.right] = None
     result = arrays[-1].transpose([steps.result.index(a) for a in steps.fitted.output])
     if steps.steps:
         return result, won
@@ -92,7 +93,7 @@ def _folded(S: Semiring, A: Any, axes: list[int], check: bool) -> Any:
     from semiring.kernels.cuda.dense.exchange import LEAVES, NOT_A_NUMBER, OUTSIDE, report
     from semiring.kernels.cuda.dense.folds import fits, folds
 
-    X, looks = Device(A, S, "the array"), check and A.dtype.kind in "fV"
+    X, looks = Device(A, S, "the array"), check and A.dtype.kind in "fcV"
     low: Any = without_facts(S, A.dtype) if looks else X.form(3, check=check, packed=False)[1]
     if not fits(low, "add", looks):
         return None

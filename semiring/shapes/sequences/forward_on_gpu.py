@@ -23,7 +23,7 @@ from semiring.kernels.cuda.dense.steps import geometry_of, walk
 from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.facts import Facts
 from semiring.operands.dense import Dense
-from semiring.operands.devices import module_of, upload
+from semiring.operands.devices import module_of, upload, without_the_option
 from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
 
@@ -40,7 +40,7 @@ from .forward_in_chunks import (
 )
 from .layout import Layout
 from .reading import answered
-from .scan_on_gpu import form_of_any, refuse_elements, without_the_option
+from .scan_on_gpu import form_of_any, refuse_elements
 from .steps import Steps
 
 CHUNKS = "chunks of a sequence side by side"

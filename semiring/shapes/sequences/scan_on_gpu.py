@@ -6,8 +6,6 @@ dropped; then the elements are examined first, which says what is wrong, and ano
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache, partial
 from math import prod
 from typing import Any
@@ -24,13 +22,11 @@ from semiring.kernels.cuda.dense.exchange import LEAVES, report
 from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.facts import DeviceFacts
 from semiring.operands.dense import Dense
-from semiring.operands.devices import module_of
+from semiring.operands.devices import HOSTS, module_of, without_the_option
 from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.plan import Plan
 
 from .stepwise import one_by_one
-
-HOSTS = "pass arrays of the host, with .get() for CuPy"
 
 
 def offer_scan(A: Dense, X: Dense | None, axis: int, reverse: bool, shape: tuple[int, ...]) -> Plan:
@@ -73,17 +69,6 @@ def form_of_any(S: Semiring, dtype: np.dtype, length: int) -> CudaLowering | Non
     if low.blas:  # 0 · ∞ is NaN without a test, and seen in the result
         low = low.for_product(DeviceFacts(has_zero=False))
     return low if low.kind == "cuda" else None
-
-
-@contextmanager
-def without_the_option() -> Iterator[None]:
-    """Within this context errors that advise device='cpu' say what to do in a verb without that option."""
-    try:
-        yield
-    except SemiringError as error:
-        if "use device='cpu'" not in str(error):
-            raise
-        raise SemiringError(str(error).replace("use device='cpu'", HOSTS)) from None
 
 
 def _length(steps: int) -> int:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.shapes.sequences.scan_on_gpu import HOSTS, form_of_any, refuse_elements, sequences, without_the_option
+from semiring.operands.devices import HOSTS, without_the_option
+from semiring.shapes.sequences.scan_on_gpu import form_of_any, refuse_elements, sequences
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
