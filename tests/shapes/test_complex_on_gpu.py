@@ -7,15 +7,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu import nvrtc
 from gpu.compiled import is_available
 from gpu.host import Host
-from test_sequence_gradients_on_gpu import stand_in
+from tensors.test_sequence_gradients_on_gpu import stand_in
 
 import semiring as sr
 from semiring.errors import SemiringError
 from semiring.kernels.cuda.choose import choose, without_facts
+from semiring.kernels.cuda.compile.chains import chain_geometry, chain_source
+from semiring.kernels.cuda.compile.convolution import convolution_source
+from semiring.kernels.cuda.compile.folds import fold_source
+from semiring.kernels.cuda.compile.program import OPTIONS, exchange_source, product_geometries, program
+from semiring.kernels.cuda.compile.steps import step_geometry, step_source
+from semiring.kernels.cuda.compile.thin import thin_geometries, thin_source
+from semiring.kernels.cuda.dense import outer
 from semiring.kernels.cuda.dense.exchange import Findings
-from semiring.kernels.cuda.dense.outer import outer
+from semiring.kernels.cuda.dense.prefixes import Prefixes
+from semiring.kernels.cuda.sparse import masked
 from semiring.kernels.facts import DeviceFacts
 from semiring.operands.device import Device
 from semiring.solvers.task import Task, options
@@ -47,7 +56,7 @@ def test_sequences(dtype: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         given = [host.array(X) for X in (x, A, e)]
         near(sr.forward(*given[:2], S, emissions=given[2], reverse=reverse, lengths=[7, 4]), wanted)
     near(sr.chain(host.array(A[0]), S), sr.chain(A[0], S))
-    near(outer(without_facts(S, A.dtype), host.array(A), host.array(A[:, ::-1])), A * A[:, ::-1])
+    near(outer.outer(without_facts(S, A.dtype), host.array(A), host.array(A[:, ::-1])), A * A[:, ::-1])
     A[1, 2, 0, 1] = np.nan
     with pytest.raises(SemiringError, match=r"\[1, 2, 0, 1\] is NaN"):
         sr.scan(host.array(A), S, axis=1)
@@ -67,3 +76,29 @@ def test_closures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for verb, arguments in (("closure", ()), ("solve", ())):
         with pytest.raises(SemiringError, match=f"in {verb} complex numbers are computed on the CPU only"):
             Task.within(verb, A, options(), arguments, beside=[A] if verb == "solve" else [])
+
+
+@pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_every_kernel_of_products_and_sums_compiles(dtype: str) -> None:
+    """Those that read data, and those that read storage."""
+    low = without_facts(S, np.dtype(dtype))
+    made, text, texts = low.for_product(DeviceFacts(has_zero=False)), program(low), [exchange_source(low)]
+    steps, thin = step_geometry(text.size, text.weight, 5), thin_geometries(text.size, text.weight, False)
+    assert steps
+    for form in (low, made):
+        texts += [step_source(form, steps), convolution_source(form, False), outer.source(form), masked.source(form)]
+        texts += [thin_source(form, g, part, looks) for g, part in zip(thin, ("STACK", "VECTORS"), strict=False)
+                  for looks in (True, False)]
+        for lines in (1, 9):
+            g = chain_geometry(text.size, text.weight, 9, lines, False)
+            assert g
+            texts += [chain_source(form, g, looks, reverse) for looks in (True, False) for reverse in (True, False)]
+    for op in ("add", "mul"):
+        kernel = Prefixes(low, op, True)
+        for geometry, file in ((kernel.folds.geometry, "folds"), (kernel.geometry, "prefixes")):
+            texts.append(fold_source(low, op, geometry, True, kernel.folds.ordered, file))
+    for geometry in product_geometries(text.size, text.weight):
+        texts.append(text.product(geometry, False))
+    for source in dict.fromkeys(texts):
+        assert not nvrtc.complaint(source, *OPTIONS, "--gpu-architecture=compute_80", "--device-debug")
