@@ -19,7 +19,7 @@ from semiring.kernels import build
 from semiring.kernels.cuda import choose
 from semiring.kernels.cuda.compile import staging
 from semiring.kernels.cuda.dense import closure, engine, product, rows
-from semiring.kernels.cuda.sparse import fronts, spread
+from semiring.kernels.cuda.sparse import front_code, fronts, spread
 from semiring.operands import devices
 
 inf = np.inf
@@ -64,15 +64,15 @@ def played_over(monkeypatch: pytest.MonkeyPatch, S: Semiring, dtype: np.dtype, c
 
 def _play(monkeypatch: pytest.MonkeyPatch, host: Host, kernels: Fronts) -> Host:
     host.stand_in(monkeypatch)
-    for module in (closure, engine, product, fronts):
+    for module in (closure, engine, product, front_code):
         monkeypatch.setattr(module, "Module", kernels.module)
     for module in (closure, product):
         monkeypatch.setattr(module, "memory", host.memory)
     for module in (product, fronts):
         monkeypatch.setattr(module, "multiprocessors", lambda: 3)
     monkeypatch.setattr(fronts, "total_memory", lambda: 1 << 40)
-    monkeypatch.setattr(fronts, "compile_ahead", list)  # the kernels are there, and none is compiled
-    monkeypatch.setattr(fronts, "begin_context", lambda: None)
+    monkeypatch.setattr(front_code, "compile_ahead", list)  # the kernels are there, and none is compiled
+    monkeypatch.setattr(front_code, "begin_context", lambda: None)
     monkeypatch.setattr(closure, "current_device", lambda: host.number)
     for module in (rows, spread):
         monkeypatch.setattr(module, "synchronize", host.finish)
@@ -88,8 +88,8 @@ def _play(monkeypatch: pytest.MonkeyPatch, host: Host, kernels: Fronts) -> Host:
 
 def forget_kernels() -> None:
     """What was played is not kept for other tests."""
-    fronts._module.cache_clear()
-    fronts._function.cache_clear()
+    front_code._module.cache_clear()
+    front_code._function.cache_clear()
     for cached in (build.kernel, choose.kernel, choose.array_kernel):
         cached.cache_clear()
     choose._array_kernels.clear()

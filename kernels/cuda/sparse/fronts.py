@@ -10,135 +10,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.kernels.cuda.choose import array_kernel
-from semiring.kernels.cuda.compile.launch import (
-    Function,
-    Module,
-    begin_context,
-    compile_ahead,
-    copy_rows,
-    multiprocessors,
-    total_memory,
-)
-from semiring.kernels.cuda.compile.program import program
+from semiring.kernels.cuda.compile.launch import Function, copy_rows, multiprocessors, total_memory
 from semiring.kernels.cuda.compile.streams import MOST_URGENT, marked, waits_for
 from semiring.kernels.cuda.dense.engine import CudaKernel
 from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.interface import CloseFront, Report
 
-from .pieces import Pieces, chosen, geometry, pieces
+from .front_code import ASSEMBLERS, LONGEST, MOST, SQUARE, TOGETHER, begin_large, function
+from .front_structure import Structure
+from .pieces import Pieces, chosen, geometry
 
 if TYPE_CHECKING:
     from semiring.algorithms.sparse.analysis import Analysis
 
-LONGEST, SQUARE, MOST = 128, 256, 512  # as in fronts.cu
 BLOCKS = 8  # of threads, for each multiprocessor, that a level should have
-ASSEMBLERS = 1024  # threads that assemble a large front
 MOST_SHARED = 224 << 10  # bytes of a front that is eliminated in shared memory
 WIDE = 48 << 10  # and from how many bytes on more threads do it
 SHARED = (24 << 10, 48 << 10, 96 << 10, MOST_SHARED)  # sizes of shared memory that blocks are launched with
-TOGETHER = 8  # pivots, as in fronts.cu
 SLAB = 4 << 30  # bytes of right-hand sides that go up and down together, about: launches take the host long enough
 SHARE = 16  # but no more than one byte in so many of the device
-MANY = 8192  # vertices from which some front is likely to be large,
-LIKELY = (128, 128), (48, 192)  # … of about so many pivots and others
 PARTS = 64  # ranges of vertices that are summed up apart
 NONE = np.iinfo(np.int32).max  # of a vertex without a star
-
-
-def source(low: CudaLowering, by_columns: bool) -> str:
-    """The text of all kernels."""
-    text = program(low)
-    numbers = len(text.components) == 1 and text.components[0].kind in "fiu"
-    constants = "#define NUMBERS\n" * numbers + f"constexpr bool BY_COLUMNS = {'true' if by_columns else 'false'};\n"
-    return text.source(constants + geometry(text.size, text.light).constants(), "sparse/fronts.cu")
-
-
-_making = Lock()  # one thread at a time: of two modules that are made at once one would be unloaded while its code runs
-
-
-@lru_cache(64)
-def _module(low: CudaLowering, by_columns: bool) -> Module:
-    return Module(source(low, by_columns))
-
-
-@lru_cache(512)
-def _function(low: CudaLowering, name: str, threads: int, by_columns: bool = False, shared: int = 0) -> Function:
-    return _module(low, by_columns).function(name, threads, shared)
-
-
-def begin_kernels(low: CudaLowering, n: int) -> None:
-    """Have threads compile what factors and closures need, while the host analyses the structure of n vertices.
-
-    With many vertices some front is probably too large for shared memory, so its kernels are compiled too. If there is
-    none, that was work of other cores only.
-    """
-    begin_context()
-    compile_ahead(_function(low, name, SQUARE) for name in ("up", "down", "eliminate", "spread", "begin", "collect"))
-    if n >= MANY:
-        begin_large(low, LIKELY)
-
-
-@lru_cache(64)
-def begin_large(low: CudaLowering, sizes: tuple[tuple[int, int], ...]) -> None:
-    """Have threads compile what large fronts need, of so many pivots and others each."""
-    dense = array_kernel(low)
-    functions = {_function(low, "assemble", ASSEMBLERS): None, dense.picks: None}
-    compile_ahead(functions | dict.fromkeys(f for size in sizes for f in dense.for_front(*size)))
-
-
-class Structure:
-    """What is known of a matrix's fronts without its weights, in the device's memory."""
-
-    def __init__(self, analysis: Analysis, tile: int):
-        import cupy
-
-        a, self.analysis = analysis, analysis
-        s, u = a.pivots, a.reach
-        self.order = s + u
-        self.top_at, low_at = _starts(s * self.order), _starts(s * u)
-        self.low_at = low_at + self.top_at[-1]
-        self.update_at = _starts(u * u)
-        self.pivot_at = self.top_at[a.owner] + (np.arange(a.n) - a.first[a.owner]) * (self.order[a.owner] + 1)
-        self.height, depth = a.heights, a.depths
-        levels = int(depth.max(initial=-1)) + 1
-        nothing = np.zeros_like(s)
-        self.falling = pieces(depth, [(nothing, s)], tile)
-        self.rising = pieces(levels - 1 - depth, [(nothing, s), (s, self.order)], tile)
-        rising = np.argsort(-depth, kind="stable")
-        self.rising_fronts = cupy.asarray(rising.astype(np.int32))
-        self.rising_bounds = np.searchsorted(-depth[rising], np.arange(1 - levels, 2))
-        child, sibling = a.children
-        narrow = [a.first, a.boundary, child, sibling, a.position, a.entry, a.entry_row, a.entry_column, a.place,
-                  a.order]
-        (self.first, self.boundary, self.child, self.sibling, self.position, self.entry, self.entry_row,
-         self.entry_column, self.place, self.by_place) = (cupy.asarray(x.astype(np.int32)) for x in narrow)
-        wide = [a.pointer, a.entry_pointer, self.update_at, self.top_at, self.low_at]
-        self.pointer, self.entry_pointer, self.updates, self.tops, self.lows = (cupy.asarray(x) for x in wide)
-        self.all_falling = cupy.asarray(self.falling.parts)
-        cupy.cuda.get_current_stream().synchronize()  # a structure is kept: any stream may use it next
-
-    @property
-    def elements(self) -> int:
-        """The number of elements in both panels of all fronts."""
-        return int(self.low_at[-1])
-
-    @cached_property
-    def columns(self) -> tuple[Any, Any, Any]:
-        """The matrix by columns, as `Analysis.columns`."""
-        import cupy
-
-        pointer, rows, entries = self.analysis.columns
-        found = cupy.asarray(pointer), cupy.asarray(rows.astype(np.int32)), cupy.asarray(entries.astype(np.int32))
-        cupy.cuda.get_current_stream().synchronize()
-        return found
 
 
 def slab() -> int:
@@ -150,10 +48,6 @@ def memory_of(analysis: Analysis, size: int) -> tuple[int, int]:
     """Bytes of the factors, and of what elimination and solutions need besides, for elements of so many bytes."""
     s, u = analysis.pivots, analysis.reach
     return int((s * (s + 2 * u)).sum()) * size, max(int((u * u).sum()) * size, 2 * min(slab(), analysis.n**2 * size))
-
-
-def _starts(sizes: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -458,8 +352,7 @@ class DeviceFronts:
         return launch
 
     def _function(self, name: str, threads: int, by_columns: bool = False, shared: int = 0) -> Function:
-        with _making:
-            return _function(self.lowering, name, threads, by_columns, shared)
+        return function(self.lowering, name, threads, by_columns, shared)
 
     def _launch(self, name: str, across: int, down: int, chunk: Chunk, *arguments: Any) -> None:
         self._function(name, LONGEST)(across, down, *_addresses(*arguments))

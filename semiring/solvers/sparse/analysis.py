@@ -83,7 +83,7 @@ def analysis_of(
 def _begin_on_gpu(low: Lowering, n: int) -> None:
     """Begin with the kernels of a GPU, which take about as long to compile as the analysis takes."""
     from semiring.kernels.cuda.lowering import CudaLowering
-    from semiring.kernels.cuda.sparse.fronts import begin_kernels
+    from semiring.kernels.cuda.sparse.front_code import begin_kernels
 
     assert isinstance(low, CudaLowering)
     begin_kernels(low, n)

@@ -23,7 +23,8 @@ from semiring.kernels.cuda.compile.program import program
 from semiring.kernels.cuda.compile.streams import on_each
 from semiring.kernels.cuda.dense.rows import here, put
 from semiring.kernels.cuda.lowering import CudaLowering
-from semiring.kernels.cuda.sparse.fronts import DeviceFronts, Structure, memory_of, slab
+from semiring.kernels.cuda.sparse.front_structure import Structure
+from semiring.kernels.cuda.sparse.fronts import DeviceFronts, memory_of, slab
 from semiring.kernels.cuda.sparse.pieces import geometry
 from semiring.kernels.cuda.sparse.product import with_zero
 from semiring.kernels.cuda.sparse.spread import SpreadFronts

@@ -11,7 +11,7 @@ from solvers.sparse.test_factors import matrices_of_counts
 
 import semiring as sr
 from semiring.graphs.texts import with_infinities
-from semiring.kernels.cuda.sparse import fronts
+from semiring.kernels.cuda.sparse import front_code, fronts
 
 inf = np.inf
 CASES = [
@@ -76,8 +76,8 @@ def test_closures_rows_and_equations_are_the_hosts(name: str, dtype: str, n: int
 def test_a_front_that_needs_less_shared_memory_comes_between_two_that_need_more() -> None:
     """All are one kernel to the driver, which kept the allowance of the last that was loaded."""
     rng = np.random.default_rng(3)
-    fronts._module.cache_clear()
-    fronts._function.cache_clear()
+    front_code._module.cache_clear()
+    front_code._function.cache_clear()
     for n in (120, 80, 120):
         A = sp.csr_array(rng.random((n, n)) + 1)
         F, G = (sr.factor(A, sr.min_plus, device=device) for device in ("gpu", "cpu"))

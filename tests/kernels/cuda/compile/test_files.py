@@ -31,7 +31,7 @@ from semiring.kernels.cuda.compile.steps import step_geometry, step_source
 from semiring.kernels.cuda.compile.thin import thin_geometries, thin_source
 from semiring.kernels.cuda.dense import gradients, outer
 from semiring.kernels.cuda.history import blocks, edges, matrix
-from semiring.kernels.cuda.sparse import fronts, masked, product, search, trees
+from semiring.kernels.cuda.sparse import front_code, masked, product, search, trees
 from semiring.kernels.facts import DeviceFacts
 
 FOLDER = Path(nvrtc.__file__).resolve().parents[2] / "kernels" / "cuda"
@@ -58,7 +58,7 @@ def texts() -> list[str]:
         word_filler(np.dtype("?")), rank_source(np.dtype("f4"), np.dtype("u2")), gradients.source(general, -1.0),
         *(geometry.source() for geometry in (*GEOMETRIES.values(), WORDS, CLOSE, entries.geometry(1, 4))),
         blocks.source(general, blocks.KATZ_KIDER), edges.source(general), matrix.source(general),
-        trees.source(low, True), fronts.source(general, False), search.source(low, 8),
+        trees.source(low, True), front_code.source(general, False), search.source(low, 8),
         product.source(low, *product.lanes_of(64)),
     ]
 

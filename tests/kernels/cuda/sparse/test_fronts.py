@@ -22,8 +22,11 @@ from semiring.algorithms.sparse.elimination import close_front
 from semiring.kernels.build import element_kernel
 from semiring.kernels.cuda.choose import general_on_device
 from semiring.kernels.cuda.compile.program import OPTIONS, program
-from semiring.kernels.cuda.sparse import fronts
-from semiring.kernels.cuda.sparse.fronts import NONE, DeviceFronts, Structure, geometry, memory_of, source
+from semiring.kernels.cuda.sparse import front_code, fronts
+from semiring.kernels.cuda.sparse.front_code import source
+from semiring.kernels.cuda.sparse.front_structure import Structure
+from semiring.kernels.cuda.sparse.fronts import NONE, DeviceFronts, memory_of
+from semiring.kernels.cuda.sparse.pieces import geometry
 from semiring.kernels.lowering.general import general
 from semiring.kernels.numpy.fronts import ArrayFronts
 
@@ -62,8 +65,8 @@ def test_kernels_become_machine_code_and_broken_ones_are_noticed() -> None:
 def test_the_numbers_are_those_of_the_source() -> None:
     text = source(general_on_device(sr.min_plus, np.dtype("f4")), False)
     for name in ("LONGEST", "SQUARE", "MOST", "TOGETHER"):
-        assert f"{name} = {getattr(fronts, name)};" in text
-    assert f"__launch_bounds__({fronts.ASSEMBLERS}) assemble" in text
+        assert f"{name} = {getattr(front_code, name)};" in text
+    assert f"__launch_bounds__({front_code.ASSEMBLERS}) assemble" in text
 
 
 @pytest.fixture(autouse=True)
@@ -211,18 +214,18 @@ def test_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_compiled_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     """A context is made meanwhile; kernels of large fronts are compiled where such are likely, or known."""
     host, begun, contexts = played(monkeypatch, "min_plus"), [], []
-    monkeypatch.setattr(fronts, "compile_ahead", lambda some: begun.extend(some))
-    monkeypatch.setattr(fronts, "begin_context", lambda: contexts.append(0))
-    monkeypatch.setattr(fronts, "_function", lambda low, name, threads: name)
-    monkeypatch.setattr(fronts, "array_kernel", lambda low: SimpleNamespace(
+    monkeypatch.setattr(front_code, "compile_ahead", lambda some: begun.extend(some))
+    monkeypatch.setattr(front_code, "begin_context", lambda: contexts.append(0))
+    monkeypatch.setattr(front_code, "function", lambda low, name, threads: name)
+    monkeypatch.setattr(front_code, "array_kernel", lambda low: SimpleNamespace(
         picks="pick", for_front=lambda s, u: [f"front {s} {u}", "product"]))
-    fronts.begin_large.cache_clear()
+    front_code.begin_large.cache_clear()
     small = ["up", "down", "eliminate", "spread", "begin", "collect"]
     low = general_on_device(sr.min_plus, np.dtype("f4"))
-    fronts.begin_kernels(low, 100)
+    front_code.begin_kernels(low, 100)
     assert begun == small and contexts == [0]
     begun.clear()
-    fronts.begin_kernels(low, 1 << 20)
+    front_code.begin_kernels(low, 1 << 20)
     assert begun == [*small, "assemble", "pick", "front 128 128", "product", "front 48 192"]
     begun.clear()
     monkeypatch.undo()
@@ -231,7 +234,7 @@ def test_what_is_compiled_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fronts, "SHARED", (600,))
     monkeypatch.setattr(fronts, "begin_large", lambda low, sizes: asked.append(sizes))
     there, _ = eliminated(host, "min_plus", graph(60, 2, 1, VALUES["min_plus"]))
-    large = there.structure.order * ((there.structure.order | 1) + 2 * fronts.TOGETHER) * 8 > 600
+    large = there.structure.order * ((there.structure.order | 1) + 2 * front_code.TOGETHER) * 8 > 600
     assert len(asked) == 1 and len(asked[0]) == large.sum() > 0
     assert [s + u for s, u in asked[0]] == there.structure.order[large].tolist()
 

@@ -14,7 +14,9 @@ from semiring.algorithms.sparse.elimination import close_front
 from semiring.kernels.cuda.choose import general_on_device
 from semiring.kernels.cuda.compile.program import program
 from semiring.kernels.cuda.sparse import fronts, spread
-from semiring.kernels.cuda.sparse.fronts import DeviceFronts, Structure, geometry
+from semiring.kernels.cuda.sparse.front_structure import Structure
+from semiring.kernels.cuda.sparse.fronts import DeviceFronts
+from semiring.kernels.cuda.sparse.pieces import geometry
 from semiring.kernels.cuda.sparse.spread import SpreadFronts
 
 
