@@ -1,10 +1,12 @@
-"""Small sparse patterns, and elimination on sets of neighbours: the definition that the analysis has to agree with."""
+"""Sparse patterns and graphs; elimination on sets of neighbours, the definition that the analysis has to agree with."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 
 import numpy as np
+import pytest
+import scipy.sparse as sp
 from hypothesis import strategies as st
 
 from semiring.algorithms.sparse.analysis import Analysis, analyse
@@ -55,3 +57,33 @@ def analysed(pattern: tuple[int, Edges], how: tuple[str, int, bool]) -> tuple[An
     (n, edges), (method, leaf, merge) = pattern, how
     found = analyse(*rows(n, edges), method=method, leaf=leaf, merge=merge)
     return found, touched(n, edges, found.order)
+
+
+def of_random_graph(n: int, degree: float, seed: int) -> Analysis:
+    """The analysis of a random graph."""
+    rng = np.random.default_rng(seed)
+    m = int(n * degree)
+    A = sp.csr_array((np.ones(m), (rng.integers(0, n, m), rng.integers(0, n, m))), shape=(n, n))
+    A.sum_duplicates()
+    return analyse(A.indptr.astype(np.int64), A.indices.astype(np.int64), leaf=4)
+
+
+RANDOM = pytest.mark.parametrize(("n", "degree"), [(0, 0.0), (1, 0.0), (40, 0.5), (200, 1.5), (150, 3.0)])
+
+
+def grid(side: int) -> sp.csr_array:
+    """A square grid, undirected, all of whose edges are of length 1."""
+    return _grid(side, np.ones(2 * side * (side - 1)))
+
+
+def weighted_grid(side: int, seed: int = 0) -> sp.csr_array:
+    """A square grid, undirected, of random multiples of 1/64."""
+    return _grid(side, np.random.default_rng(seed).integers(1, 65, 2 * side * (side - 1)) / 64)
+
+
+def _grid(side: int, lengths: np.ndarray) -> sp.csr_array:
+    number = np.arange(side * side).reshape(side, side)
+    across = np.c_[number[:, :-1].ravel(), number[:, 1:].ravel()]
+    ends = np.concatenate([across, np.c_[number[:-1].ravel(), number[1:].ravel()]])
+    rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
+    return sp.csr_array((np.concatenate([lengths, lengths]), (rows, columns)), (side * side, side * side))

@@ -232,7 +232,8 @@ class Task:
         if not stays:
             self.operands = place(operands, device, work)
             kinds = {operand.kind for operand in self.operands}
-        if verb != "matmul" and any(X.on_gpu and X.dtype.kind == "c" for X in self.operands):
+        on_gpu = to_gpu or device == "gpu" or options.devices is not None or options.gpu_memory is not None
+        if verb != "matmul" and any((on_gpu or X.on_gpu) and X.dtype.kind == "c" for X in self.operands):
             raise SemiringError(f"{self.S.name}: in {verb} complex numbers are computed on the CPU only; use "
                                 "device='cpu'")
         if to_gpu:

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sparse_patterns import Edges, patterns
+from sparse_patterns import Edges, grid, patterns
 
 import semiring as sr
 from semiring.algorithms.sparse.analysis import Analysis, analyse
@@ -35,16 +35,6 @@ from semiring.solvers.costs import (
 )
 
 LOW = general(sr.min_plus, np.dtype("f8"))
-
-
-def grid(side: int) -> sp.csr_array:
-    """A square grid, undirected."""
-    number = np.arange(side * side).reshape(side, side)
-    ends = np.concatenate(
-        [np.c_[number[:, :-1].ravel(), number[:, 1:].ravel()], np.c_[number[:-1].ravel(), number[1:].ravel()]]
-    )
-    rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
-    return sp.csr_array((np.ones(len(rows)), (rows, columns)), (side * side, side * side))
 
 
 def analysed(A: Any, method: str = "natural") -> Analysis:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sparse_patterns import analyses, patterns, rows
+from sparse_patterns import RANDOM, analyses, of_random_graph, patterns, rows
 
 from semiring.algorithms.sparse.analysis import Analysis, analyse
 
@@ -101,18 +99,7 @@ def test_columns_are_in_the_order_of_elimination(pattern: tuple, how: tuple) -> 
         assert found[start[k] : start[k + 1]].tolist() == [a.place[edges[q][0]] for q in meant]
 
 
-def of_random_graph(n: int, degree: float, seed: int) -> Analysis:
-    rng = np.random.default_rng(seed)
-    m = int(n * degree)
-    A = sp.csr_array((np.ones(m), (rng.integers(0, n, m), rng.integers(0, n, m))), shape=(n, n))
-    A.sum_duplicates()
-    return analyse(A.indptr.astype(np.int64), A.indices.astype(np.int64), leaf=4)
-
-
-CASES = pytest.mark.parametrize(("n", "degree"), [(0, 0.0), (1, 0.0), (40, 0.5), (200, 1.5), (150, 3.0)])
-
-
-@CASES
+@RANDOM
 def test_parents_are_higher_and_less_deep(n: int, degree: float) -> None:
     a = of_random_graph(n, degree, n)
     parent, height, depth = a.parent, a.heights, a.depths
@@ -123,7 +110,7 @@ def test_parents_are_higher_and_less_deep(n: int, degree: float) -> None:
     assert (height[leaves] == 0).all()
 
 
-@CASES
+@RANDOM
 def test_spans_say_which_vertices_are_below(n: int, degree: float) -> None:
     a = of_random_graph(n, degree, n)
     scattered = np.sort(np.random.default_rng(n).integers(0, max(n, 1), n // 3))

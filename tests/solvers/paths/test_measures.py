@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sparse_patterns import grid
 
 import semiring as sr
 from semiring.solvers.paths import measures
@@ -23,16 +24,6 @@ def random_graph(n: int, degree: float, seed: int) -> sp.csr_array:
     size = int(n * degree)
     A = sp.coo_array((rng.integers(1, 65, size) / 64, (rng.integers(0, n, size), rng.integers(0, n, size))), (n, n))
     return A.tocsr()
-
-
-def grid(side: int) -> sp.csr_array:
-    """A square grid, undirected, all of whose edges are of length 1."""
-    number = np.arange(side * side).reshape(side, side)
-    ends = np.concatenate(
-        [np.c_[number[:, :-1].ravel(), number[:, 1:].ravel()], np.c_[number[:-1].ravel(), number[1:].ravel()]]
-    )
-    rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
-    return sp.csr_array((np.ones(len(rows)), (rows, columns)), (side * side, side * side))
 
 
 def test_reductions_are_those_of_the_closure() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sparse_patterns import weighted_grid
 
 import semiring as sr
 from semiring.solvers import costs
@@ -18,18 +19,6 @@ from semiring.solvers.sparse.factors import SparseFactors
 from semiring.solvers.task import Task, options
 
 
-def grid(side: int) -> sp.csr_array:
-    """A square grid, undirected, of random weights."""
-    rng = np.random.default_rng(0)
-    number = np.arange(side * side).reshape(side, side)
-    ends = np.concatenate(
-        [np.c_[number[:, :-1].ravel(), number[:, 1:].ravel()], np.c_[number[:-1].ravel(), number[1:].ravel()]]
-    )
-    w = rng.integers(1, 65, len(ends)) / 64
-    rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
-    return sp.csr_array((np.concatenate([w, w]), (rows, columns)), (side * side, side * side))
-
-
 def asked(A: Any, S: sr.Semiring = sr.min_plus, verb: str = "closure", B: Any = None, **more: Any) -> Plan | None:
     return offer(Task(verb, S, (A,) if B is None else (A, B), options(**more)))
 
@@ -37,9 +26,9 @@ def asked(A: Any, S: sr.Semiring = sr.min_plus, verb: str = "closure", B: Any = 
 @pytest.mark.usefixtures("machine_code")
 def test_dense_matrices_and_small_ones_are_left_to_the_dense_methods() -> None:
     assert sr.plan("closure", sp.csr_array(np.ones((200, 200))), sr.min_plus).method == "r-kleene"
-    assert sr.plan("closure", grid(40) > 0, sr.boolean).method == "components"
-    assert sr.plan("closure", grid(5), sr.min_plus).method == "floyd-warshall"
-    assert sr.plan("closure", grid(5), sr.min_plus, method="sparse").method == "sparse elimination"
+    assert sr.plan("closure", weighted_grid(40) > 0, sr.boolean).method == "components"
+    assert sr.plan("closure", weighted_grid(5), sr.min_plus).method == "floyd-warshall"
+    assert sr.plan("closure", weighted_grid(5), sr.min_plus, method="sparse").method == "sparse elimination"
 
 
 def test_no_order_is_refused_over_a_field() -> None:
@@ -58,7 +47,8 @@ def test_no_order_is_refused_over_a_field() -> None:
 
 
 def test_closures_are_offered_where_that_is_predicted_to_be_faster() -> None:
-    for A, offered in ((grid(40), True), (grid(5), False), (sp.csr_array(np.ones((200, 200))), False)):
+    full = sp.csr_array(np.ones((200, 200)))
+    for A, offered in ((weighted_grid(40), True), (weighted_grid(5), False), (full, False)):
         assert (asked(A) is not None) is offered
         plan = asked(A, method="sparse")
         assert isinstance(plan, SparsePlan) and plan.reasons["method"] == "as asked"
@@ -82,7 +72,7 @@ def test_few_vertices_are_not_even_looked_at(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_others_do() -> None:
-    A = grid(40)
+    A = weighted_grid(40)
     for more in ({"method": "blocked"}, {"method": "r-kleene"}, {"tile": 64}, {"method": "elimination"}):
         assert asked(A, **more) is None
     for other in (A.toarray(), sr.Matrix(np.zeros((3, 3)), sr.min_plus)):
@@ -93,8 +83,9 @@ def test_what_others_do() -> None:
 
 
 @pytest.mark.parametrize(("A", "more", "text"), [
-    (grid(3), {"method": "sparse", "tile": 8}, "^tile is for the dense schedules; method='sparse' eliminates front by"),
-    (grid(3), {"method": "spars"}, "unknown method 'spars': did you mean 'sparse'"),
+    (weighted_grid(3), {"method": "sparse", "tile": 8},
+     "^tile is for the dense schedules; method='sparse' eliminates front by"),
+    (weighted_grid(3), {"method": "spars"}, "unknown method 'spars': did you mean 'sparse'"),
     (sp.csr_array((2, 3)), {}, "A must be a square matrix"),
     (sp.csr_array((2, 3)), {"method": "blocked"}, "A must be a square matrix"),
 ])
@@ -121,7 +112,7 @@ def test_factors_and_solutions_are_offered_in_any_case(n: int) -> None:
 
 @pytest.mark.parametrize("order", ["natural", "levels"])
 def test_the_order_is_that_which_is_asked_for(order: str) -> None:
-    A, b = grid(6), np.arange(36.0)
+    A, b = weighted_grid(6), np.arange(36.0)
     plan = asked(A, verb="factor", order=order)
     assert isinstance(plan, SparsePlan) and plan.order == order and plan.run().analysis.method == order
     np.testing.assert_allclose(plan.run().solve(b), sr.solve(A, b, sr.min_plus))
@@ -129,7 +120,7 @@ def test_the_order_is_that_which_is_asked_for(order: str) -> None:
 
 @pytest.mark.parametrize("make", [list, tuple, np.array, lambda order: np.array(order, np.uint16)])
 def test_an_order_that_is_given_is_followed(make: Callable[[list[int]], Any]) -> None:
-    A = grid(9)
+    A = weighted_grid(9)
     rng = np.random.default_rng(3)
     for order in (list(range(81)), rng.permutation(81).tolist()):
         F = sr.factor(A, sr.min_plus, order=make(order))
@@ -142,7 +133,7 @@ def test_an_order_that_is_given_is_followed(make: Callable[[list[int]], Any]) ->
 
 @pytest.mark.parametrize("order", ["auto", "levels", "natural"])
 def test_the_order_of_an_analysis_gives_the_same_analysis(order: str) -> None:
-    A = grid(20)
+    A = weighted_grid(20)
     first = sr.factor(A, sr.min_plus, order=order).analysis
     again = sr.factor(A, sr.min_plus, order=first.order).analysis
     assert again is not first
@@ -172,7 +163,7 @@ def test_orders_that_are_none(order: Any, text: str) -> None:
 
 def test_a_cycle_that_improves_is_no_matter_of_the_order() -> None:
     """Where stars are 1 the refusal stands for every caller."""
-    A = grid(12).tolil()
+    A = weighted_grid(12).tolil()
     A[0, 1] = -5.0
     A = A.tocsr()
     for call in (lambda: sr.closure(A, sr.min_plus), lambda: sr.closure(A, sr.min_plus, method="sparse"),

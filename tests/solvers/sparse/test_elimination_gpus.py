@@ -111,8 +111,14 @@ def test_what_cannot_be_is_refused(gpus: Any, monkeypatch: pytest.MonkeyPatch) -
     for given, message in ((A.toarray(), "an array"), (bits, "a packed matrix")):
         with pytest.raises(sr.SemiringError, match=f"{message}: leave out devices"):
             sr.factor(given, sr.boolean if given is bits else sr.min_plus, devices=2)
-    with pytest.raises(sr.SemiringError, match="CPU only"):
-        sr.factor(sr.as_graph([(0, 1, 2j), (1, 0, 1j)]), sr.plus_times, devices=2)
+    G = sr.as_graph([(0, 1, 2j), (1, 0, 1j)])
+    for refused in (
+        lambda: sr.factor(G, sr.plus_times, devices=2), lambda: sr.closure(G, sr.plus_times, devices=2),
+        lambda: sr.closure(np.eye(3) * 2j, sr.plus_times, devices=2),
+        lambda: sr.closure(np.eye(3) * 2j, sr.plus_times, device="gpu", memory="1 MB"),
+    ):
+        with pytest.raises(sr.SemiringError, match="CPU only"):
+            refused()
     A.data[:] = -1.0
     for verb in (lambda: sr.closure(A, sr.min_plus, devices=2, method="sparse"),
                  lambda: sr.factor(A, sr.min_plus, devices=2)):

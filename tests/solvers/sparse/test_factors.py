@@ -17,7 +17,7 @@ from bridge import ours, stored, to_library
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra, johnson
-from sparse_patterns import ORDERS
+from sparse_patterns import ORDERS, weighted_grid
 
 import semiring as sr
 from semiring.algorithms.sparse.analysis import analyse
@@ -210,18 +210,6 @@ def for_csgraph(A: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32)), A.shape)
 
 
-def grid(side: int, seed: int = 0) -> sp.csr_array:
-    """A square grid, undirected, of random weights."""
-    rng = np.random.default_rng(seed)
-    number = np.arange(side * side).reshape(side, side)
-    ends = np.concatenate(
-        [np.c_[number[:, :-1].ravel(), number[:, 1:].ravel()], np.c_[number[:-1].ravel(), number[1:].ravel()]]
-    )
-    w = rng.integers(1, 65, len(ends)) / 64
-    rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
-    return sp.csr_array((np.concatenate([w, w]), (rows, columns)), (side * side, side * side))
-
-
 # The 2 × 2 matrices of counts: ⊗ does not commute.
 matrices_of_counts = sr.Semiring(
     "matrices", "(N^(2×2), +, ×, 0, I)", fields={"a": "f8", "b": "f8", "c": "f8", "d": "f8"},
@@ -299,7 +287,7 @@ def test_larger_graphs_are_as_the_dense_methods_have_them(
     if large:
         monkeypatch.setattr(fronts, "LARGE_ORDER", 24)
         monkeypatch.setattr(fronts, "LARGE_PIVOTS", 4)
-    for A in (random_graph(300, 2.5, 1), random_graph(150, 4, 2, directed=False), grid(15)):
+    for A in (random_graph(300, 2.5, 1), random_graph(150, 4, 2, directed=False), weighted_grid(15)):
         edges = A.tocoo()
         rows, columns, w = edges.row, edges.col, edges.data
         if name == "shortest_count":
@@ -457,7 +445,7 @@ def test_what_would_not_fit_is_said_before_it_is_tried(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(substitution, "UNCHECKED_BYTES", 0)
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 22)
-    A = grid(40)
+    A = weighted_grid(40)
     with pytest.raises(sr.SemiringError, match=r"closure of 1600 × 1600 .* needs 19\.5 MiB"):
         sr.factor(A, sr.min_plus).closure()
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 10)
@@ -467,7 +455,7 @@ def test_what_would_not_fit_is_said_before_it_is_tried(monkeypatch: pytest.Monke
 
 @pytest.mark.usefixtures("machine_code")
 def test_what_one_structure_needs_is_worked_out_once() -> None:
-    A = grid(12)
+    A = weighted_grid(12)
     F = sr.factor(A, sr.min_plus)
     again = F.refactor(np.arange(A.nnz) + 1.0)
     assert again._by.fronts.layout is F._by.fronts.layout
@@ -478,7 +466,7 @@ def test_what_one_structure_needs_is_worked_out_once() -> None:
 
 
 def test_a_second_closure_asks_the_algebra_nothing() -> None:
-    A, called = grid(20), set()
+    A, called = weighted_grid(20), set()
     home = os.path.join(os.path.dirname(sr.__file__), "algebra", "")
 
     def see(frame: Any, event: str, _: Any) -> None:
@@ -502,7 +490,7 @@ def test_a_second_closure_asks_the_algebra_nothing() -> None:
 
 def test_answers_are_of_the_kind_that_the_dense_methods_give() -> None:
     networkx = pytest.importorskip("networkx")
-    A = grid(3)
+    A = weighted_grid(3)
     numbered = networkx.from_scipy_sparse_array(A)
     named = networkx.relabel_nodes(numbered, str)
     for edges in (A, sr.as_graph(A), numbered, named):
@@ -561,20 +549,20 @@ def test_what_is_read_of_factors_of_integers_is_a_right_hand_side(tmp_path: Path
 
 
 def test_new_weights_use_the_analysis_again() -> None:
-    A = grid(12)
+    A = weighted_grid(12)
     F = sr.factor(A, sr.min_plus)
     doubled = F.refactor(A * 2)
     assert doubled.analysis is F.analysis
     np.testing.assert_allclose(doubled.closure(), 2 * F.closure())
     np.testing.assert_array_equal(F.refactor(read(A * 2, sr.min_plus).values).closure(), doubled.closure())
     with pytest.raises(sr.SemiringError, match="same edges"):
-        F.refactor(grid(12).tolil()[::-1].tocsr())
+        F.refactor(weighted_grid(12).tolil()[::-1].tocsr())
     with pytest.raises(sr.SemiringError, match="3 weights for"):
         F.refactor(np.ones(3))
 
 
 def test_progress_is_reported_and_changes_nothing() -> None:
-    F, told = sr.factor(grid(14), sr.min_plus), []
+    F, told = sr.factor(weighted_grid(14), sr.min_plus), []
     np.testing.assert_array_equal(F.closure(progress=told.append), F.closure())
     assert told == sorted(told) and told[-1] == 1.0 and len(told) > 10
 
@@ -601,7 +589,7 @@ def test_elimination_reports_batches_of_fronts(large: bool, monkeypatch: pytest.
     if large:
         monkeypatch.setattr(fronts, "LARGE_ORDER", 24)
         monkeypatch.setattr(fronts, "LARGE_PIVOTS", 4)
-    A, told, B = grid(40), [], np.random.default_rng(0).random(1600)
+    A, told, B = weighted_grid(40), [], np.random.default_rng(0).random(1600)
     F = sr.factor(A, sr.min_plus, progress=told.append)
     assert told == sorted(told) and told[0] == 0 and told[-1] == 1.0 and len(told) > 10
     np.testing.assert_array_equal(F.closure(), sr.factor(A, sr.min_plus).closure())
@@ -613,7 +601,7 @@ def test_elimination_reports_batches_of_fronts(large: bool, monkeypatch: pytest.
 @pytest.mark.parametrize("progress", [3, 0, "yes", None, []])
 def test_what_is_no_progress_is_refused(progress: Any) -> None:
     with pytest.raises(sr.SemiringError, match="progress must be True, False or a function"):
-        sr.factor(grid(3), sr.min_plus).closure(progress=progress)
+        sr.factor(weighted_grid(3), sr.min_plus).closure(progress=progress)
 
 
 # Options

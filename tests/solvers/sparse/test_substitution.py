@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from sparse_patterns import weighted_grid
 
 import semiring as sr
 from semiring.operands.read import read
@@ -14,18 +14,8 @@ from semiring.solvers.sparse import substitution
 from semiring.solvers.task import Task
 
 
-def grid(side: int) -> sp.csr_array:
-    """A square grid, undirected, of random weights."""
-    number = np.arange(side * side).reshape(side, side)
-    across = np.c_[number[:, :-1].ravel(), number[:, 1:].ravel()]
-    ends = np.concatenate([across, np.c_[number[:-1].ravel(), number[1:].ravel()]])
-    weights = np.random.default_rng(0).integers(1, 65, len(ends)) / 64
-    rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
-    return sp.csr_array((np.concatenate([weights, weights]), (rows, columns)), (side * side, side * side))
-
-
 def test_tables_are_solved_by_rows_or_by_columns_whichever_takes_fewer_terms() -> None:
-    F = sr.factor(grid(30), sr.min_plus)
+    F = sr.factor(weighted_grid(30), sr.min_plus)
     many, one = np.arange(900), np.array([17])
     ways = {(len(a), 0 if b is None else len(b)): F._way(a, b).rpartition("factors")[2]
             for a, b in ((one, one), (one, many), (many, one), (many[:2], one), (one, None))}
@@ -40,7 +30,7 @@ def test_tables_are_solved_by_rows_or_by_columns_whichever_takes_fewer_terms() -
 
 
 def test_parts_of_a_closure_that_is_kept_dense() -> None:
-    F, G = (sr.factor(grid(5), sr.min_plus) for _ in range(2))
+    F, G = (sr.factor(weighted_grid(5), sr.min_plus) for _ in range(2))
     F._by.closed = F.lowering.encode(substitution.stable_closure(F._A), True)
     some, ends = np.array([3, 24, 3]), np.array([24, 3, 0, 24])
     for reflexive in (True, False):
@@ -58,6 +48,6 @@ def test_a_dense_closure_stays_on_the_host(monkeypatch: pytest.MonkeyPatch) -> N
         return Task(verb, S, given, wanted)
 
     monkeypatch.setattr(substitution, "Task", task)
-    A = read(grid(4), sr.min_plus)
-    np.testing.assert_array_equal(substitution.stable_closure(A), sr.closure(grid(4), sr.min_plus))
+    A = read(weighted_grid(4), sr.min_plus)
+    np.testing.assert_array_equal(substitution.stable_closure(A), sr.closure(weighted_grid(4), sr.min_plus))
     assert asked == ["cpu"]

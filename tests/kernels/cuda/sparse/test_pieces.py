@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from sparse_patterns import RANDOM, of_random_graph
 
-from semiring.algorithms.sparse.analysis import Analysis, analyse
 from semiring.kernels.cuda.sparse.pieces import chosen, pieces
 
 
-def analysed(n: int, degree: float, seed: int) -> Analysis:
-    rng = np.random.default_rng(seed)
-    m = int(n * degree)
-    A = sp.csr_array((np.ones(m), (rng.integers(0, n, m), rng.integers(0, n, m))), shape=(n, n))
-    A.sum_duplicates()
-    return analyse(A.indptr.astype(np.int64), A.indices.astype(np.int64), leaf=4)
-
-
-CASES = pytest.mark.parametrize(("n", "degree"), [(0, 0.0), (1, 0.0), (40, 0.5), (200, 1.5), (150, 3.0)])
-
-
-@CASES
+@RANDOM
 @pytest.mark.parametrize("tile", [1, 3, 16])
 def test_every_piece_is_there_once_and_on_its_level(n: int, degree: float, tile: int) -> None:
-    a = analysed(n, degree, n)
+    a = of_random_graph(n, degree, n)
     s, u, level = a.pivots, a.reach, a.depths
     found = pieces(level, [(np.zeros_like(s), s), (s, s + u)], tile)
     expected = sorted((b, c) for b in range(len(s)) for c in [*range(0, s[b], tile), *range(s[b], s[b] + u[b], tile)])
