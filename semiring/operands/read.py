@@ -21,7 +21,7 @@ from semiring.graphs.columns import called_as_ends
 from semiring.graphs.dataarrays import labels_of
 from semiring.graphs.edges import are_edges
 from semiring.graphs.foreign import as_array, as_scipy, is_foreign, is_sparse, is_sparse_tensor
-from semiring.graphs.frames import has_labels, has_named_rows, is_frame, is_square
+from semiring.graphs.frames import edge_columns, has_labels, has_named_rows, is_frame, is_square
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import refuse_table
 
@@ -150,6 +150,27 @@ def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
     if A.S is not S:
         raise SemiringError(f"{what} was prepared for {A.S.name}, but is used with {S.name}; prepare it for {S.name}")
     return A if A.what == what else A.changed(what=what)
+
+
+def elements(A: Any, S: Semiring, what: str) -> Operand:
+    """Read an operand of a verb of arrays, for which a data frame of numbers is edges only if its columns say so.
+
+    Columns that are all floats hold no ends, whatever they are called.
+
+    Raises
+    ------
+    GraphError
+        For a data frame that could be elements or edges.
+    SemiringError
+        As `operand` does.
+    """
+    if not isinstance(A, (np.ndarray, Matrix, Operand, list, tuple)) and is_frame(A) and not is_square(A):
+        header, column, _, _ = edge_columns(A)
+        kinds = {column(k).dtype.kind for k in range(len(header))}
+        if kinds <= {"f"} or (kinds <= {*"iufb"} and not called_as_ends(header)):
+            raise GraphError(f"{what} is a data frame of numbers, which could be a matrix or the ends of edges: pass "
+                             "sr.Matrix(frame, S), sr.as_graph(frame), or frame.to_numpy()")
+    return operand(A, S, what)
 
 
 def read(A: Any, S: Semiring, what: str = "A") -> Operand:

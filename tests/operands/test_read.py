@@ -255,3 +255,20 @@ def test_a_table_is_no_operand() -> None:
         with pytest.raises(sr.GraphError, match=r"is a Table, whose rows .* pass its elements, \.to_numpy\(\)"):
             call()
     assert sr.closure(T.to_numpy(), sr.min_plus).tolist() == T.array.tolist()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_verbs_of_arrays_ask_what_a_frame_of_numbers_is(library: str) -> None:
+    """Sums, einsums and chains read edges of a data frame only if its columns or its labels say that they are edges."""
+    DataFrame = pytest.importorskip(library).DataFrame
+    verbs = {
+        "x": lambda A: sr.min_plus.sum(A, axis=0), "operand 0": lambda A: sr.einsum("ij->j", A, S=sr.min_plus),
+        "stack": lambda A: sr.forward(np.zeros(3), A, sr.min_plus, steps=1),
+    }
+    for unclear in ({"a": [0.0, 1.0], "b": [1.0, 2.0]}, {"km": [0, 1], "toll": [1, 2]}):
+        for what, verb in verbs.items():
+            with pytest.raises(sr.GraphError, match=f"^{what} is a data frame of numbers, which could be a matrix or"):
+                verb(DataFrame(unclear))
+    km = [3.0, 4.0]
+    for edges in ({"from": [0, 1], "to": [1, 2], "km": km}, {"p": ["x", "y"], "q": ["y", "z"], "km": km}):
+        assert verbs["x"](DataFrame(edges)).tolist() == verbs["operand 0"](DataFrame(edges)).tolist() == [np.inf, 3, 4]

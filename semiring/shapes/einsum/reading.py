@@ -25,7 +25,7 @@ from semiring.operands.dense import Dense, carried_by, dtype_of_answers
 from semiring.operands.devices import is_on_gpu, module_of, to_host, upload
 from semiring.operands.examine import examine
 from semiring.operands.operand import Operand
-from semiring.operands.read import operand
+from semiring.operands.read import elements
 from semiring.solvers.task import UNCHECKED_BYTES, own_algebra
 
 from .notation import Axis, Fitted
@@ -103,7 +103,7 @@ class Operands:
             array = carried_by(A._held.all(), S)
             made = Dense(array, S, what, callers_dtype=dtype_of_answers(A._held, array)).of_library(A.library)
             return made, (A.row_names, A.column_names)
-        found = operand(A, S, what)
+        found = elements(A, S, what)
         return found, (found.names, found.names) if found.of_graph else ()
 
     def _number(self, x: Any, what: str) -> Dense:

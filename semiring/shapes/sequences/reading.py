@@ -14,7 +14,7 @@ from semiring.graphs.names import alignment
 from semiring.graphs.operators import refuse_other_algebra
 from semiring.operands.align import by_label
 from semiring.operands.dense import Dense
-from semiring.operands.read import operand
+from semiring.operands.read import elements
 from semiring.solvers.plan import Plan
 
 
@@ -43,7 +43,7 @@ def read_array(A: Any, S: Any, what: str, verb: str) -> Dense:
     SemiringError
         For a sparse or packed matrix, and a graph.
     """
-    found = operand(A, S, what)
+    found = elements(A, S, what)
     if not isinstance(found, Dense):
         raise SemiringError(f"{verb} takes arrays, and {what} is a {type(A).__name__}: pass an array of elements")
     return found

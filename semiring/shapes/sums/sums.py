@@ -37,7 +37,7 @@ from semiring.operands.examine import examine
 from semiring.operands.held import of_held
 from semiring.operands.operand import Operand
 from semiring.operands.packed import Packed
-from semiring.operands.read import operand
+from semiring.operands.read import elements
 from semiring.operands.sparse import DeviceSparse, Sparse
 from semiring.solvers.forms import written
 from semiring.solvers.products.arrays import can_hold
@@ -191,7 +191,7 @@ def _read(x: Any, S: Semiring) -> Any:
         given: Any = (read_array(x.array, S, "x") if x.holder == "dense" else of_held(x._held, S, "x")).changed(
             of_graph=True)
     else:
-        given = operand(x, S, "x")
+        given = elements(x, S, "x")
     if given.on_gpu and isinstance(given, Packed):
         given = as_dense(given)
     if isinstance(given, (Sparse, Packed, Device, DeviceSparse)):
