@@ -128,9 +128,9 @@ def forward(
         raise LawError(f"argmax needs a selective ⊕ (one whose result is always one of its operands); in {S.name} "
                        f"{S._law_report.flags['selective']}")
     matrices = read_array(stack, S, "stack", "forward")
-    beside = [rows_by_state(A, S, matrices, what, "forward")
-              for A, what in ((x, "x"), (emissions, "emissions")) if A is not None]
-    operands = [beside[0], matrices, *beside[1:]]
+    operands = [rows_by_state(x, S, matrices, "x", "forward"), matrices]
+    if emissions is not None:
+        operands.append(rows_by_state(emissions, S, matrices, "emissions", "forward"))
     same_dtype(*operands)
     shapes = [A.shape for A in operands]
     found = layout(shapes[0], shapes[1], shapes[2] if emissions is not None else None, lengths, steps)

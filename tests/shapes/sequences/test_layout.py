@@ -58,6 +58,7 @@ X, SQUARE, E = np.zeros(3), np.zeros((3, 3)), np.zeros((5, 3))
     (lambda: sr.forward(X, np.zeros((3, 3, 3)), sr.min_plus, emissions=E), "stack has 3 matrices and there are 5 rows"),
     (lambda: sr.forward(X, SQUARE, sr.min_plus, steps=-1), "steps must be a whole number"),
     (lambda: sr.forward(X, SQUARE, sr.min_plus, steps=10**30), "steps must be a whole number"),
+    (lambda: sr.forward(None, SQUARE, sr.min_plus, emissions=E), "x is of type NoneType"),
     (lambda: sr.forward(X, np.zeros((2, 3, 3)), sr.min_plus, lengths=np.array(2**63, "u8")),
      "lengths has 9223372036854775808, and a sequence has fewer than"),
     (lambda: sr.forward(X, np.zeros((2, 3, 3)), sr.min_plus, lengths=2**64 - 1), "lengths has 18446744073709551615"),
