@@ -41,7 +41,8 @@ from .lanes import geometry, is_inside
 TEMPLATE = Path(__file__).with_name("folds_template.py")
 STREAMS = 8  # rows that are read side by side, of which processors fetch so many ahead,
 FAR = 1024  # if so many bytes are between neighbours in a sum of powers,
-WIDE_ROW = 1 << 14  # and in another one; rows that are nearer are read as they lie in memory
+WIDE_ROW = 1 << 14  # and in another one; rows that are nearer are read as they lie in memory,
+CACHED = 1 << 22  # unless the array is so small that a cache holds it
 AGAIN = 1 << 14  # partial results that are folded by compiled code, too
 SIDE_BY_SIDE = 4  # parts of a sum along a line, each of which is a vector
 EXACT = 1 << 17  # elements of a piece of a line, or rows of a small array, if no sum rounds
@@ -165,7 +166,8 @@ class FoldKernel:
         failed = np.zeros(1, np.int64)
         loops = [i for i in range(len(groups) - 1) if i != at]
         many = max(loops, key=lambda i: groups[i].length, default=None)
-        fold = partial(self._fold, x.ctypes.data, groups, outs, failed, at, many, piece)
+        together = self._together(groups[at].stride, x.nbytes)
+        fold = partial(self._fold, x.ctypes.data, groups, outs, failed, at, many, piece, together)
         share(fold, list(self._tasks(groups, at, many, piece)), None)
         return None if failed[0] else tuple(outs)
 
@@ -192,7 +194,7 @@ class FoldKernel:
         else:
             row, to = width * item, width * made
             self.module.fold_rows(given, depth * row, row, top, out, pieces * to, to, lines, depth, piece, width,
-                                  failed)
+                                  self._together(row, x.nbytes), failed)
         fine, found = not room[0], room[1:].view(self.result)[: many // made]
         if many <= ONE:
             found = found.copy()
@@ -206,6 +208,12 @@ class FoldKernel:
         if x.dtype != self.result:  # integers so narrow that no sum leaves 64 bits
             return np.add.reduce(found.reshape(lines, pieces, width), 1).reshape(-1)
         return self.small(found, lines, pieces, width)
+
+    def _together(self, row: int, size: int) -> int:
+        """How many rows are read side by side, of an array of so many bytes."""
+        if self.powers is not None:
+            return TERMS  # all rows of a piece are read twice
+        return STREAMS if row >= WIDE_ROW or size <= CACHED else 1
 
     def _tasks(self, groups: Sequence[Group], at: int, many: int | None, piece: int) -> Any:
         """What threads take in turn: the place in other axes, and ranges of lines, of terms and of columns."""
@@ -222,8 +230,8 @@ class FoldKernel:
 
     def _fold(
         self, base: int, groups: Sequence[Group], outs: Sequence[np.ndarray], failed: np.ndarray, at: int,
-        many: int | None, piece: int, place: tuple[int, ...], lines: tuple[int, int], span: tuple[int, int],
-        strip: tuple[int, int],
+        many: int | None, piece: int, together: int, place: tuple[int, ...], lines: tuple[int, int],
+        span: tuple[int, int], strip: tuple[int, int],
     ) -> None:
         """Fold a share of an array: so many lines, terms and columns."""
         begin = list(place)
@@ -243,7 +251,7 @@ class FoldKernel:
             self.module.fold_lines(given, step, top, out, out_step, count, length, piece, failed.ctypes.data)
         else:
             self.module.fold_rows(given, step, groups[at].stride, top, out, out_step, outs[0].strides[at], count,
-                                  length, piece, strip[1] - strip[0], failed.ctypes.data)
+                                  length, piece, strip[1] - strip[0], together, failed.ctypes.data)
 
 
 @dataclass(frozen=True)
@@ -306,8 +314,7 @@ def _program(lowering: Lowering, op: str) -> tuple[Program, int, bool]:
         made = f"PowerFolds({names}, COUNT, 1, {masked}, {form.binary}, {form.negated}, {has_fma()}, inside_vectors"
         made += f"{converted})"
     imported = f"from semiring.kernels.cpu.compile.lane_folds import SIDE_BY_SIDE, {made.partition('(')[0]}\n\n"
-    rows = (STREAMS, WIDE_ROW) if form is None else (TERMS, 0)  # sums of powers read all rows of a piece twice
-    sizes = f"COUNT = {count}\nTOGETHER, WIDE_ROW = {rows}\nGIVEN = {given.itemsize}"
+    sizes = f"COUNT = {count}\nGIVEN = {given.itemsize}"
     prelude = f"{imported}{sizes}\n\n\n{text}\n\nby = {made}\n\n"
     digest = blake2b(prelude.encode(), digest_size=4).hexdigest()
     name = f"folds_{name_of(parts)}_{digest}"

@@ -17,8 +17,6 @@ from semiring.kernels.cpu.compile.raw import put, wide_vectors
 from semiring.kernels.cpu.dense.template import ITEM, entry
 
 COUNT = 16  # lanes of a vector
-TOGETHER = 8  # rows that are read side by side,
-WIDE_ROW = 1 << 14  # if neighbours are so many bytes apart; else one after the other, as they lie in memory
 GIVEN = 4  # bytes of an element of x; ITEM are those of a result
 
 
@@ -56,16 +54,15 @@ def fold_lines(
         put(np.int64, failed, 0, int64(1))
 
 
-@entry(*[int64] * 12)
+@entry(*[int64] * 13)
 def fold_rows(
     x: int, step: int, row: int, top: int, out: int, out_step: int, out_row: int, count: int, depth: int, piece: int,
-    width: int, failed: int,
+    width: int, together: int, failed: int,
 ) -> None:
-    """out[i, p, j] ← the fold of x[i, k, j] over the rows k of piece p; `failed` as above."""
+    """out[i, p, j] ← the fold of x[i, k, j] over the rows k of piece p, so many at a time; `failed` as above."""
     wide_vectors()
     strange = int64(0)
     whole = width - width % WIDE
-    together = TOGETHER if row >= WIDE_ROW else 1
     for i in range(count):
         for begin in range(0, depth, piece):
             last = min(begin + piece, depth)

@@ -133,7 +133,7 @@ class Fold(Operation):
         """Whether a function of NumPy is as fast as memory: along what is adjacent, with no test of each element."""
         inner = groups[-1] if groups else None
         return inner is None or (self.needs_one_pass and self.dtype != np.float16 and inner.length >= ADJACENT
-                                 and inner.stride == x.itemsize and (inner.goes or self.ufunc is not np.add))
+                                 and inner.stride == x.itemsize and inner.goes)
 
     @cached_property
     def compiled(self) -> FoldKernel | None:

@@ -29,7 +29,8 @@ from .operation import Beyond
 
 SLOW = 1 << 8  # halves from which compiled code is faster than NumPy
 MANY = 1 << 10  # elements from which compiled prefixes are faster than NumPy's
-LARGEST = 1 << 17  # elements: more are worth two threads
+LARGEST = 1 << 18  # elements: more are worth two threads,
+LARGEST_PREFIXES = 1 << 17  # and of prefixes
 FEW = 1 << 14  # elements up to which one thread of compiled code is as fast as two
 ASKED = 64  # calls after which it is asked again whether compiling repays
 LOST = 4e-5  # seconds that a call loses by the general way

@@ -45,7 +45,7 @@ from semiring.solvers.task import UNCHECKED_BYTES
 
 from . import on_gpu
 from .folding import Fold, fold_of
-from .short import LARGEST, short, short_prefixes
+from .short import LARGEST, LARGEST_PREFIXES, short, short_prefixes
 
 _MOST = {"b": inf}  # elements of the short way: NumPy stops at a truth value that decides
 VERBS = {"add": ("sum", "cumsum"), "mul": ("prod", "cumprod")}
@@ -93,7 +93,7 @@ def reduced(S: Semiring, op: str, x: Any, axis: Any, keepdims: Any, initial: Any
 
 def accumulated(S: Semiring, op: str, x: Any, axis: Any, out: Any) -> Any:
     """The ⊕ or ⊗ of all elements up to each: see `Semiring.cumsum` and `Semiring.cumprod`."""
-    if type(x) is np.ndarray and out is None and 0 < x.size <= LARGEST and x.nbytes <= UNCHECKED_BYTES:
+    if type(x) is np.ndarray and out is None and 0 < x.size <= LARGEST_PREFIXES and x.nbytes <= UNCHECKED_BYTES:
         found = short_prefixes(S, op, x, axis)
         if found is not None:
             return found
