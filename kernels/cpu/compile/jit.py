@@ -218,6 +218,7 @@ class MachineCode(_Cache):
     def save_overload(self, signature: Any, compiled: Any) -> None:
         if not compiled.library.has_dynamic_globals:  # addresses of this process
             self.entries.save(_key(signature, compiled.codegen), dumps(compiled._reduce()))
+            compiled.library._shared_module = None  # a copy for callers, made to be saved; they would have it made anew
 
     def enable(self) -> None:
         """It is always on."""

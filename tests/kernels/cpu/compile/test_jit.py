@@ -17,6 +17,7 @@ import pytest
 from numba import int64
 from numba.core import config
 
+from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.jit import _HasBlas, address_of, from_python, njit
 
 ROOT = Path(__file__).parents[4]
@@ -161,6 +162,32 @@ def test_a_signature_waits_for_the_first_call_of_any_thread() -> None:
     assert len(double.signatures) == 1
 
 
+TWO = """
+from numba import int64
+from semiring.kernels.cpu.compile.jit import njit
+
+@njit([int64(int64)], cache=True)
+def first(x):
+    return x + 1
+
+@njit([int64(int64)], cache=True)
+def second(x):
+    return 2 * first(x)
+"""
+
+
+def test_a_copy_for_callers_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is saved on disk has one, and a caller has another made."""
+    monkeypatch.setenv("SEMIRING_CACHE_DIR", str(tmp_path))
+    module = cache.load("two_functions", TWO)
+    (compiled,) = module.first.made().overloads.values()
+    assert compiled.library._final_module.get_function(compiled.fndesc.llvm_func_name)
+    assert compiled.library._shared_module is None and len([*tmp_path.glob("*.nbc")]) == 1
+    assert module.second(3) == 8 and module.first(3) == 4
+    code = f"from semiring.kernels.cpu.compile import cache; print(cache.load('two_functions', {TWO!r}).second(4))"
+    assert run(code, SEMIRING_CACHE_DIR=str(tmp_path))[0] == "10\n"
+
+
 def test_what_is_made_is_compiled_before_its_first_call() -> None:
     @njit([int64(int64)])
     def double(x: int) -> int:
@@ -182,6 +209,7 @@ def test_machine_code_that_was_kept_runs_without_numbas_library(tmp_path: Path) 
 
 NEEDS_A_BLAS = """
 import sys, numpy as np, semiring as sr
+from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.jit import _HasBlas
 sr.matmul(np.eye(9), np.eye(9), sr.min_plus)
 import numba, numba.np.arraymath
