@@ -19,6 +19,8 @@ from .given import array_of, in_dtype, refuse_kinds, refuse_outside, refuse_shap
 from .verbs import verb
 
 PAIRWISE = "shapes.sums.pairwise.pairwise"
+PAIRED = "graphs.order.paired"
+LABELS = ("row_names", "iloc", "coords")  # attributes of matrices, data frames and arrays of xarray
 SIGNS = {"add": "⊕", "mul": "⊗"}
 _UNCHECKED_BYTES = 1 << 26  # allocations of more bytes are checked against free memory
 
@@ -105,7 +107,8 @@ class Elementwise(Carried):
         Parameters
         ----------
         x, y : array_like
-            Elements, of any shapes that broadcast; tuples are records. Python objects are in lists, or alone.
+            Elements, of any shapes that broadcast; tuples are records. Python objects are in lists, or alone. If both
+            have labels, as matrices, data frames and series have, y is put into the order of x.
 
         Returns
         -------
@@ -137,7 +140,8 @@ class Elementwise(Carried):
         Parameters
         ----------
         x, y : array_like
-            Elements, of any shapes that broadcast; tuples are records. Python objects are in lists, or alone.
+            Elements, of any shapes that broadcast; tuples are records. Python objects are in lists, or alone. If both
+            have labels, as matrices, data frames and series have, y is put into the order of x.
 
         Returns
         -------
@@ -204,6 +208,8 @@ class Elementwise(Carried):
     def _on_arrays(self, op: str, x: Any, y: Any) -> Any:
         if type(x) is np.ndarray and (found := verb(PAIRWISE)(self, op, x, y)) is not None:
             return found
+        if any(hasattr(A, name) for A in (x, y) for name in LABELS):
+            x, y = verb(PAIRED)(self._algebra, x, y)
         a, S = self._elements(x)
         b, _ = self._elements(y, S.dtype, "y")
         refuse_shapes(self._algebra, a, b)

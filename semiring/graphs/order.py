@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.errors import GraphError
+from semiring.errors import GraphError, SemiringError
 
+from .dataarrays import is_dataarray, labels_of
+from .frames import elements_of
 from .held import arranged
 from .names import alignment
 
 if TYPE_CHECKING:
+    from semiring.algebra.semiring import Semiring
+
     from .matrix import Matrix
     from .ufuncs import ArrayProtocol
 
@@ -59,6 +63,60 @@ def reordered(array: np.ndarray, rows: Order, columns: Order) -> np.ndarray:
     if rows is not None:
         return array[rows]
     return array if columns is None else array[:, columns]
+
+
+def paired(S: Semiring, x: Any, y: Any) -> tuple[Any, Any]:
+    """Two operands that are combined by element: arrays, the second one in the order of the labels of the first.
+
+    Labels are names of a `Matrix`, the index and the columns of pandas, and coordinates of xarray, whose axes are in
+    the order of the first one, too. An axis without labels, or with numbers from 0 beside names, is matched by
+    position, and one of length 1 is repeated.
+
+    Raises
+    ------
+    GraphError
+        If a label is in one of them only, or twice and in another order.
+    SemiringError
+        For a matrix over a different algebra.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> roads = sr.adjacency([("a", "b", 3.0)], sr.min_plus)
+    >>> [x.tolist() for x in paired(sr.min_plus, roads, roads[["b", "a"]])]
+    [[[inf, 3.0], [inf, inf]], [[inf, 3.0], [inf, inf]]]
+    """
+    if is_dataarray(x) and is_dataarray(y) and x.dims != y.dims and {*x.dims} == {*y.dims}:
+        y = y.transpose(*x.dims)
+    (x, mine), (y, others) = (_labels_of(A, S, what) for A, what in ((x, "x"), (y, "y")))
+    for axis, (here, there) in enumerate(zip(mine[::-1], others[::-1], strict=False), 1):
+        if here is None or there is None or here == there or len(here) != len(there):
+            continue
+        counted = list(range(len(here)))
+        if counted in (here, there) and set(here) != set(there):  # positions beside names
+            continue
+        if len(set(there)) < len(there) or len(set(here)) < len(here):
+            raise GraphError("x and y have labels in different orders, and one comes twice: pass .to_numpy() of both "
+                             "to match them by position")
+        order = alignment(here, there, "x", "y")
+        y = y if order is None else y.take(order, axis=-axis)
+    return x, y
+
+
+def _labels_of(A: Any, S: Semiring, what: str) -> tuple[Any, list[list[Any] | None]]:
+    """An operand as an array, and the labels of its axes; unchanged, with no labels, if it is of any other type."""
+    if hasattr(A, "row_names"):
+        if A.semiring is not S.declared:
+            raise SemiringError(f"{what} is a matrix over {A.semiring.name}, and not over {S.name}: its elements have "
+                                "another meaning")
+        return np.asarray(A), [A.row_names, A.column_names]
+    if is_dataarray(A):
+        return A.to_numpy(), labels_of(A)
+    if not hasattr(A, "iloc"):
+        return A, []
+    if hasattr(A, "columns"):
+        return elements_of(A), [A.index.tolist(), A.columns.tolist()]
+    return A.to_numpy(), [A.index.tolist()]
 
 
 def both(A: ArrayProtocol, B: ArrayProtocol) -> tuple[list[Any] | None, list[Any] | None]:
