@@ -252,14 +252,14 @@ def _sewn(
     before, now = (rows - steps, rows - 1 - steps) if backwards else (steps - 1, steps)
     first, pairs = np.minimum(before, now), 2 * np.arange(len(steps))
     two = xp.empty((2 * len(steps), out.shape[1]), out.dtype)
-    which = None if back is None else xp.zeros(two.shape, back.dtype)
+    which: Any = None if back is None else xp.zeros(two.shape, back.dtype)
     sewn = Sequences(
         out, given.A, given.e if backwards else None, given.rows_at[0] + before, given.a_at + given.a_step * first,
         given.e_at + first, pairs, np.full(len(steps), 2), given.a_step,
     )
     by.walk(sewn, two, backwards, which)
     again = slice(0 if backwards else 1, None, 2)
-    if back is not None:
+    if which is not None:
         places = back[int(given.rows_at[0]) :][:rows]
         (places[::-1] if backwards else places)[length::length] = which[again]
     return not compares or _are_near(by, sewn, starts[1:], two, again, length, backwards)
