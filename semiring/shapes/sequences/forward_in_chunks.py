@@ -39,7 +39,8 @@ from . import forward_by_products as by_products
 TERMS = 4e12  # terms of products of matrices a second in all, of 4 bytes each
 LAUNCHES = 1.5e-3  # seconds of the launches for a sequence, and of a look at its elements
 LEAST_LENGTH = 16  # of a chunk
-FEW = 8  # sequences, one after the other
+EACH = 5e-4  # and of those for every other sequence of the same length
+FEW = 64  # sequences
 WORTH = 0.8  # of the time one row after the other, in which chunks are worth another order of rounding
 BYTES = 1 << 30  # of matrices with emissions that are made at once
 
@@ -60,8 +61,8 @@ SHORT = Times(1e-6, 1.5e-6)  # in a launch: a step waits for memory
 LONG = Times(4e-5, 2e-5)  # launches of their own
 
 
-def seconds(rows: int, n: int, itemsize: int, step: Times) -> float:
-    """Predict the time of a sequence of so many rows, in chunks if that is faster.
+def seconds(rows: int, n: int, itemsize: int, step: Times, count: int = 1) -> float:
+    """Predict the time of some sequences of so many rows, side by side, in chunks if that is faster.
 
     Examples
     --------
@@ -74,18 +75,24 @@ def seconds(rows: int, n: int, itemsize: int, step: Times) -> float:
     if rows <= 2 * LEAST_LENGTH:
         return one_by_one
     length = length_of(rows)
-    products = max(length * step.product, float(rows) * n**3 * itemsize / (4 * TERMS))
-    in_chunks = LAUNCHES + products + length * step.row + seconds(-(-rows // length), n, itemsize, step)
+    products = max(length * step.product, float(rows) * count * n**3 * itemsize / (4 * TERMS))
+    launches = LAUNCHES + (count - 1) * EACH
+    in_chunks = launches + products + length * step.row + seconds(-(-rows // length), n, itemsize, step, count)
     return min(one_by_one, in_chunks)
+
+
+def in_all(lengths: np.ndarray, n: int, itemsize: int, step: Times) -> float:
+    """Predict the time of all sequences: those of equal length are cut side by side."""
+    there, counts = np.unique(lengths[lengths > 0], return_counts=True)
+    pairs = zip(there.tolist(), counts.tolist(), strict=True)
+    return sum(seconds(rows, n, itemsize, step, count) for rows, count in pairs)
 
 
 def are_faster(lengths: np.ndarray, n: int, itemsize: int, step: Times, row: float | None = None) -> bool:
     """Whether sequences of these lengths should be cut; one after the other, a row takes `row` seconds if given."""
-    there = lengths[lengths > 0]
-    if not 0 < len(there) <= FEW:
+    if not 0 < np.count_nonzero(lengths) <= FEW:
         return False
-    cut = sum(seconds(rows, n, itemsize, step) for rows in there.tolist())
-    return cut < WORTH * int(there.max()) * (step.row if row is None else row)
+    return in_all(lengths, n, itemsize, step) < WORTH * int(lengths.max()) * (step.row if row is None else row)
 
 
 def multiplies(S: Semiring, low: Any) -> bool:
@@ -204,39 +211,50 @@ def walk_in_chunks(
         Whether they agree up to rounding; if not, the rows are of no use.
     """
     agree = True
-    for s in np.flatnonzero(given.lengths > 0):
-        one = given._replace(**{
-            name: getattr(given, name)[s : s + 1] for name in ("x_at", "a_at", "e_at", "rows_at", "lengths")
-        })
-        length, starts = _walk_one(by, one, out, backwards, back)
+    for rows in np.unique(given.lengths[given.lengths > 0]).tolist():
+        same = _some(given, given.lengths == rows)
+        length, starts = _walk_equal(by, same, out, backwards, back)
         if starts is not None and (compares or back is not None):
-            agree = _sewn(by, one, length, starts, out, backwards, back, compares) and agree
+            agree = _sewn(by, same, length, starts, out, backwards, back, compares) and agree
     return agree
 
 
-def _walk_one(
+def _some(given: Sequences, chosen: Any) -> Sequences:
+    """Some of the sequences."""
+    return given._replace(**{
+        name: getattr(given, name)[chosen] for name in ("x_at", "a_at", "e_at", "rows_at", "lengths")
+    })
+
+
+def _walk_equal(
     by: ShortRows | LongRows, given: Sequences, out: Any, backwards: bool, back: Any = None
 ) -> tuple[int, Any]:
-    """The rows of one sequence; the length of its chunks, and the first row of each, None if it is not cut."""
-    rows, n = int(given.lengths[0]), given.x.shape[-1]
-    if seconds(rows, n, by.low.dtype.itemsize, by.step) >= rows * by.step.row:
+    """The rows of sequences of equal length; the length of their chunks, and the first row of each, or None."""
+    rows, n, count = int(given.lengths[0]), given.x.shape[-1], len(given.lengths)
+    if seconds(rows, n, by.low.dtype.itemsize, by.step, count) >= rows * by.step.row:
         by.walk(given, out, backwards, back)
         return rows, None
     length = length_of(rows)
     begins = np.arange(0, rows, length)
-    ends = np.minimum(begins + length, rows)
-    totals = _totals(by, given, length, len(begins) - 1, backwards)
-    starts = module_of(out).empty((len(begins), n), out.dtype)
-    place = np.zeros(1, np.int64)
-    _walk_one(by, Sequences(
-        given.x, totals, None, given.x_at, place, place, place, np.array([len(begins)]), 1,
+    ends, chunks = np.minimum(begins + length, rows), len(begins)
+    made = [_totals(by, _some(given, slice(s, s + 1)), length, chunks - 1, backwards) for s in range(count)]
+    totals = made[0] if count == 1 else module_of(out).concatenate(made)
+    starts, which = module_of(out).empty((count * chunks, n), out.dtype), np.arange(count)
+    _walk_equal(by, Sequences(
+        given.x, totals, None, given.x_at, which * (chunks - 1), 0 * which, which * chunks,
+        np.full(count, chunks), 1,
     ), starts, False)
     first = rows - ends if backwards else begins
     by.walk(Sequences(
-        starts, given.A, given.e, np.arange(len(begins)), given.a_at + given.a_step * first,
-        given.e_at + first, given.rows_at + first, ends - begins, given.a_step,
+        starts, given.A, given.e, np.arange(count * chunks), _each(given.a_at, given.a_step * first),
+        _each(given.e_at, first), _each(given.rows_at, first), np.tile(ends - begins, count), given.a_step,
     ), out, backwards, back)
     return length, starts
+
+
+def _each(places: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """The places of some steps of every sequence, one sequence after the other."""
+    return (places[:, None] + steps).reshape(-1)
 
 
 def _sewn(
@@ -247,22 +265,23 @@ def _sewn(
 
     These are sequences of two rows, the first of which is there, with its emissions unless `backwards`.
     """
-    xp, rows = module_of(out), int(given.lengths[0])
+    xp, rows, count = module_of(out), int(given.lengths[0]), len(given.lengths)
     steps = np.arange(length, rows, length)
     before, now = (rows - steps, rows - 1 - steps) if backwards else (steps - 1, steps)
-    first, pairs = np.minimum(before, now), 2 * np.arange(len(steps))
-    two = xp.empty((2 * len(steps), out.shape[1]), out.dtype)
+    first, seams = np.minimum(before, now), count * len(steps)
+    two = xp.empty((2 * seams, out.shape[1]), out.dtype)
     which: Any = None if back is None else xp.zeros(two.shape, back.dtype)
     sewn = Sequences(
-        out, given.A, given.e if backwards else None, given.rows_at[0] + before, given.a_at + given.a_step * first,
-        given.e_at + first, pairs, np.full(len(steps), 2), given.a_step,
+        out, given.A, given.e if backwards else None, _each(given.rows_at, before),
+        _each(given.a_at, given.a_step * first), _each(given.e_at, first), 2 * np.arange(seams), np.full(seams, 2),
+        given.a_step,
     )
     by.walk(sewn, two, backwards, which)
     again = slice(0 if backwards else 1, None, 2)
     if which is not None:
-        places = back[int(given.rows_at[0]) :][:rows]
-        (places[::-1] if backwards else places)[length::length] = which[again]
-    return not compares or _are_near(by, sewn, starts[1:], two, again, length, backwards)
+        back[xp.asarray(_each(given.rows_at, now))] = which[again]
+    there = starts.reshape(count, -1, out.shape[1])[:, 1:].reshape(seams, out.shape[1])
+    return not compares or _are_near(by, sewn, there, two, again, length, backwards)
 
 
 def _are_near(
@@ -281,10 +300,11 @@ def _are_near(
             return xp.ascontiguousarray(xp.abs(array[xp.asarray(places)]))
 
         count, sizes = len(found), xp.empty(two.shape, two.dtype)
+        matrices, which = np.unique(sewn.a_at, return_inverse=True)
         both = None if sewn.e is None else absolute(sewn.e, (sewn.e_at[:, None] + np.arange(2)).reshape(-1))
         by.walk(Sequences(
-            absolute(sewn.x, sewn.x_at), absolute(sewn.A, sewn.a_at if sewn.a_step else sewn.a_at[:1]), both,
-            np.arange(count), np.arange(count) * sewn.a_step, sewn.rows_at, sewn.rows_at, sewn.lengths, sewn.a_step,
+            absolute(sewn.x, sewn.x_at), absolute(sewn.A, matrices), both, np.arange(count), which, sewn.rows_at,
+            sewn.rows_at, sewn.lengths, sewn.a_step,
         ), sizes, backwards)
     rounding = 2 * (n + 4) * length
     least = two.dtype.type(rounding * numbers.smallest_subnormal)

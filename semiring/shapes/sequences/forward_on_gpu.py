@@ -33,8 +33,8 @@ from .forward_in_chunks import (
     LongRows,
     ShortRows,
     are_faster,
+    in_all,
     multiplies,
-    seconds,
     stay_within,
     walk_in_chunks,
 )
@@ -105,7 +105,7 @@ def _chunked(operands: list[Dense], found: Layout, inner: Semiring, reverse: boo
         return None
     if not are_faster(found.lengths, n, size, step, row):
         return None
-    predicted = sum(seconds(rows, n, size, step) for rows in found.lengths.tolist())
+    predicted = in_all(found.lengths, n, size, step)
     made = min(BYTES, longest * n * n * low.storage.itemsize) if len(operands) > 2 or reverse else 0
     if not short:
         made += sum(prod(A.shape) for A in operands) * low.storage.itemsize * (bool(reverse) + (not low.is_identity))

@@ -67,6 +67,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
 
     monkeypatch.setattr(device, "examine", examined)
     monkeypatch.setattr(forward_in_chunks, "LAUNCHES", 0.0)
+    monkeypatch.setattr(forward_in_chunks, "EACH", 0.0)
     monkeypatch.setattr(forward_in_chunks.ShortRows, "step", SHORT._replace(product=0.0))
     monkeypatch.setattr(forward_in_chunks, "LEAST_LENGTH", 3)
     monkeypatch.setattr(forward_in_chunks, "BYTES", 1 << 10)
@@ -172,6 +173,8 @@ def test_some_sequences(host: Host, name: str, emits: bool, reverse: bool) -> No
     x, e = numbers(S, dtype, (2, 4), 0), numbers(S, dtype, (70, 4), 1)
     compare(host, S, x, numbers(S, dtype, (68, 4, 4), 2), e, lengths=[30, 40], reverse=reverse)
     compare(host, S, x[0], numbers(S, dtype, (4, 4), 2), e, lengths=[30, 40], reverse=reverse)
+    compare(host, S, x, 9 * numbers(S, dtype, (2, 1, 4, 4), 2) if S is sr.plus_times else numbers(
+        S, dtype, (2, 1, 4, 4), 2), e.reshape(2, 35, 4), reverse=reverse)
     A = numbers(S, dtype, (69, 4, 4), 2)
     wanted = sr.forward(x[0], A, S, emissions=e if emits else None, reverse=reverse)
     turned = host.array(np.ascontiguousarray(A.swapaxes(1, 2)[::-1]))[::-1].swapaxes(1, 2)
@@ -188,6 +191,7 @@ def test_rows_that_registers_do_not_hold(
     host = rows.stand_in(monkeypatch, folder)
     monkeypatch.setattr(forward_on_gpu, "are_faster", lambda *_: True)
     monkeypatch.setattr(forward_in_chunks, "LAUNCHES", 0.0)
+    monkeypatch.setattr(forward_in_chunks, "EACH", 0.0)
     monkeypatch.setattr(forward_in_chunks, "geometry_of", lambda low, n: None)
     monkeypatch.setattr(forward_in_chunks.LongRows, "step", LONG._replace(product=0.0))
     monkeypatch.setattr(forward_in_chunks, "LEAST_LENGTH", 3)
@@ -201,7 +205,8 @@ def test_rows_that_registers_do_not_hold(
 
 
 def test_short_and_many_sequences_stay_whole() -> None:
-    assert not are_faster(np.array([100]), 16, 4, SHORT) and not are_faster(np.full(9, 10**6), 16, 4, SHORT)
+    assert not are_faster(np.array([100]), 16, 4, SHORT) and not are_faster(np.full(65, 10**6), 16, 4, SHORT)
+    assert are_faster(np.full(64, 10**6), 16, 4, SHORT) and not are_faster(np.full(64, 10**4), 16, 4, SHORT)
     assert are_faster(np.array([10**6, 0]), 16, 4, SHORT) and not are_faster(np.array([0]), 16, 4, SHORT)
     assert are_faster(np.array([10**4]), 128, 4, LONG) and not are_faster(np.array([10**4]), 700, 4, LONG)
     assert length_of(10**5) == 100 and seconds(10**6, 60, 8, SHORT) > seconds(10**6, 8, 8, SHORT)
