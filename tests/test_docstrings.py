@@ -216,6 +216,19 @@ def test_docstrings_are_complete(name: str) -> None:
     assert not lacks, f"the docstring of semiring.{name} lacks {'; '.join(lacks)}"
 
 
+BARS = re.compile(r"(?<![\w|])\|(?! )[^|\n]+(?<! )\|(?!\w)")  # of |x|, which reStructuredText would replace
+
+
+def test_no_docstring_has_bars() -> None:
+    """Outside of examples and quoted code."""
+    texts = {name: sections(inspect.getdoc(inspect.unwrap(thing)) or "") for name, thing in PUBLIC.items()}
+    for parts in texts.values():
+        parts.pop("Examples", None)
+    prose = {name: re.sub("``.*?``", "", "\n".join(parts.values())) for name, parts in texts.items()}
+    assert [name for name, text in prose.items() if BARS.search(text)] == []
+    assert BARS.search("the maximum of |a − b| it is") and not BARS.search("A | B, or C | D")
+
+
 def test_no_exception_outlives_its_name() -> None:
     assert set(MADE_BY) | set(RAISE_NOTHING) <= set(PUBLIC)
     assert {"closure", "Semiring.eye", "PackedMatrix.zeros", "Matrix.index", "Matrix.shape", "k_best"} <= set(PUBLIC)

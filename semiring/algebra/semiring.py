@@ -371,7 +371,7 @@ class Semiring(Reductions):
     def has_zero_for_products(self) -> bool:
         """Whether 0 ⊕ (a ⊗ b) = a ⊗ b, so that products may begin with 0.
 
-        For the maximum of |a − b| it does, though 0 is not neutral for −1.
+        If ⊕ is the maximum and ⊗ the distance of two numbers they may, though 0 is not neutral for −1.
         """
         if self.has_neutral_zero:
             return True
