@@ -21,6 +21,7 @@ def as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     gc.unfreeze()
     yield
     gc.unfreeze()
+    gc.collect()  # what a test left is not counted by the next one
     (gc.enable if before else gc.disable)()
 
 
