@@ -23,10 +23,9 @@ class Reductions(Elementwise):
 
         Parameters
         ----------
-        x : array_like, sparse matrix, graph or Matrix, any shape
-            Elements; tuples are records. Python objects are in lists, or alone. What a sparse matrix or
-            a graph does not store is zero. The sum of an array or a sparse matrix on a GPU is computed there, and stays
-            there.
+        x : array_like, sparse matrix, graph, Matrix or PackedMatrix, any shape
+            Elements; tuples are records. Python objects are in lists, or alone. What a sparse matrix or a graph does
+            not store is zero. If x is on a GPU, the sum is computed there, and stays there.
         axis : int or tuple of int, optional
             The axes that go; negative ones count from the end. Default: all.
         keepdims : bool
@@ -45,7 +44,9 @@ class Reductions(Elementwise):
         ------
         SemiringError
             If something is not an element (with its place), an axis is out of bounds or given twice, the algebra cannot
-            live in the dtype, a sum of integers leaves it, or x is of packed bits on a GPU.
+            live in the dtype, or a sum of integers leaves it.
+        LawError
+            If x is sparse and zero is not neutral for ⊕, as in some algebras with products only.
 
         Notes
         -----
@@ -77,7 +78,7 @@ class Reductions(Elementwise):
 
         Parameters
         ----------
-        x : array_like, sparse matrix, graph or Matrix, any shape
+        x : array_like, sparse matrix, graph, Matrix or PackedMatrix, any shape
             As for `sum`.
         axis : int or tuple of int, optional
             As for `sum`. Factors keep the order that the elements have in x, the last axis running fastest.
