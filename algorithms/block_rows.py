@@ -5,9 +5,9 @@
 
 C is scaled after X was updated, as in `blocked`, which makes it right without idempotence. Row k + 1 is updated before
 the others and becomes the next pivot while they are: each worker always has products to compute, and R travels
-meanwhile. Such look-ahead is as old as LU decomposition on several processors (J. J. Dongarra, P. Luszczek, A. Petitet,
-The LINPACK benchmark: past, present and future, 2003); P. Sao et al., Scalable all-pairs shortest paths for huge graphs
-on multi-GPU clusters (2021), have it for distances.
+meanwhile. It begins first, since a GPU interrupts nothing that has begun. Such look-ahead is as old as LU decomposition
+on several processors (J. J. Dongarra, P. Luszczek, A. Petitet, The LINPACK benchmark: past, present and future, 2003);
+P. Sao et al., Scalable all-pairs shortest paths for huge graphs on multi-GPU clusters (2021), have it for distances.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ def block_rows(team: Team) -> None:
     """Close the matrix that was dealt out."""
     team.pivot(0)
     for k in range(team.count):
-        team.update_rest(k)
         if k + 1 < team.count:
             team.update(k + 1, k)
+        team.update_rest(k)
+        if k + 1 < team.count:
             team.pivot(k + 1)
 
 

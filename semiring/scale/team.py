@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from semiring.kernels.cuda.compile.streams import GpuStream as Stream
 
 Rows = Any  # a block of a matrix on a device, as its kernel takes them
+Eliminate = Callable[[Rows, Rows, slice, Kernel[Any]], None]
 
 
 @dataclass
@@ -55,15 +56,18 @@ class Devices:
     report : function of a number from 0 to 1, optional
     eliminate : function, optional
         Eliminates a pivot from some rows; parameters as for `semiring.algorithms.block_rows.eliminate`.
+    eliminate_rest : function, optional
+        The same from one block row at a time that is not urgent, beside what is. Default: `eliminate` from all that lie
+        together.
     """
 
     def __init__(
         self, kernel: Kernel[Any], deal: Deal, workers: Sequence[Worker],
         report: Callable[[float], None] = lambda part: None,
-        eliminate: Callable[[Rows, Rows, slice, Kernel[Any]], None] = eliminate,
+        eliminate: Eliminate = eliminate, eliminate_rest: Eliminate | None = None,
     ):
         self._kernel, self._deal, self._workers, self._report = kernel, deal, workers, report
-        self._eliminate = eliminate
+        self._eliminate, self._eliminate_rest = eliminate, eliminate_rest
         self.count = deal.count
         self._made: dict[int, Any] = {}
         self._sent: dict[int, Any] = {}
@@ -102,11 +106,21 @@ class Devices:
         for number, worker in enumerate(self._workers):
             # The owner need not wait for the copies: its row k is written a step later, after them.
             worker.steady.after((self._made if number == self._deal.owner(k) else self._sent)[k])
-            for run in self._deal.others(number, k, k + 1):
-                worker.steady.do(
-                    self._eliminate, worker.rows[run, :], self._pivot_of(worker, k), self._deal.span(k), self._kernel
-                )
+        for number, run in self._rest(k):
+            worker = self._workers[number]
+            worker.steady.do(
+                self._eliminate_rest or self._eliminate, worker.rows[run, :], self._pivot_of(worker, k),
+                self._deal.span(k), self._kernel,
+            )
+        for worker in self._workers:
             worker.done[k % 2] = worker.steady.mark()
+
+    def _rest(self, k: int) -> list[tuple[int, slice]]:
+        """Rows other than those of k and k + 1, with the numbers of their workers."""
+        deal = self._deal
+        if self._eliminate_rest is not None:
+            return [(deal.owner(i), deal.place(i)) for i in range(self.count) if i not in (k, k + 1)]
+        return [(number, run) for number in range(deal.workers) for run in deal.others(number, k, k + 1)]
 
     def wait(self) -> None:
         """Wait until all devices are done."""

@@ -48,5 +48,5 @@ def test_every_walk_is_found_once(n: int, side: int, plain: SimpleNamespace) -> 
 def test_the_next_pivot_is_made_before_the_one_after_is_needed(plain: SimpleNamespace) -> None:
     team = AtOnce(plain.edges(3), 1, plain.Kernel(plain.WALKS))
     block_rows(team)
-    assert team.asked == [("pivot", 0), ("rest", 0), ("update", 1, 0), ("pivot", 1),
-                          ("rest", 1), ("update", 2, 1), ("pivot", 2), ("rest", 2)]
+    assert team.asked == [("pivot", 0), ("update", 1, 0), ("rest", 0), ("pivot", 1),
+                          ("update", 2, 1), ("rest", 1), ("pivot", 2), ("rest", 2)]

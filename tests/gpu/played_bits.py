@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from gpu.host import Host
 
-from semiring.kernels.cuda.bits import closure, entries, product, words
+from semiring.kernels.cuda.bits import closure, entries, product, rows, words
 from semiring.kernels.cuda.compile import staging
 
 TALL, WIDE = 192, 256  # rows and columns of a tile of product_wgmma.cu
@@ -27,7 +27,7 @@ class Bits:
         self.passed = 0  # tiles that products passed over
         host.stand_in(monkeypatch)
         seconds = [host.stream(number) for number in range(host.count)]
-        for module in (words, product, closure, entries):
+        for module in (words, product, closure, entries, rows):
             for name, value in {
                 "memory": host.memory, "current_device": lambda: host.number, "multiprocessors": lambda: 3,
                 "capability": lambda _: capability, "words_function": self.function,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algorithms.block_rows import block_rows, eliminate
+from semiring.algorithms.block_rows import block_rows
 from semiring.algorithms.blocks import UndefinedStar, spans
 from semiring.algorithms.r_kleene import r_kleene
 from semiring.errors import NoClosureError, SemiringError
@@ -273,7 +273,7 @@ class SeveralGpus(Home):
 
 def _close(
     rows: list[Any], spares: list[Any], deal: Deal, devices: tuple[int, ...], engine: Kernel[Any], task: Task,
-    how: Callable[..., None] = eliminate,
+    *how: Callable[..., None],
 ) -> None:
     """Close the matrix that has these rows."""
     from semiring.kernels.cuda.compile.streams import GpuStream
@@ -281,7 +281,7 @@ def _close(
     workers = [Worker(held, spare, GpuStream(device, True), GpuStream(device, False))
                for held, spare, device in zip(rows, spares, devices, strict=True)]
     with told(task.options.progress, f"{task.S.name} closure") as report:
-        team = Devices(engine, deal, workers, report, how)
+        team = Devices(engine, deal, workers, report, *how)
         try:
             block_rows(team)
         finally:
@@ -308,17 +308,17 @@ def _empty_like(array: Any) -> Any:
 
 
 @contextmanager
-def _mapped(array: Any) -> Iterator[None]:
-    """A context in which a thread maps the pages of an array in host memory that is not used yet."""
+def _mapped(array: Any) -> Iterator[Callable[[], None]]:
+    """A context in which a thread maps the pages of an unused array in host memory; gives how to wait for that."""
     from semiring.kernels.cuda.compile.staging import touch
 
     if not isinstance(array, np.ndarray):
-        yield
+        yield lambda: None
         return
     thread = Thread(target=touch, args=(array, thread_count(None)), daemon=True)
     thread.start()
     try:
-        yield
+        yield thread.join
     finally:
         thread.join()
 
@@ -328,25 +328,31 @@ def _mapped(array: Any) -> Iterator[None]:
 def _bits(deal: Deal, task: Task, devices: tuple[int, ...]) -> Any:
     """Close packed truth values: every star is defined, and no cycle improves."""
     from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
-    from semiring.kernels.cuda.bits.rows import Rows, handed_out, taken
+    from semiring.kernels.cuda.bits.rows import Rows
     from semiring.kernels.cuda.choose import packed_on_device
     from semiring.kernels.cuda.compile.streams import connect, on_each
 
     given = task.operands[0]
     bits, devices, n = as_packed(given), devices[: deal.workers], deal.n
-    parts = [list(deal.spans(w)) for w in range(deal.workers)]
     connect(devices)
-    rows = on_each(devices, lambda w: taken(bits.matrix, parts[w]))
     spares = on_each(devices, lambda w: tuple(DevicePackedMatrix.zeros(deal.side, n) for _ in range(2)))
-    held = on_each(devices, lambda w: Rows(rows[w]))
     result = type(bits.matrix).zeros(n, n)  # where A is
+    with _mapped(result.words) as ready, ExitStack() as ends:
+        def brought(w: int) -> Rows:
+            rows = Rows(bits.matrix, list(deal.spans(w)), result, ready)
+            ends.callback(rows.end)
+            return rows
 
-    def eliminate_bits(A: DevicePackedMatrix, R: DevicePackedMatrix, k: slice, _: Kernel[Any]) -> None:
-        next(there for there in held if A in there).eliminate(A, R, k)
+        held = on_each(devices, brought)
 
-    with _mapped(result.words):
-        _close(rows, spares, deal, devices, build_kernel(packed_on_device(task.S, bits.dtype)), task, eliminate_bits)
-    on_each(devices, lambda w: handed_out(rows[w], parts[w], result.words))
+        def eliminate_bits(
+            beside: bool, A: DevicePackedMatrix, R: DevicePackedMatrix, k: slice, _: Kernel[Any]
+        ) -> None:
+            next(there for there in held if A in there).eliminate(A, R, k, beside)
+
+        _close([rows.held for rows in held], spares, deal, devices, build_kernel(packed_on_device(task.S, bits.dtype)),
+               task, partial(eliminate_bits, False), partial(eliminate_bits, True))
+        on_each(devices, lambda w: held[w].finish())
     if given.kind == "packed" or task.options.packed:
         return bits.wrap(result)
     return given.wrap(result.to_dense())
