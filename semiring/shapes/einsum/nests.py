@@ -171,7 +171,10 @@ class Contraction:
                    if self._long(own) != self._long(laid.axes))
 
     def _copied(self, step: Product) -> int:
-        """Elements of factors that a product of stacks copies: axes that become one do not follow each other there."""
+        """Elements of factors in which axes that a stack joins do not follow each other.
+
+        A product that sums copies them; one by element reads them in short runs, which takes about as long.
+        """
         factors = (step.left_axes, (step.left_free, step.summed)), (step.right_axes, (step.summed, step.right_free))
         return sum(self.steps.size(axes) for axes, groups in factors
                    if not all(self._follow(self._long(axes), self._long(group)) for group in groups))
