@@ -158,17 +158,20 @@ class _Piece:
 
 
 class _Lane:
-    """A stream of copies, and two pieces in turn."""
+    """A stream of copies, and two pieces in turn, which are pinned when they are first needed: that takes a while."""
 
     def __init__(self, stream: Any, size: int, after: Any):
-        self.stream = stream
+        self.stream, self.size = stream, size
         self.stream.wait_event(after)
-        self.pieces = [_Piece(size), _Piece(size)]
+        self.pieces: list[_Piece] = []
 
     def free_piece(self) -> _Piece:
-        """The piece that was used before the last one."""
-        self.pieces.reverse()
-        self.pieces[0].settle()
+        """A new piece, or the one that was used before the last one."""
+        if len(self.pieces) < 2:
+            self.pieces.insert(0, _Piece(self.size))
+        else:
+            self.pieces.reverse()
+            self.pieces[0].settle()
         return self.pieces[0]
 
     def settle(self) -> None:

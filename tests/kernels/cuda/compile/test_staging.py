@@ -103,3 +103,24 @@ def test_one_byte_of_each_page_is_touched(dtype: Any, threads: int, monkeypatch:
     staging.touch(A, threads)
     assert np.array_equal(np.flatnonzero(memory == 0), np.arange(0, memory.size, staging.PAGE))
     staging.touch(np.empty((0, 4), dtype), threads)
+
+
+@pytest.mark.parametrize(("rows", "pinned"), [(1, 1), (2, 2), (9, 2)])
+def test_pieces_are_pinned_when_they_are_needed(
+    rows: int, pinned: int, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One thread moves rows of a piece each by two pieces at most."""
+    made: list[int] = []
+
+    class Noted(staging._Piece):
+        def __init__(self, size: int):
+            made.append(size)
+            super().__init__(size)
+
+    monkeypatch.setattr(staging, "_Piece", Noted)
+    monkeypatch.setattr(staging, "thread_count", lambda _: 1)
+    monkeypatch.setattr(staging, "_piece_bytes", lambda _: 800)
+    A, there = np.random.default_rng(2).random((rows, 100)), host.empty((rows, 100))
+    staging.send(A, there)
+    np.testing.assert_array_equal(there, A)
+    assert made == [800] * pinned
