@@ -61,9 +61,9 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
     monkeypatch.setattr(outer, "Module", Compiled(host, folder).module)
     monkeypatch.setattr(outer, "multiprocessors", lambda: 1)
     outer._function.cache_clear()
-    on_host = reading.operand
+    on_host = reading.elements
     read = {True: read_cupy, False: on_host}
-    monkeypatch.setattr(reading, "operand", lambda x, S, what: read[isinstance(x, Array)](x, S, what))
+    monkeypatch.setattr(reading, "elements", lambda x, S, what: read[isinstance(x, Array)](x, S, what))
 
     def examined(S: Any, dtype: Any, arrays: Any) -> Facts:
         found = examine.examine(S, dtype, [(what, plain(x)) for what, x in arrays])

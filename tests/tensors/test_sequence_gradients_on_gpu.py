@@ -59,10 +59,9 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
         cached.cache_clear()
     for each in (exchange, forward_on_gpu, scan_on_gpu):
         monkeypatch.setattr(each, "report", lambda: Report(host))
-    on_host = reading.operand
-    read = {True: read_cupy, False: on_host}
-    for each in (reading, sums, chain):
-        monkeypatch.setattr(each, "operand", lambda x, S, what: read[isinstance(x, Array)](x, S, what))
+    for each, name in ((reading, "elements"), (sums, "elements"), (chain, "operand")):
+        read = {True: read_cupy, False: getattr(each, name)}
+        monkeypatch.setattr(each, name, lambda x, S, what, read=read: read[isinstance(x, Array)](x, S, what))
     monkeypatch.setattr(chain, "_is_array_on_gpu", lambda x: isinstance(x, Array))
 
     def examined(S: Any, dtype: Any, arrays: Any) -> Facts:

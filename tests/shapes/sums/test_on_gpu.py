@@ -40,12 +40,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Host]:
-    played, on_host = host_of(monkeypatch, folder, folds, prefixes), sums.operand
+    played, on_host = host_of(monkeypatch, folder, folds, prefixes), sums.elements
     for each in (folds, prefixes):
         monkeypatch.setattr(each, "_made", {})
     monkeypatch.setattr(exchange, "report", lambda: Report(played))
     read = {Array: read_cupy, Matrix: read_cupyx}
-    monkeypatch.setattr(sums, "operand", lambda x, S, what: read.get(type(x), on_host)(x, S, what))
+    monkeypatch.setattr(sums, "elements", lambda x, S, what: read.get(type(x), on_host)(x, S, what))
     yield played
 
 
@@ -194,7 +194,7 @@ def test_packed_bits_become_truth_values(host: Host, monkeypatch: pytest.MonkeyP
             Operand.__init__(self, sr.boolean, "x", M.shape, M.dtype)
             self.matrix = SimpleNamespace(to_dense=lambda: host.array(M))
 
-    monkeypatch.setattr(sums, "operand", lambda x, S, what: There())
+    monkeypatch.setattr(sums, "elements", lambda x, S, what: There())
     for axis in (0, 1, None):
         for verb in VERBS:
             found = np.array(getattr(sr.boolean, verb)(object(), axis=axis))
