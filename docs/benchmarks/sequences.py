@@ -77,7 +77,7 @@ def chains(rng: np.random.Generator, scale: float) -> Iterator[Row]:
 
 
 def hidden_markov(rng: np.random.Generator, scale: float) -> Iterator[Row]:
-    """Posterior probabilities and best states of sequences of different lengths, beside hmmlearn."""
+    """Posterior probabilities and best states of sequences of different lengths, against hmmlearn."""
     if not find_spec("hmmlearn"):
         return
     from hmmlearn.hmm import GaussianHMM
@@ -144,7 +144,7 @@ def alignments(rng: np.random.Generator, scale: float) -> Iterator[Row]:
 
 
 def derivatives(rng: np.random.Generator, scale: float) -> Iterator[Row]:
-    """The loss of a conditional random field and its derivatives, beside a loop in PyTorch."""
+    """The loss of a conditional random field and its derivatives, against a loop in PyTorch."""
     import torch
 
     from semiring import torch as srt
