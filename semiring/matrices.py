@@ -398,8 +398,8 @@ def matmul(
         The type depends on what A, B and the mask are, never on their size. If both A and B are sparse, or if the mask
         is sparse and not complemented, the answer is a SciPy `csr_array`, which stores no zero; on a GPU it is CuPy's
         ``csr_matrix``. Otherwise it is an array of A's dtype and byte order, or of A's kind if that is another array
-        type. If the rows and columns of both are the same vertices, the answer keeps them: it is a `Graph` if it is
-        sparse, and otherwise a `Matrix`. If A or B is packed, the answer is packed.
+        type. If the rows and columns of both are the same vertices, the answer keeps them: it is a `Graph` if A is
+        one and the answer is sparse, and otherwise a `Matrix`. If A or B is packed, the answer is packed.
     argmax : ndarray of int32, or csr_array, shape (…, m, n)
         If wanted; the least of several k, −1 where c_ij is zero. If the answer is sparse, it has the answer's entries.
 

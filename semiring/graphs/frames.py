@@ -322,6 +322,17 @@ def _titles(frame: Any) -> tuple[str, str]:
     return "the index", ACROSS
 
 
+def is_of_truths(frame: Any) -> bool:
+    """Whether all elements of a data frame, or of a DataArray, are truth values.
+
+    >>> import pandas as pd
+    >>> is_of_truths(pd.DataFrame([[True, False]])), is_of_truths(pd.DataFrame([[True, 0]]))
+    (True, False)
+    """
+    kinds = frame.dtypes if hasattr(frame, "dtypes") else [frame.dtype]
+    return bool(len(kinds)) and all(str(kind).lower() in ("bool", "boolean") for kind in kinds)
+
+
 def elements_of(frame: Any) -> np.ndarray:
     """The elements of a data frame with an index, or of a DataArray."""
     if is_dataarray(frame):

@@ -171,6 +171,9 @@ class Matrix(Vocabulary):
             return Matrix(array, self.semiring, names, self.library)
         return Matrix(array, self.semiring, names, self.library, columns=columns)
 
+    def _over(self, S: Semiring, array: Any) -> Matrix:
+        return Matrix(array, S)
+
     def _with(self, held: Held, rows: Names, columns: Names, own: bool | None = None) -> Matrix:
         found = copy(self)
         vars(found).pop("_positions", None)

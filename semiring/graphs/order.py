@@ -90,17 +90,46 @@ def paired(S: Semiring, x: Any, y: Any) -> tuple[Any, Any]:
         y = y.transpose(*x.dims)
     (x, mine), (y, others) = (_labels_of(A, S, what) for A, what in ((x, "x"), (y, "y")))
     for axis, (here, there) in enumerate(zip(mine[::-1], others[::-1], strict=False), 1):
-        if here is None or there is None or here == there or len(here) != len(there):
-            continue
-        counted = list(range(len(here)))
-        if counted in (here, there) and set(here) != set(there):  # positions beside names
-            continue
-        if len(set(there)) < len(there) or len(set(here)) < len(here):
-            raise GraphError("x and y have labels in different orders, and one comes twice: pass .to_numpy() of both "
-                             "to match them by position")
-        order = alignment(here, there, "x", "y")
+        order = by_labels(here, there, "x", "y")
         y = y if order is None else y.take(order, axis=-axis)
     return x, y
+
+
+def by_labels(here: Sequence[Any] | None, there: Sequence[Any] | None, first: str, second: str) -> Order:
+    """The positions of the labels of one axis in the order of another one; None where these are matched by position.
+
+    Raises
+    ------
+    GraphError
+        If a label is in one of them only, or twice and in another order.
+
+    Examples
+    --------
+    >>> by_labels(["a", "b"], ["b", "a"], "x", "y").tolist(), by_labels(["a", "b"], [0, 1], "x", "y")
+    ([1, 0], None)
+    """
+    if here is None or there is None or here == there or len(here) != len(there):
+        return None
+    counted = list(range(len(here)))
+    if counted in (here, there) and set(here) != set(there):  # positions beside names
+        return None
+    if len(set(there)) < len(there) or len(set(here)) < len(here):
+        raise GraphError(f"{first} and {second} have labels in different orders, and one comes twice: pass .to_numpy() "
+                         "to match them by position")
+    return alignment(here, there, first, second)
+
+
+def labels_along(A: Any) -> list[Any] | None:
+    """The labels of a series or of a DataArray of one axis; None for anything else.
+
+    >>> import pandas as pd
+    >>> labels_along(pd.Series([1.0, 2.0], ["a", "b"])), labels_along([1.0, 2.0])
+    (['a', 'b'], None)
+    """
+    if is_dataarray(A) and A.ndim == 1:
+        return labels_of(A)[0]
+    labels: list[Any] | None = A.index.tolist() if hasattr(A, "iloc") and A.ndim == 1 else None
+    return labels
 
 
 def _labels_of(A: Any, S: Semiring, what: str) -> tuple[Any, list[list[Any] | None]]:

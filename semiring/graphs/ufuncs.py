@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semiring.algebra.catalogue import boolean
 from semiring.errors import GraphError, SemiringError
 
 from .axes import Axes
-from .frames import has_index, has_labels
+from .frames import has_index, has_labels, is_of_truths
 from .held import Array, Held
 from .names import alignment, refuse_table
 from .order import orders, reordered
@@ -49,6 +50,10 @@ class ArrayProtocol(Axes):
 
     def _with(self, held: Held, rows: Any, columns: Any, own: bool | None = None) -> Matrix:
         """A matrix of other elements over the same algebra, with these names."""
+        raise NotImplementedError
+
+    def _over(self, S: Semiring, array: Any) -> Matrix:
+        """A matrix over another algebra."""
         raise NotImplementedError
 
     @property
@@ -87,7 +92,9 @@ class ArrayProtocol(Axes):
             found = [self._over_vertices(x) for x in value]
             return value if all(map(operator.is_, found, value)) else type(value)(found)
         refuse_table(value, "an operand")
-        return self._like(value, None) if has_labels(value) else value
+        if not has_labels(value):
+            return value
+        return self._over(boolean, value) if is_of_truths(value) else self._like(value, None)
 
     def _refuse_products_of_pandas(self) -> None:
         """Refuse products of pandas, which would read a right operand as an array.

@@ -14,12 +14,13 @@ from semiring.algebra.elements import sequence
 from semiring.algebra.tables import dtype_text
 from semiring.errors import GraphError
 
+from .axes import selected
 from .exports import entries_of, is_absent
 from .frames import has_labels
 from .held import Array, Held, Stored, arranged
 from .holders import converted, together
 from .operators import Operators, as_array, number
-from .order import orders, over_vertices
+from .order import by_labels, labels_along, orders, over_vertices
 from .tables import Elements
 from .texts import count_text, quoted, with_infinities
 from .weights import elements, fitted, refuse_nan
@@ -251,7 +252,10 @@ class Vocabulary(Operators, Elements):
     def _mask(self, mask: Any) -> Held:
         """The entries that a mask selects, in the order of this matrix."""
         if has_labels(mask):
-            mask = self._like(mask, None)
+            mask = self._over(boolean, mask)
+            if mask.dtype != bool:
+                raise GraphError(f"a mask is an array of bool or a Matrix, and this data frame is "
+                                 f"{dtype_text(mask.dtype)}: compare its elements, such as mask != 0")
         if isinstance(mask, Operators):
             if mask.shape == self.shape:
                 return arranged(mask._held, *orders(self, mask))
@@ -457,6 +461,11 @@ class Vocabulary(Operators, Elements):
             given = sequence([value], np.dtype(object))[0]
         else:
             given = self._weights(value)
+            if len(part) == 1 and (labels := labels_along(value)) is not None:
+                axis = int(isinstance(rows, int))
+                names = selected((self.row_names, self.column_names)[axis], self.shape[axis], (rows, columns)[axis])
+                order = by_labels(names, labels, "A", "the value")
+                given = given if order is None else given[order]
         if getattr(given, "dtype", dtype) != dtype:
             given = fitted(S, np.asarray(given), dtype, lambda i: f"element {i}")
         if not np.all(S.over(dtype).contains(np.asarray(given, dtype))):

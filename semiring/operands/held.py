@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from semiring.algebra.semiring import Semiring
 from semiring.graphs.held import Held
 from semiring.graphs.held_bits import Bits
@@ -81,3 +83,21 @@ def of_held(held: Held, S: Semiring, what: str, answers: Callable[[Any], Any] | 
     given.callers_dtype, given.answers = dtype_of_answers(rows.values, values), answers
     given.by_rows = None if answers is None else lambda rows, names: answers(rows)
     return given
+
+
+def of_rows(rows: Rows, S: Semiring, names: Any, library: str | None) -> Matrix:
+    """A sparse `Matrix` over vertices of these names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> of_rows(Rows(np.array([0, 1, 1]), np.array([1], np.int32), np.array([3.0]), 2), sr.min_plus, ["a", "b"], None)
+    Matrix 2 × 2 over min-plus, float64, sparse, 1 entry
+       a  b
+    a  ·  3
+    b  ·  ·
+    """
+    held = held_of(rows, S)
+    assert held is not None
+    return Matrix(np.empty((0, 0), rows.values.dtype), S, library=library)._with(held, names, names, False)

@@ -13,14 +13,17 @@ from typing import Any, Self
 
 import numpy as np
 
+from semiring.algebra.catalogue import boolean
 from semiring.algebra.masks import is_masked
 from semiring.errors import SemiringError
+from semiring.graphs.dataarrays import is_dataarray, labels_of
 from semiring.graphs.edges import are_edges
 from semiring.graphs.foreign import as_array, as_scipy, is_foreign, is_sparse, unpadded
-from semiring.graphs.frames import is_frame, is_square, matrix_of
+from semiring.graphs.frames import is_frame, is_of_truths, is_pandas, is_square, matrix_of
 from semiring.graphs.graph import graph_for
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import alignment, refuse_table
+from semiring.graphs.order import by_labels, labels_along
 from semiring.graphs.texts import clip_repr
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cpu.sparse.structure import BROKEN, COLUMN, FINE, OFFSET, narrowed, state_of
@@ -160,6 +163,10 @@ class Wanted:
                      for theirs, mine, what in zip(_ends(rows, columns), (self.names, self.columns),
                                                    (rows.what, columns.what), strict=True)]
             found = self._ordered(order[0], order[1])
+        if self.shape == shape and len(shape) == 1:  # of a matrix and a vector
+            matrix = rows if len(rows.shape) == 2 else columns
+            order = [by_labels(matrix.names, self.names, matrix.what, "mask")]
+            found = self if order[0] is None else type(self)(self.marks[order[0]], shape, self.complement)
         if found.shape == shape:
             return found
         if len(shape) > 2 and self.shape == shape[-2:]:
@@ -231,6 +238,12 @@ def read_mask(mask: Mask, on_gpu: bool = False) -> Wanted:
         return Wanted(stored, stored.shape, complement, given.row_names, given.column_names)
     if (sparse := _as_scipy(given)) is not None:
         return Wanted(_rows_of(sparse), tuple(sparse.shape), complement)
+    if is_dataarray(given) and given.ndim == 2:
+        array = _truths(given.to_numpy())
+        return Wanted(array, array.shape, complement, *labels_of(given))
+    if is_pandas(given) and is_of_truths(given):
+        M = Matrix(given, boolean, columns=list(given.columns))
+        return Wanted(M.array, M.shape, complement, M.row_names, M.column_names)
     if not isinstance(given, np.ndarray) and is_frame(given) and is_square(given):
         given, names = matrix_of(given, None)
     elif not isinstance(given, np.ndarray) and (is_of_edges(given) or are_edges(given)):
@@ -241,6 +254,7 @@ def read_mask(mask: Mask, on_gpu: bool = False) -> Wanted:
         shape = graph.n, graph.n
         return Wanted(_compressed(rows, columns, shape), shape, complement, graph.names, graph.names)
     array = _truths(given)
+    names = labels_along(given) if array.ndim == 1 else names
     return Wanted(array, array.shape, complement, names, names)
 
 

@@ -249,3 +249,19 @@ def test_what_is_set_by_name() -> None:
     frozen = sr.Matrix(np.broadcast_to(1.0, (2, 2)), sr.min_plus)
     with refused("the array of this Matrix is read-only"):
         frozen[0, 0] = 2.0
+
+
+def test_a_row_is_set_to_a_series_by_its_labels() -> None:
+    pd, xr = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    labels = ["shop", "mill"]
+    for value in (pd.Series([7.0, 8.0], labels), xr.DataArray([7.0, 8.0], dims="k", coords={"k": labels})):
+        M = ROADS.hold("sparse").hold("dense")
+        M["ayr"] = value
+        M["bute", labels] = value
+        assert M.row("ayr").tolist() == M.row("bute").tolist() == [8.0, 7.0]
+        M[["coll", "ayr"], "mill"] = pd.Series([1.0, 2.0], ["ayr", "coll"])
+        assert M.column("mill").tolist() == [1.0, 8.0, 2.0]
+    M["ayr"] = pd.Series([5.0, 6.0])
+    assert M.row("ayr").tolist() == [5.0, 6.0]
+    with refused("'mill' is in A and not in the value"):
+        M["ayr"] = pd.Series([7.0, 8.0], ["shop", "inn"])

@@ -41,6 +41,7 @@ from semiring.operands.align import same_dtype, same_vertices
 from semiring.operands.between import Answer, keeps_any
 from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.devices import is_on_gpu
+from semiring.operands.held import of_rows
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 from semiring.operands.wanted import Pattern, Wanted, read_mask, told
@@ -291,7 +292,11 @@ def wrapped(task: Task, given: Given, rows: Rows) -> Any:
     if not isinstance(A, Sparse):
         named = A.answers if isinstance(A.answers, Answer) else None
         A = Sparse(rows, A.S, A.what, A.names, A.of_graph).of_library(A.library)
-        A.by_rows = None if named is None else lambda rows, names: named(rows)
+        if named is not None:
+            A.by_rows = lambda rows, names: named(rows)
+        elif A.of_graph:  # a Matrix, or a data frame that is one
+            S, library = A.S.declared, A.library
+            A.by_rows = lambda rows, names: of_rows(rows, S, names, library)
     return A.wrap_rows(rows, same_vertices(given.A, B))
 
 

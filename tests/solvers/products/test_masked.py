@@ -323,8 +323,9 @@ def test_masks_are_put_into_the_order_of_names() -> None:
     for A, mask in product((G, M), masks):
         found = sr.matmul(A, A, sr.min_plus, mask=mask)
         by_entries = A is G or isinstance(mask, (sr.Graph, nx.DiGraph)) or mask is masks[-1]
-        assert isinstance(found, sr.Graph if by_entries else sr.Matrix)
-        array = sr.adjacency(found, sr.min_plus) if isinstance(found, sr.Graph) else found
+        assert isinstance(found, sr.Graph if A is G else sr.Matrix)
+        assert A is G or found.holder == ("sparse" if by_entries else "dense")
+        array = sr.adjacency(found, sr.min_plus) if A is G else found.hold("dense")
         assert {(x, y): float(array[x, y]) for x, y in there} == there
         assert np.isfinite(array.array).sum() == sum(w < inf for w in there.values())
         others = sr.matmul(M, M, sr.min_plus, mask=mask, complement=True)
@@ -394,6 +395,31 @@ def test_a_matrix_keeps_what_scipy_does_not(S: sr.Semiring, holders: tuple[str, 
         if S.selective:
             assert sr.matmul(A, B, S, mask=mask, argmax=True)[0].equals(found)
             assert sr.matmul(A, B, S, argmax=True)[0].equals(whole)
+
+
+def test_masks_with_labels_are_put_into_the_order_of_the_product() -> None:
+    """Data frames, series and arrays of xarray, of any shape, as masks of products and of `where`."""
+    xarray = pytest.importorskip("xarray")
+    S, marks = sr.plus_times, np.array([[True, False, False], [False, True, True]])
+    A = sr.Matrix([[1.0, 2.0], [3.0, 4.0]], S, ["a", "b"])
+    B = sr.Matrix([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], S, ["a", "b"], columns=["x", "y", "z"])
+    rows, columns = ["b", "a"], ["z", "x", "y"]
+    turned = marks[np.ix_([1, 0], [2, 0, 1])]
+    frame = pd.DataFrame(turned, rows, columns)
+    array = xarray.DataArray(turned, dims=("p", "q"), coords={"p": rows, "q": columns})
+    for mask in (frame, array, sr.Matrix(frame, sr.boolean)):
+        assert sr.matmul(A, B, mask=mask).equals((A @ B).where(marks))
+        assert sr.matmul(A, B, mask=mask, complement=True).equals((A @ B).where(~marks))
+        assert B.where(mask).equals(B.where(marks))
+    x = np.array([1.0, 5.0])
+    for vector in (pd.Series([True, False], rows), xarray.DataArray([True, False], dims="p", coords={"p": rows})):
+        for holder in ("dense", "sparse"):
+            assert sr.matmul(A.hold(holder), x, mask=vector).tolist() == [0, (A @ x)[1]]
+            assert sr.matmul(x, A.hold(holder), mask=vector).tolist() == [0, (x @ A)[1]]
+    with pytest.raises(sr.GraphError, match="have different vertices: 'a' is in A and not in mask"):
+        sr.matmul(A, x, mask=pd.Series([True, False], ["b", "c"]))
+    with pytest.raises(sr.GraphError, match="this data frame is float64: compare its elements"):
+        B.where(frame.astype(float))
 
 
 def test_an_undirected_mask_marks_both_ways() -> None:
