@@ -19,6 +19,7 @@ from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.beside import begin
 from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.cpu.dense import lanes
+from semiring.kernels.cpu.dense.folds import SINGLE
 from semiring.kernels.cpu.dense.nests import LOOPS, nest_loops
 from semiring.kernels.cpu.dense.scan import SCANNED, scan
 from semiring.kernels.cpu.dense.small import closes, fits, ufunc
@@ -26,6 +27,7 @@ from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 from semiring.kernels.cpu.sparse.structure import goes_both_ways, product_structure, state_of, transposed
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.general import general
 from semiring.operands.sparse import Sparse
 
 from .small import form
@@ -37,9 +39,8 @@ from .solvers.sparse.traversals import levels_of
 
 Step = Callable[[], object]
 
-BY_VECTORS = (  # purposes of dense arrays
-    "stacks", "closures of stacks", "chains", "spanning tree", "sums", "prods", "prefix sums", "prefix products",
-)
+BY_VECTORS = "stacks", "closures of stacks", "chains", "spanning tree"  # purposes of dense arrays
+FOLDS, PREFIXES = ("sums", "prods"), ("prefix sums", "prefix products")  # of elements as they are
 
 
 def warmup(*algebras: Semiring | str, dtypes: Any = None, sparse: bool = False) -> None:
@@ -109,6 +110,14 @@ def _steps_for(S: Semiring, dtype: np.dtype, sparse: bool) -> Iterator[Step]:
                 yield partial(_close, low)
         for name in BY_VECTORS:
             yield from _steps_of(low, name)
+        if dtype != np.float16:
+            for name in (*FOLDS, *PREFIXES):
+                yield from _steps_of(low, name)
+    if dtype == np.float16 and dense.kind != "objects":  # folds convert halves on the way, prefixes before it
+        for name in FOLDS:
+            yield from _steps_of(general(S, dtype), name)
+        for name in PREFIXES if SINGLE in S.dtypes else ():
+            yield from _steps_of(general(S, SINGLE), name)
     examined = plain_form(S, dtype, Facts(), 3)  # as elements are that a product with few vectors examines meanwhile
     for low in {**forms, examined: None}:
         yield from _steps_of(low, "thin")

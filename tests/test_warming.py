@@ -39,6 +39,15 @@ def test_everything_that_is_said_to_be_compiled_is(monkeypatch: pytest.MonkeyPat
     assert {"fronts", "search", "buckets", "levels", "sweep", "thin"} < set(PURPOSES)
 
 
+def test_folds_of_halves_are_compiled_as_they_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = []
+    monkeypatch.setattr(price.Code, "bought", property(lambda code: False, lambda code, value: compiled.append(code)))
+    sr.warmup(sr.plus_times, dtypes="f2")
+    halves, single = (general(sr.plus_times, np.dtype(dtype)) for dtype in ("f2", "f4"))
+    assert {code_of(halves, name) for name in ("sums", "prods")} <= set(compiled)
+    assert {code_of(single, name) for name in ("prefix sums", "prefix products")} <= set(compiled)
+
+
 def test_blocks_are_closed_and_multiplied_by_the_engine_that_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     from semiring.kernels.cpu.dense.engine import DenseKernel
 

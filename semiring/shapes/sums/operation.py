@@ -160,6 +160,11 @@ class Operation:
     def _operate(self) -> Callable[[Any, Any], Any]:
         return getattr(self._single or self.arithmetic, self.op)
 
+    @property
+    def is_widened(self) -> bool:
+        """Whether halves are computed in single precision."""
+        return self._single is not None
+
     def widened(self, x: np.ndarray) -> np.ndarray:
         """Halves in single precision, if the algebra is the same there."""
         return x if self._single is None else x.astype(np.float32)

@@ -75,7 +75,7 @@ def _ufunc(about: Operation) -> np.ufunc | None:
     found, S, dtype = about.whole or about.ufunc, about.algebra, about.dtype
     if about.selects or dtype.kind != "f":
         return found
-    if S.traced is None or S.working(dtype) != dtype or dtype == np.float16:  # which is computed in single precision
+    if S.traced is None or S.working(dtype) != dtype:
         return None
     traced = S.traced.add if about.op == "add" else S.traced.raw_mul
     names = {np.add: ("add",), np.multiply: ("multiply", "saturating_multiply"), np.logaddexp: ("logaddexp",)}

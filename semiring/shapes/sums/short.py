@@ -20,7 +20,7 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.kernels.build import FOLDED, SCANNED, code_of
-from semiring.kernels.cpu.dense.folds import FoldKernel
+from semiring.kernels.cpu.dense.folds import SINGLE, FoldKernel
 from semiring.kernels.cpu.dense.prefixes import NARROW, PrefixKernel
 from semiring.kernels.numpy.folds import TERMS, NotElements, in_blocks
 
@@ -85,6 +85,8 @@ def way_of(S: Semiring, op: str, dtype: np.dtype) -> Short:
     compiled = None if fold.compiled is None else Compiled(fold, fold.compiled)
     if fold.whole is not None:
         return Integers(fold, compiled)
+    if fold.is_widened and not fold.selects:
+        return Halves(fold, compiled, way_of(S, op, SINGLE))
     if fold.ordinary is not None:
         return Ordinary(fold.ordinary, op == "add" and fold.takes_all, compiled)
     if fold.selects and fold.takes_all:
@@ -205,6 +207,31 @@ class Ordinary:
         return x.size if axis is None else prod(x.shape[a] for a in (axis if isinstance(axis, tuple) else (axis,)))
 
 
+class Halves:
+    """Halves, in single precision.
+
+    Parameters
+    ----------
+    fold : Fold
+    compiled : Compiled, optional
+        What is faster for more than a few elements.
+    single : callable
+        What computes these in single precision.
+    """
+
+    def __init__(self, fold: Fold, compiled: Compiled | None, single: Short):
+        self._fold, self._compiled, self._single = fold, compiled or _declined, single
+        self._is_there: Callable[[], bool] = (lambda: False) if compiled is None else compiled.is_there
+
+    def __call__(self, x: np.ndarray, axis: Axes, keepdims: bool) -> Any:
+        if x.size >= SLOW and (found := self._compiled(x, axis, keepdims)) is not None:
+            return found
+        if x.size > FEW and self._is_there():  # the general way converts each half once
+            return None
+        found = self._single(x.astype(SINGLE), axis, keepdims)
+        return self._compiled(x, axis, keepdims) if found is None else self._fold.narrowed(found)
+
+
 class OrdinaryPrefixes:
     """The prefixes of a few terms; parameters as for `Ordinary`."""
 
@@ -286,6 +313,10 @@ class Compiled:
         self._most = LARGEST if kernel.powers is None else FEW
         self._rounds = fold.dtype.kind == "f" and not fold.selects
 
+    def is_there(self) -> bool:
+        """Whether it is compiled."""
+        return self._code.bought
+
     def __call__(self, x: np.ndarray, axis: Axes, keepdims: bool, wide: bool = False) -> Any:
         """The fold, in the dtype of x unless `wide`."""
         flags = x.flags
@@ -355,6 +386,11 @@ class _Code:
 
     def __init__(self, lowering: Any, purpose: str, each: float):
         self._code, self._each, self._left = code_of(lowering, purpose), each, 1
+
+    @property
+    def bought(self) -> bool:
+        """Whether it is, without asking for it."""
+        return bool(self._code.bought)
 
     def is_there(self, size: int) -> bool:
         """Whether it is, or is compiled now."""

@@ -283,3 +283,22 @@ def test_integers_near_the_limits_are_exact_or_refused(name: str) -> None:
                     else:
                         found = getattr(S, verb)(x, 0)
                         assert (found if verb == op else found[-1]).tolist() == [exact, exact]
+
+
+@pytest.mark.parametrize("S", [sr.plus_times, sr.min_plus, sr.viterbi, sr.max_times], ids=lambda S: S.name)
+@pytest.mark.parametrize("op", ["add", "mul"])
+def test_halves_are_computed_in_single_precision(S: sr.Semiring, op: str) -> None:
+    for size in (3, 100, 300, 3000, 1 << 15):
+        x = (1 - np.random.default_rng(size).random((size, 2)) / size).astype("f2")
+        for axis in (None, 0, 1):
+            found = short(S, op, x, axis, False)
+            if found is None:  # by the general way, or until code is compiled
+                assert size > 100
+                continue
+            wanted = fold_of(S, op, x.dtype).along(x, (0, 1) if axis is None else (axis,)).reshape(np.shape(found))
+            assert found.dtype == np.float16 and np.allclose(found, wanted, rtol=2.0**-10)
+    for strange in (np.nan, -np.inf if S is not sr.min_plus else np.nan):
+        assert short(S, op, np.array([1, strange, 0.5], "f2"), None, False) is None
+    with np.errstate(all="raise"):
+        large = short(sr.plus_times, "mul", np.full(3, 6e4, "f2"), None, False)
+        assert large is None or np.isinf(large)
