@@ -310,8 +310,8 @@ class Vocabulary(Operators, Elements):
         Parameters
         ----------
         function : callable
-            It takes an array of the entries other than zero, ∞ as a float, and returns an array of as many elements.
-            For algebras of Python objects it takes and returns one object.
+            It takes an array of the entries other than zero, ∞ as a float, and returns an array of as many elements,
+            or a list; records are tuples there. For algebras of Python objects it takes and returns one object.
         semiring : Semiring or str, optional
             The algebra of the answer. Default: the same.
 
@@ -336,13 +336,14 @@ class Vocabulary(Operators, Elements):
         """
         S = self.semiring if semiring is None else algebra(semiring)
         entries = self._held.entries()
-        found = self._applied(function, entries, "function", S.is_object)
+        found = self._applied(function, entries, "function", S.is_object, S if S.is_record else None)
         place = self._entry(entries)
         refuse_nan(found, place)
         return self._of(entries.filled(elements(S, found, None, place), S))
 
     def _applied(
-        self, function: Callable[[Any], Any], entries: Stored, what: str, to_objects: bool = False
+        self, function: Callable[[Any], Any], entries: Stored, what: str, to_objects: bool = False,
+        records: Semiring | None = None,
     ) -> np.ndarray:
         """The results of a function on the entries."""
         values = with_infinities(entries.values, self.semiring)
@@ -353,7 +354,10 @@ class Vocabulary(Operators, Elements):
             plain = what == "condition" or not to_objects
             return np.array(results, bool if what == "condition" else None) if plain else sequence(
                 results, np.dtype(object))
-        found = as_array(function(values))
+        results = function(values)
+        if records is not None and isinstance(results, list) and any(isinstance(x, tuple) for x in results):
+            results = self._records(records, results)
+        found = as_array(results)
         if found.shape != values.shape:
             raise GraphError(f"{what} must return one result for each of the {len(values)} entries, and returned an "
                              f"array of shape {found.shape}")
@@ -478,10 +482,17 @@ class Vocabulary(Operators, Elements):
             raise GraphError(f"the entries that are set have shape {part}, and the value "
                              f"{np.shape(given)}") from None
 
+    def _records(self, S: Semiring, values: list[Any]) -> np.ndarray:
+        """Tuples as records."""
+        try:
+            return S.array(values)
+        except (ValueError, TypeError) as e:
+            raise GraphError(f"an element of {S.name} is a tuple ({', '.join(S.fields or ())}): {e}") from None
+
     def _weights(self, value: Any) -> np.ndarray:
         """Elements as an array; plain numbers of an algebra of records are lifted."""
         S = self.semiring
         if isinstance(value, tuple) and S.is_record:
-            return np.asarray(S.array([value])[0])
+            return np.asarray(self._records(S, [value])[0])
         array = as_array(value)
         return S.lift(array) if S.lift is not None and S.lift.takes(array.dtype) else array

@@ -265,3 +265,16 @@ def test_a_row_is_set_to_a_series_by_its_labels() -> None:
     assert M.row("ayr").tolist() == [5.0, 6.0]
     with refused("'mill' is in A and not in the value"):
         M["ayr"] = pd.Series([7.0, 8.0], ["shop", "inn"])
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_records_are_tuples_where_functions_and_values_are_lists(kind: str) -> None:
+    M = sr.adjacency([("a", "b", (3.0, 1)), ("b", "a", (2.0, 4))], sr.shortest_count).hold(kind)
+    again = M.map(lambda w: [(2 * dist, count) for dist, count in w.tolist()])
+    assert again.holder == kind and list(again.edges()) == [("a", "b", (6.0, 1)), ("b", "a", (4.0, 4))]
+    lengths = sr.adjacency([("a", "b", 3.0)], sr.min_plus).hold(kind)
+    assert next(lengths.map(lambda w: [(x, 1) for x in w.tolist()], sr.shortest_count).edges()) == ("a", "b", (3.0, 1))
+    with refused("an element of shortest-count is a tuple (dist, count)"):
+        M["a", "b"] = (1.0, 2, 3)
+    with refused("an element of shortest-count is a tuple (dist, count)"):
+        M.map(lambda w: [(1.0, 2, 3)] * len(w))

@@ -41,8 +41,10 @@ def read_array(A: Any, S: Any, what: str, verb: str) -> Dense:
     Raises
     ------
     SemiringError
-        For a sparse or packed matrix, and a graph.
+        For a sparse or packed matrix that is not a `Matrix`, and a graph.
     """
+    if isinstance(A, Matrix) and A.holder != "dense":
+        A = A.hold("dense")
     found = elements(A, S, what)
     if not isinstance(found, Dense):
         raise SemiringError(f"{verb} takes arrays, and {what} is a {type(A).__name__}: pass an array of elements")

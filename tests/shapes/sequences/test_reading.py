@@ -49,3 +49,10 @@ def test_rows_meet_the_vertices_of_the_matrix_by_name() -> None:
             sr.forward(start, M, emissions=seen)
     with pytest.raises(sr.SemiringError, match="emissions is a matrix over max-plus"):
         sr.forward(x, M, emissions=sr.Matrix(e, sr.max_plus))
+
+
+@pytest.mark.parametrize("holder", ["sparse", "packed"])
+def test_a_matrix_is_read_whatever_holds_it(holder: str) -> None:
+    M = sr.Matrix(np.array([[True, True], [False, True]]), sr.boolean, ["a", "b"])
+    x = np.array([True, False])
+    assert np.array_equal(sr.forward(x, M.hold(holder), steps=2), sr.forward(x, M, steps=2))
