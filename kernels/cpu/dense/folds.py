@@ -167,7 +167,8 @@ class FoldKernel:
         loops = [i for i in range(len(groups) - 1) if i != at]
         many = max(loops, key=lambda i: groups[i].length, default=None)
         together = self._together(groups[at].stride, x.nbytes)
-        fold = partial(self._fold, x.ctypes.data, groups, outs, failed, at, many, piece, together)
+        places = [(out.ctypes.data, out.strides) for out in outs]  # NumPy takes a while to tell where arrays are
+        fold = partial(self._fold, x.ctypes.data, groups, places, failed.ctypes.data, at, many, piece, together)
         share(fold, list(self._tasks(groups, at, many, piece)), None)
         return None if failed[0] else tuple(outs)
 
@@ -229,7 +230,7 @@ class FoldKernel:
         return product(product(*others), shares, spans, strips)
 
     def _fold(
-        self, base: int, groups: Sequence[Group], outs: Sequence[np.ndarray], failed: np.ndarray, at: int,
+        self, base: int, groups: Sequence[Group], outs: Sequence[tuple[int, Sequence[int]]], failed: int, at: int,
         many: int | None, piece: int, together: int, place: tuple[int, ...], lines: tuple[int, int],
         span: tuple[int, int], strip: tuple[int, int],
     ) -> None:
@@ -242,16 +243,17 @@ class FoldKernel:
         if not groups[-1].goes:
             begin[-1] = start[-1] = strip[0]
         given = base + sum(i * g.stride for i, g in zip(begin, groups, strict=True))
-        targets = [out.ctypes.data + sum(i * s for i, s in zip(start, out.strides, strict=True)) for out in outs]
-        top, out = targets[0], targets[-1]
+        strides = outs[0][1]
+        shift = sum(i * s for i, s in zip(start, strides, strict=True))
+        top, out = outs[0][0] + shift, outs[-1][0] + shift
         step = 0 if many is None else groups[many].stride
-        out_step = 0 if many is None else outs[0].strides[many]
+        out_step = 0 if many is None else strides[many]
         count, length = lines[1] - lines[0], span[1] - span[0]
         if groups[-1].goes:
-            self.module.fold_lines(given, step, top, out, out_step, count, length, piece, failed.ctypes.data)
+            self.module.fold_lines(given, step, top, out, out_step, count, length, piece, failed)
         else:
-            self.module.fold_rows(given, step, groups[at].stride, top, out, out_step, outs[0].strides[at], count,
-                                  length, piece, strip[1] - strip[0], together, failed.ctypes.data)
+            self.module.fold_rows(given, step, groups[at].stride, top, out, out_step, strides[at], count,
+                                  length, piece, strip[1] - strip[0], together, failed)
 
 
 @dataclass(frozen=True)
