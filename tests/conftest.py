@@ -9,6 +9,7 @@ quarter of the examples that `make test-all` does, also where a test says how ma
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,6 +34,12 @@ def drawing_fewer(self: settings, *given: Any, **asked: Any) -> None:
 
 
 settings.__init__ = drawing_fewer  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where kernels are kept that a compiler of the host has made of their CUDA text."""
+    return tmp_path_factory.mktemp("compiled")
 
 
 @pytest.fixture

@@ -964,6 +964,17 @@ def adjacency_call(
     )
 
 
+def expected_closure(algebra: Algebra, array: np.ndarray) -> list | None:
+    """A*, or None where it does not exist or elements of it cannot be written."""
+    A = from_numpy(algebra, array)
+    if algebra.selective and has_improving_cycle(algebra, A):
+        return None
+    try:
+        return closure_by_elimination(algebra, A)
+    except (Undefined, OverflowError):
+        return None
+
+
 def check(algebra: Algebra, call: Call, context: str = "") -> None:
     """Run the call and compare it with its answer, see `assert_same`; it must leave its input as it was."""
     expected = call.answer(*call.inputs.values())

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from refusals import refused
 
 import semiring as sr
 from semiring.machine import memory
 
 inf, nan = np.inf, np.nan
-
-
-def refused(call: Callable[[], Any], message: str, kind: type[Exception] = sr.SemiringError) -> None:
-    """The call raises an error whose message matches, and which is a ValueError of ours."""
-    with pytest.raises(kind, match=message) as caught:
-        call()
-    assert isinstance(caught.value, ValueError)
-    assert caught.value.__cause__ is None
-    assert "\n" not in str(caught.value)
 
 
 # NaN and values outside the carrier, with their position

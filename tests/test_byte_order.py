@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from exported import Exported
 
 import semiring as sr
 
@@ -172,19 +173,6 @@ def test_records_go_back_as_they_came(layout: str) -> None:
         assert sr.matmul(A, B, S).dtype == named.dtype == A.dtype
         assert sr.matmul(A[0], B[:, 0], S).dtype == A.dtype
         assert sr.solve(A, B, S).dtype == sr.closure(A, S).dtype == A.dtype
-
-
-class Exported:
-    """An array of a library that only exports DLPack, which knows one byte order."""
-
-    def __init__(self, array: np.ndarray):
-        self.array = array
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.array.__dlpack_device__()
 
 
 def test_another_library_gets_what_it_can_take(monkeypatch: pytest.MonkeyPatch) -> None:

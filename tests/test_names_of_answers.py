@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from exported import Exported
 
 import semiring as sr
 
@@ -138,19 +139,6 @@ def test_graphs_carry_elements_that_scipy_does_not_know() -> None:
         sr.matmul(words, other, sr.regex)
     with pytest.raises(sr.SemiringError, match="or both as graphs on the same vertices"):
         sr.matmul(words, sr.Graph(other.sources, other.targets, 3, other.weights), sr.regex)
-
-
-class Exported:
-    """An array of a library that only exports DLPack."""
-
-    def __init__(self, array: np.ndarray):
-        self.array = array
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.array.__dlpack_device__()
 
 
 @pytest.mark.parametrize("right", MAKE)

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from exported import Exported
 
 import semiring as sr
 from semiring.api import BUILDERS
@@ -45,19 +46,6 @@ class Shares(list[float]):
 
     def __call__(self, share: float) -> None:
         self.append(share)
-
-
-class Exported:
-    """An array of a library that only exports DLPack."""
-
-    def __init__(self, array: np.ndarray):
-        self.array = array
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.array.__dlpack_device__()
 
 
 def matrix(n: int, S: sr.Semiring) -> np.ndarray:

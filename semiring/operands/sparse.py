@@ -22,7 +22,6 @@ from semiring.graphs.columns import IF_CLEAR
 from semiring.graphs.combining import zeros
 from semiring.graphs.foreign import refuse_fill, stored_in, unpadded
 from semiring.graphs.graph import Graph, graph_for
-from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import as_names
 from semiring.graphs.texts import with_infinities
 from semiring.graphs.weights import elements, refuse_nan, unweighted
@@ -31,7 +30,7 @@ from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, alike, goes_both
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
-from .dense import Dense
+from .dense import Dense, wrapped
 from .device import importer
 from .entries import COLUMN, OFFSET, compressed_rows, refuse_outside
 from .examine import examine
@@ -170,11 +169,7 @@ class Sparse(Operand):
 
     def wrap(self, answer: Any) -> Any:
         """An answer in the caller's own type, with the names of the vertices."""
-        if self.callers_dtype is not self.dtype:
-            answer = self.in_callers_dtype(answer)
-        if self.answers is not None:
-            return self.answers(answer)
-        return Matrix(answer, self.S.declared, self.names, self.library) if self.of_graph else answer
+        return wrapped(self, answer)
 
     @property
     def T(self) -> Sparse:

@@ -17,7 +17,6 @@ from semiring.algorithms.history.warshall import warshall
 from semiring.algorithms.r_kleene import r_kleene
 from semiring.algorithms.squaring import squaring
 from semiring.api import closure
-from semiring.errors import SemiringError
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.cpu.bits.lowering import packed_bits
 from semiring.kernels.cpu.compile.price import when
@@ -28,14 +27,10 @@ from semiring.kernels.lowering.boolean import is_boolean
 from semiring.kernels.lowering.general import general
 from semiring.machine.threads import thread_count
 from semiring.operands.dense import Dense
-from semiring.solvers.cycles import look_for_cycles, may_diverge, settle
 from semiring.solvers.dense.schedules import BLOCKED_TILE, SCHEDULES, choose_method
-from semiring.solvers.forms import refuse_overflow
 
-from .rung import Rung, unless_idempotent
+from .rung import Rung, finished, unless_idempotent
 
-GROWS = ("rounding errors grow from pivot to pivot along cycles of weight one; semiring.closure finds that out and "
-         "squares the matrix instead, in which they do not")
 TILE = 64  # rows of a tile of plain loops
 Close = Callable[[np.ndarray, Semiring], np.ndarray]
 
@@ -50,15 +45,7 @@ def _closing(run: Callable[[Any, Lowering], None], suited: bool = False) -> Clos
             low = general(S, given.dtype)
         work = low.encode(given.array, True)
         run(work, low)
-        if may_diverge(low):
-            verdict = look_for_cycles(low, work, given.array, facts, None)
-            if verdict.unstable and verdict.error is None:
-                raise SemiringError(GROWS)
-            settle(low, work, verdict)
-        result = low.decode(work)
-        if not low.drops_nan:
-            refuse_overflow(low, result)
-        return result
+        return finished(work, given.array, facts, low)
 
     return close
 

@@ -41,13 +41,12 @@ from semiring.operands.convert import as_sparse
 from semiring.operands.device import Device
 from semiring.operands.devices import to_host
 from semiring.operands.operand import order_of_one
-from semiring.solvers.cycles import improving_through, look_for_cycles, may_diverge, settle
+from semiring.solvers.cycles import improving_through
 from semiring.solvers.dense import narrow
 from semiring.solvers.dense.schedules import SCHEDULES, choose_method, close_best, resolve_method
-from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.task import Task, compute, options
 
-from .rung import Rung, unless_idempotent
+from .rung import Rung, finished, unless_idempotent
 
 Run = Callable[[Any, CudaLowering], Any]  # elements in storage, which may be overwritten → those of the closure
 Form = Callable[[Semiring, np.dtype, Facts, int], CudaLowering]
@@ -69,22 +68,9 @@ def _closing(run: Run, form: Form = authors_form) -> Callable[[Any, Semiring], A
         low = form(S, given.dtype, facts, n)
         if not n:
             return given.array.copy()
-        return _finished(run(low.encode(given.array, True), low), given, facts, low)
+        return finished(run(low.encode(given.array, True), low), given.array, facts, low)
 
     return close
-
-
-def _finished(work: Any, given: Device, facts: Facts, low: CudaLowering) -> Any:
-    """The closure as data, or an error where it does not exist."""
-    if may_diverge(low):
-        verdict = look_for_cycles(low, work, given.array, facts, None)
-        if verdict.unstable and verdict.error is None:
-            raise SemiringError(GROWS)
-        settle(low, work, verdict)
-    result = low.decode(work)
-    if not low.drops_nan:
-        refuse_overflow(low, result)
-    return result
 
 
 def _searching(run: Run) -> Callable[[Any, Semiring], Any]:

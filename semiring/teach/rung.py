@@ -9,8 +9,15 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
-from semiring.errors import LawError
+from semiring.errors import LawError, SemiringError
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
+from semiring.solvers.cycles import look_for_cycles, may_diverge, settle
 from semiring.solvers.dense.schedules import resolve_method
+from semiring.solvers.forms import refuse_overflow
+
+GROWS = ("rounding errors grow from pivot to pivot along cycles of weight one; semiring.closure finds that out and "
+         "squares the matrix instead, in which they do not")
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,19 @@ class Rung:
     module: str
     refuses: Callable[[Semiring, np.dtype, int], str | None]
     close: Callable[[Any, Semiring], Any]
+
+
+def finished(work: Any, given: Any, facts: Facts, low: Lowering) -> Any:
+    """A closure in storage as data, or an error if it does not exist; `given` is the matrix."""
+    if may_diverge(low):
+        verdict = look_for_cycles(low, work, given, facts, None)
+        if verdict.unstable and verdict.error is None:
+            raise SemiringError(GROWS)
+        settle(low, work, verdict)
+    result = low.decode(work)
+    if not low.drops_nan:
+        refuse_overflow(low, result)
+    return result
 
 
 def unless_idempotent(S: Semiring) -> str | None:

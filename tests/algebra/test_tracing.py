@@ -11,6 +11,7 @@ import pytest
 from algebra.test_operations import values
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 import semiring as sr
 from semiring.algebra.evaluate import numpy_function
@@ -35,15 +36,6 @@ def test_spellings_of_one_operation_are_one_expression() -> None:
         assert S.traced.raw_mul.is_plain("add"), S
     assert declared[0].traced.add == declared[1].traced.add or declared[1].traced.add.is_plain("minimum")
     assert declared[0].is_tropical
-
-
-def refused(call: Callable[[], Any], message: str, kind: type[Exception] = sr.SemiringError) -> None:
-    """The call raises an error whose message matches, and which is a ValueError of ours."""
-    with pytest.raises(kind, match=message) as caught:
-        call()
-    assert isinstance(caught.value, ValueError)
-    assert caught.value.__cause__ is None
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

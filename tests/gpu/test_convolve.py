@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu.sums import TRIANGULAR
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,11 +15,6 @@ import semiring as sr
 
 cupy = pytest.importorskip("cupy")
 MODES = ["full", "same", "valid"]
-TRIANGULAR = sr.Semiring(  # matrices [[p, q], [∞, r]] over min-plus, which do not commute
-    "triangular", zero=(np.inf, np.inf, np.inf), one=(0, np.inf, 0), fields={"p": "f8", "q": "f8", "r": "f8"},
-    add=lambda x, y: tuple(np.minimum(a, b) for a, b in zip(x, y, strict=True)),
-    mul=lambda x, y: (x[0] + y[0], np.minimum(x[0] + y[1], x[1] + y[2]), x[2] + y[2]),
-)
 CASES: list[tuple[sr.Semiring, str | None]] = [
     *((sr.min_plus, d) for d in ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u4")), (sr.max_min, "f4"),
     (sr.max_min, "f8"), (sr.max_min, "i4"), (sr.plus_times, "f4"), (sr.plus_times, "f8"), (sr.counting, "i8"),

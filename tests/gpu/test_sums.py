@@ -8,6 +8,7 @@ from typing import Any
 import families
 import numpy as np
 import pytest
+from gpu.sums import TRIANGULAR
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,11 +22,6 @@ NAMES = [
     ("counting", "u1"), ("log", "f4"), ("log", "f8"), ("log", "f2"), ("boolean", "?"), ("gcd_lcm", "i4"),
     ("bitset_may", "u8"), ("shortest_count", None), ("expectation", None), ("k_best", None),
 ]
-TRIANGULAR = sr.Semiring(  # matrices [[p, q], [∞, r]] over min-plus, which do not commute
-    "triangular", zero=(inf, inf, inf), one=(0, inf, 0), fields={"p": "f8", "q": "f8", "r": "f8"},
-    add=lambda x, y: tuple(np.minimum(a, b) for a, b in zip(x, y, strict=True)),
-    mul=lambda x, y: (x[0] + y[0], np.minimum(x[0] + y[1], x[1] + y[2]), x[2] + y[2]),
-)
 LAYOUTS = ("C", "reversed axes", "gaps", "backwards", "shifted")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from exported import Exported
 from gpu.host import Host
 from gpu.played_bits import Bits
 from hypothesis import given, settings
@@ -456,19 +457,6 @@ def test_a_matrix_over_another_algebra() -> None:
     same(pack(hops), np.array([[False, True], [False, False]]))
     hops.array["cost"][1, 0] = np.nan
     refused(r"^A\[1, 0\] is NaN", pack, hops)
-
-
-class Exported:
-    """An array of a library that only exports DLPack."""
-
-    def __init__(self, array: np.ndarray):
-        self.array = array
-
-    def __dlpack__(self, **options: object) -> object:
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.array.__dlpack_device__()
 
 
 @pytest.mark.parametrize("dtype", ["?", "u1", "i4", "f2", "f8"])

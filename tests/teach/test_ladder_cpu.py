@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.teach import ladder_cpu
+from semiring.teach import rung as module
 from semiring.teach.ladder_cpu import CPU_RUNGS
 from semiring.teach.rung import Rung
 
@@ -25,16 +25,6 @@ BY_NAME = {rung.name: rung for rung in CPU_RUNGS}
 # One dtype of each algebra, and those in which integers saturate, floats are narrow, or storage is another.
 CASES = [(name, strategies.dtypes(S)[-1 if S.objects else 0]) for name, S in oracle.ALGEBRAS.items()]
 CASES += [("min_plus", np.dtype("int8")), ("min_plus", np.dtype("float64")), ("max_min", np.dtype("uint8"))]
-
-
-def expected_closure(S: oracle.Algebra, array: np.ndarray) -> list | None:
-    A = oracle.from_numpy(S, array)
-    if S.selective and oracle.has_improving_cycle(S, A):
-        return None
-    try:
-        return oracle.closure_by_elimination(S, A)
-    except (oracle.Undefined, OverflowError):
-        return None
 
 
 @pytest.mark.parametrize(("name", "dtype"), slow_but(CASES, *range(0, len(CASES), 6)))
@@ -48,7 +38,7 @@ def test_every_rung_gives_the_oracles_closure(name: str, dtype: np.dtype) -> Non
     @given(data=st.data())
     def check(data: st.DataObject) -> None:
         array = data.draw(strategies.matrices(S, dtype))
-        expected = expected_closure(S, array)
+        expected = oracle.expected_closure(S, array)
         assume(expected is not None and oracle.fits(S, expected, array.dtype))
         matrix = to_library(S, array)
         before = matrix.copy()
@@ -122,6 +112,6 @@ def test_without_a_compiler_the_reason_is_said(by_numpy: None) -> None:
 
 def test_errors_that_grow_are_not_passed_off_as_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     unstable: Any = SimpleNamespace(unstable=True, error=None)
-    monkeypatch.setattr(ladder_cpu, "look_for_cycles", lambda *_: unstable)
+    monkeypatch.setattr(module, "look_for_cycles", lambda *_: unstable)
     with pytest.raises(sr.SemiringError, match="rounding errors grow"):
         BY_NAME["floyd"].close(np.zeros((2, 2)), sr.min_plus)

@@ -28,11 +28,6 @@ from semiring.tensors.sequence_operands import last_product, last_product_gradie
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("compiled")
-
-
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Host]:
     yield stand_in(monkeypatch, folder)

@@ -46,11 +46,6 @@ class Arrays:
         return torch.from_numpy(np.array(array))
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("compiled")
-
-
 @pytest.fixture
 def on_gpu(folder: Path) -> Iterator[Callable[[Callable[[], Any]], Any]]:
     """A function that has another one computed on the GPU."""

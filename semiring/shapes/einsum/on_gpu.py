@@ -23,7 +23,7 @@ from semiring.solvers.forms import refuse_overflow
 
 from .contraction import Product, Steps, Sum
 from .notation import Axis
-from .running import Won, laid, refuse_range
+from .running import Won, each_once, laid, refuse_range
 
 
 def run_on_gpu(
@@ -51,18 +51,13 @@ def run_on_gpu(
 
 
 def diagonals(A: Any, axes: Sequence[Axis | None]) -> Any:
-    """A view with each axis once: a repeated axis is a diagonal, whose stride is the sum of the strides."""
+    """A view with each axis once, as `each_once` lays them."""
     if len(set(axes)) == len(axes) and None not in axes:
         return A
     import cupy
 
-    shape: dict[Axis, int] = {}
-    strides: dict[Axis, int] = {}
-    for axis, size, stride in zip(axes, A.shape, A.strides, strict=True):
-        if axis is not None:
-            shape[axis] = size
-            strides[axis] = strides.get(axis, 0) + stride
-    return cupy.ndarray(tuple(shape.values()), A.dtype, A.data, tuple(strides.values()))
+    shape, strides = each_once(A, axes)
+    return cupy.ndarray(shape, A.dtype, A.data, strides)
 
 
 def _summed(step: Sum, S: Semiring, A: Any, won: list[Won] | None, check: bool) -> Any:

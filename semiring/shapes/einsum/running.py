@@ -72,16 +72,21 @@ def run(
 
 
 def diagonals(A: np.ndarray, axes: Sequence[Axis | None]) -> np.ndarray:
-    """A view with each axis once: a repeated axis is a diagonal, whose stride is the sum of the strides."""
+    """A view with each axis once, as `each_once` lays them."""
     if len(set(axes)) == len(axes) and None not in axes:
         return A
+    return np.lib.stride_tricks.as_strided(A, *each_once(A, axes), writeable=False)
+
+
+def each_once(A: Any, axes: Sequence[Axis | None]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Sizes and strides of each axis once: a repeated axis is a diagonal, whose stride is the sum of the strides."""
     shape: dict[Axis, int] = {}
     strides: dict[Axis, int] = {}
     for axis, size, stride in zip(axes, A.shape, A.strides, strict=True):
         if axis is not None:
             shape[axis] = size
             strides[axis] = strides.get(axis, 0) + stride
-    return np.lib.stride_tricks.as_strided(A, tuple(shape.values()), tuple(strides.values()), writeable=False)
+    return tuple(shape.values()), tuple(strides.values())
 
 
 def summed(step: Sum, S: Semiring, A: np.ndarray, won: list[Won] | None) -> np.ndarray:

@@ -12,6 +12,7 @@ from gpu.compiled import Compiled, is_available
 from gpu.host import Array, Host
 from gpu.played import Dense
 from gpu.rows import plain, stand_in
+from gpu.sums import TRIANGULAR
 from gpu.winners import Tracking
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,21 +26,11 @@ from semiring.shapes.sequences.forward_by_products import Places
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
 
 inf = np.inf
-TRIANGULAR = sr.Semiring(  # matrices [[p, q], [∞, r]] over min-plus, which do not commute
-    "triangular", zero=(inf, inf, inf), one=(0, inf, 0), fields={"p": "f8", "q": "f8", "r": "f8"},
-    add=lambda x, y: tuple(np.minimum(a, b) for a, b in zip(x, y, strict=True)),
-    mul=lambda x, y: (x[0] + y[0], np.minimum(x[0] + y[1], x[1] + y[2]), x[2] + y[2]),
-)
 CASES = {
     "min-plus": (sr.min_plus, "f8"), "min-plus f4": (sr.min_plus, "f4"), "log": (sr.log, "f8"),
     "plus-times": (sr.plus_times, "f8"), "boolean": (sr.boolean, "?"), "viterbi": (sr.viterbi, "f4"),
     "triangular": (TRIANGULAR, TRIANGULAR.default_dtype),
 }
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("compiled")
 
 
 @pytest.fixture

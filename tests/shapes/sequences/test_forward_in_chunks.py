@@ -33,11 +33,6 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("compiled")
-
-
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Host]:
     yield stand_in(monkeypatch, folder)

@@ -33,11 +33,6 @@ class Matrix(SimpleNamespace):
     """A sparse matrix in the GPU's memory."""
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("compiled")
-
-
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Host]:
     played, on_host = host_of(monkeypatch, folder, folds, prefixes), sums.elements

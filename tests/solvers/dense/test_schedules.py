@@ -32,17 +32,6 @@ from semiring.solvers.dense.schedules import (
 quick = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 
 
-def expected_closure(S: oracle.Algebra, array: np.ndarray) -> list | None:
-    """A* by the oracle, or None where it does not exist or does not fit the dtype."""
-    A = oracle.from_numpy(S, array)
-    if S.selective and oracle.has_improving_cycle(S, A):
-        return None
-    try:
-        return oracle.closure_by_elimination(S, A)
-    except (oracle.Undefined, OverflowError):
-        return None
-
-
 # Every algebra and dtype by one method, and every method with some of them; the others are slow.
 PAIRS = [
     pytest.param(*case, method, marks=() if (i + j) % len(METHODS) == 0 else pytest.mark.slow)
@@ -64,7 +53,7 @@ def test_closure_is_the_oracles(name: str, dtype: str, method: str) -> None:
     def check(data: st.DataObject) -> None:
         array = data.draw(strategies.matrices(S, dtype))
         tile = data.draw(st.sampled_from([None, 1, 2, 3, 64]))
-        expected = expected_closure(S, array)
+        expected = oracle.expected_closure(S, array)
         assume(expected is not None and oracle.fits(S, expected, array.dtype))
         make_view = data.draw(st.sampled_from(VIEWS))
 

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 import strategies
 from bridge import ours
 from engines import slow_but
+from exported import Exported
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
@@ -367,18 +368,6 @@ def test_records_keep_the_order_of_their_fields() -> None:
 
 
 def test_rows_of_an_array_of_another_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Exported:
-        """An array of a library that only exports DLPack."""
-
-        def __init__(self, array: np.ndarray):
-            self.array = array
-
-        def __dlpack__(self, **options: Any) -> Any:
-            return self.array.__dlpack__(**options)
-
-        def __dlpack_device__(self) -> tuple[int, int]:
-            return self.array.__dlpack_device__()
-
     library = ModuleType("exporting")
     library.from_dlpack = lambda array: Exported(np.from_dlpack(array))
     monkeypatch.setitem(sys.modules, "exporting", library)

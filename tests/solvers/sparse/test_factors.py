@@ -100,14 +100,8 @@ def factors(graph: Graph, T: sr.Semiring, data: st.DataObject) -> SparseFactors:
 
 def expected_closure(S: oracle.Algebra, array: np.ndarray) -> list | None:
     """A* by the oracle, or None where it does not exist or does not fit the dtype."""
-    A = oracle.from_numpy(S, array)
-    if S.selective and oracle.has_improving_cycle(S, A):
-        return None
-    try:
-        found = oracle.closure_by_elimination(S, A)
-    except (oracle.Undefined, OverflowError):
-        return None
-    return found if oracle.fits(S, found, array.dtype) else None
+    found = oracle.expected_closure(S, array)
+    return found if found is not None and oracle.fits(S, found, array.dtype) else None
 
 
 @pytest.mark.parametrize(("name", "dtype"), SOME, ids=str)

@@ -8,11 +8,6 @@ import pytest
 from gpu.host import Host
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("compiled")
-
-
 @pytest.fixture
 def host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
     played: Host = request.module.stand_in(monkeypatch, folder)
