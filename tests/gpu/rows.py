@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu import reading as reads
 from gpu.compiled import Compiled
 from gpu.host import Array, Host
 
 import semiring as sr
 from semiring.algebra.elements import full
 from semiring.kernels.cuda.dense import outer
-from semiring.kernels.facts import DeviceFacts, Facts
-from semiring.operands import device, examine
-from semiring.operands.device import read_cupy
-from semiring.shapes.sequences import forward_by_products, forward_on_gpu, reading
+from semiring.operands import device
+from semiring.shapes.sequences import forward_by_products, forward_on_gpu
 
 
 class Engine:
@@ -61,15 +60,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
     monkeypatch.setattr(outer, "Module", Compiled(host, folder).module)
     monkeypatch.setattr(outer, "multiprocessors", lambda: 1)
     outer._function.cache_clear()
-    on_host = reading.elements
-    read = {True: read_cupy, False: on_host}
-    monkeypatch.setattr(reading, "elements", lambda x, S, what: read[isinstance(x, Array)](x, S, what))
-
-    def examined(S: Any, dtype: Any, arrays: Any) -> Facts:
-        found = examine.examine(S, dtype, [(what, plain(x)) for what, x in arrays])
-        return DeviceFacts(**vars(found))
-
-    monkeypatch.setattr(device, "examine", examined)
+    reads.stand_in(monkeypatch, device)
     monkeypatch.setattr(forward_on_gpu, "geometry_of", lambda low, n: None)
     monkeypatch.setattr(forward_by_products, "kernel", Engine)
     monkeypatch.setattr("semiring.kernels.cuda.choose.array_kernel", lambda low: low)

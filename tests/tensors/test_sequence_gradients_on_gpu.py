@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu import reading as reads
 from gpu.compiled import Compiled, Report, is_available
 from gpu.host import Array, Host
 from tensors.test_gradients import ALGEBRAS, elements
@@ -16,11 +17,8 @@ from tensors.test_sequence_gradients import LAYOUTS
 import semiring as sr
 from semiring.kernels.cuda.dense import chains, exchange, folds, outer, steps
 from semiring.kernels.cuda.lowering import CudaLowering
-from semiring.kernels.facts import DeviceFacts, Facts
-from semiring.operands import dense, device, examine
-from semiring.operands.device import read_cupy
-from semiring.shapes.sequences import chain, forward_on_gpu, reading, scan_on_gpu
-from semiring.shapes.sums import sums
+from semiring.operands import dense, device
+from semiring.shapes.sequences import chain, forward_on_gpu, scan_on_gpu
 from semiring.tensors import sequence_gradients
 from semiring.tensors.sequence_gradients import forward_gradients, scan_gradients
 from semiring.tensors.sequence_operands import last_product, last_product_gradient
@@ -54,17 +52,8 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
         cached.cache_clear()
     for each in (exchange, forward_on_gpu, scan_on_gpu):
         monkeypatch.setattr(each, "report", lambda: Report(host))
-    for each, name in ((reading, "elements"), (sums, "elements"), (chain, "operand")):
-        read = {True: read_cupy, False: getattr(each, name)}
-        monkeypatch.setattr(each, name, lambda x, S, what, read=read: read[isinstance(x, Array)](x, S, what))
     monkeypatch.setattr(chain, "_is_array_on_gpu", lambda x: isinstance(x, Array))
-
-    def examined(S: Any, dtype: Any, arrays: Any) -> Facts:
-        found = examine.examine(S, dtype, [(what, np.array(x)) for what, x in arrays])
-        return DeviceFacts(**vars(found))
-
-    for each in (dense, device):
-        monkeypatch.setattr(each, "examine", examined)
+    reads.stand_in(monkeypatch, dense, device)
     usual = Array.__array_ufunc__
 
     def strictly(x: Array, ufunc: Any, method: str, *given: Any, **options: Any) -> Any:

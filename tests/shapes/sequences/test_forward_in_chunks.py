@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu import reading as reads
 from gpu import rows
 from gpu.compiled import Compiled, Report, is_available
-from gpu.host import Array, Host
+from gpu.host import Host
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -18,10 +19,9 @@ import semiring as sr
 from semiring.kernels.cuda.choose import choose
 from semiring.kernels.cuda.dense import chains, outer, steps
 from semiring.kernels.cuda.lowering import CudaLowering
-from semiring.kernels.facts import DeviceFacts, Facts
-from semiring.operands import device, examine
-from semiring.operands.device import read_cupy
-from semiring.shapes.sequences import forward_in_chunks, forward_on_gpu, reading
+from semiring.kernels.facts import DeviceFacts
+from semiring.operands import device
+from semiring.shapes.sequences import forward_in_chunks, forward_on_gpu
 from semiring.shapes.sequences.forward_in_chunks import LONG, SHORT, are_faster, length_of, seconds, stay_within
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
@@ -53,14 +53,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
     monkeypatch.setattr(CudaLowering, "encode", lambda low, x, _: host.array(in_storage(low, plain(x))))
     monkeypatch.setattr(CudaLowering, "decode", lambda low, x: host.array(as_data(low, plain(x))))
     monkeypatch.setattr(forward_on_gpu, "report", lambda: Report(host))
-    read = {True: read_cupy, False: reading.elements}
-    monkeypatch.setattr(reading, "elements", lambda x, S, what: read[isinstance(x, Array)](x, S, what))
-
-    def examined(S: Any, dtype: Any, arrays: Any) -> Facts:
-        found = examine.examine(S, dtype, [(what, plain(x)) for what, x in arrays])
-        return DeviceFacts(**vars(found))
-
-    monkeypatch.setattr(device, "examine", examined)
+    reads.stand_in(monkeypatch, device)
     monkeypatch.setattr(forward_in_chunks, "LAUNCHES", 0.0)
     monkeypatch.setattr(forward_in_chunks, "EACH", 0.0)
     monkeypatch.setattr(forward_in_chunks.ShortRows, "step", SHORT._replace(product=0.0))
