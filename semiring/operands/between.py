@@ -9,12 +9,12 @@ from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError
 from semiring.graphs.adjacency import adjacency
 from semiring.graphs.dataarrays import is_dataarray
-from semiring.graphs.frames import has_columns_of, has_index, has_index_of, has_labels
+from semiring.graphs.frames import has_columns_of, has_index_of, has_labels
 from semiring.graphs.held import Array, Held, arranged
 from semiring.graphs.holders import comes_by_entries, converted, held_of
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.operators import refuse_other_algebra
-from semiring.graphs.order import between
+from semiring.graphs.order import between, labels_along
 from semiring.graphs.ufuncs import places_of_labels
 
 from .align import same_vertices
@@ -62,11 +62,24 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
         answer = Answer(A, B)
         C = [_in_order(answer, x, S) if isinstance(x, Matrix) else x for x in others]
         return (of_held(A._held, S, "A", answer), of_held(arranged(B._held, order, None), S, "B"), *C)
-    if isinstance(A, Matrix) and has_index(B):
-        names = range(A.shape[1]) if A.column_names is None else A.column_names
-        B = B.to_numpy()[places_of_labels(list(names), B.index.tolist())]
+    M, inner = (A, 1) if isinstance(A, Matrix) else (B, 0)
+    others = [_vector_in_order(M, 1 - inner, x) for x in others]
+    A, B = (x if x is M else _vector_in_order(M, inner, x) for x in (A, B))
     return tuple(of_held(_for_arrays(x._held), S, what) if isinstance(x, Matrix) else x
                  for x, what in zip((A, B, *others), NAMES, strict=False))
+
+
+def _vector_in_order(M: Matrix, axis: int, x: Any) -> Any:
+    """A series or a DataArray of one axis as an array, in the order of the rows or columns that it meets.
+
+    Raises
+    ------
+    GraphError
+        If it has other labels.
+    """
+    if (labels := labels_along(x)) is None:
+        return x
+    return x.to_numpy()[places_of_labels(list(M._ends[axis]), labels)]
 
 
 def _tables_by_name(A: Any, B: Any, *others: Any) -> tuple[Any, ...]:

@@ -33,3 +33,24 @@ def test_names_of_a_product_meet_inside_and_stay_outside() -> None:
             call()
     with refused("A is a matrix over min-plus, but S is max-min", sr.SemiringError):
         sr.matmul(ROADS, ROADS.T, sr.max_min)
+
+
+@pytest.mark.parametrize("holder", ["dense", "sparse"])
+def test_vectors_meet_rows_and_columns_by_their_labels(holder: str) -> None:
+    xr, M = pytest.importorskip("xarray"), ROADS.hold(holder)
+    down, across = np.array([1.0, 2.0, 4.0]), np.array([8.0, 16.0])
+    rows, columns = ["coll", "ayr", "bute"], ["shop", "mill"]
+
+    def turned(vector: np.ndarray, labels: list[str], own: list[str], kind: str) -> object:
+        values = vector[[own.index(label) for label in labels]]
+        return pd.Series(values, labels) if kind == "series" else xr.DataArray(values, dims="k", coords={"k": labels})
+
+    for kind in ("series", "xarray"):
+        x = turned(down, rows, ["ayr", "bute", "coll"], kind)
+        y = turned(across, columns, ["mill", "shop"], kind)
+        assert np.array_equal(sr.matmul(x, M), sr.matmul(down, ROADS)) and (M @ y).tolist() == (ROADS @ across).tolist()
+        assert sr.matmul(M, y, accumulate=x).tolist() == sr.matmul(ROADS, across, accumulate=down).tolist()
+        assert sr.matmul(x, M, accumulate=y).tolist() == sr.matmul(down, ROADS, accumulate=across).tolist()
+    for call in (lambda: sr.matmul(pd.Series(down, ["ayr", "bute", "inn"]), M), lambda: M @ pd.Series(across)):
+        with refused("the matrix and the series have different vertices"):
+            call()
