@@ -34,7 +34,10 @@ ndarray = np.ndarray
 def pairwise(S: Semiring, op: str, x: np.ndarray, y: Any) -> Any:
     """x ⊕ y or x ⊗ y, or None for the general way."""
     dtype = x.dtype
-    if not ((type(y) is ndarray and y.dtype == dtype and y.size) or (type(y) is float and dtype == FLOAT)):
+    if type(y) is ndarray:
+        if y.dtype != dtype or not y.size or y.ndim > MOST_AXES:
+            return None
+    elif type(y) is not float or dtype != FLOAT:
         return None
     way = _WAYS.get((S, op, dtype))
     if way is None:

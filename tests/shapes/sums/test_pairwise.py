@@ -109,8 +109,13 @@ def test_what_the_general_way_has_to_see() -> None:
     assert pairwise(sr.min_plus, "add", x, np.ones(3, "f4")) is None
     assert pairwise(sr.min_plus, "add", x, np.ones(0)) is None
     assert pairwise(sr.min_plus, "add", x, [1.0] * 3) is None
+    many = np.ones((1,) * 40)
+    for x, y in ((many, np.ones(3)), (np.ones(3), many)):
+        with pytest.raises(sr.SemiringError, match="40 axes"):
+            sr.min_plus.add(x, y)
     assert pairwise(sr.min_plus, "mul", np.array([inf]), np.array([-inf])) is None
     assert sr.min_plus.mul(np.array([inf]), np.array([-inf])).tolist() == [inf]
+    x = np.ones(3)
     assert pairwise(sr.viterbi, "mul", x, x + 1) is None
     assert pairwise(sr.regex, "add", x, x) is None
     with np.errstate(all="raise"):
