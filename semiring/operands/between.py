@@ -65,8 +65,11 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
     M, inner = (A, 1) if isinstance(A, Matrix) else (B, 0)
     others = [_vector_in_order(M, 1 - inner, x) for x in others]
     A, B = (x if x is M else _vector_in_order(M, inner, x) for x in (A, B))
-    return tuple(of_held(_for_arrays(x._held), S, what) if isinstance(x, Matrix) else x
-                 for x, what in zip((A, B, *others), NAMES, strict=False))
+    made = [of_held(_for_arrays(x._held), S, what) if isinstance(x, Matrix) else x
+            for x, what in zip((A, B, *others), NAMES, strict=False)]
+    if getattr(made[inner], "ndim", 0) == 1:  # the answer is a vector, and a mask may name its entries
+        made[1 - inner].names = M.row_names if inner else M.column_names
+    return tuple(made)
 
 
 def _vector_in_order(M: Matrix, axis: int, x: Any) -> Any:

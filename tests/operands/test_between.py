@@ -51,6 +51,10 @@ def test_vectors_meet_rows_and_columns_by_their_labels(holder: str) -> None:
         assert np.array_equal(sr.matmul(x, M), sr.matmul(down, ROADS)) and (M @ y).tolist() == (ROADS @ across).tolist()
         assert sr.matmul(M, y, accumulate=x).tolist() == sr.matmul(ROADS, across, accumulate=down).tolist()
         assert sr.matmul(x, M, accumulate=y).tolist() == sr.matmul(down, ROADS, accumulate=across).tolist()
+        mask = turned(np.array([True, False, True]), rows, ["ayr", "bute", "coll"], kind)
+        assert sr.matmul(M, y, mask=mask).tolist() == np.where([1, 0, 1], ROADS @ across, INF).tolist()
+        mask = turned(np.array([True, False]), columns, ["mill", "shop"], kind)
+        assert sr.matmul(x, M, mask=mask).tolist() == [sr.matmul(down, ROADS)[0], INF]
     for call in (lambda: sr.matmul(pd.Series(down, ["ayr", "bute", "inn"]), M), lambda: M @ pd.Series(across)):
         with refused("the matrix and the series have different vertices"):
             call()
