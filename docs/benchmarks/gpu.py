@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 import semiring as sr
+from semiring.kernels.cuda.compile.launch import wait_for_threads
 
 sys.path.insert(0, str(Path(__file__).parent))
 from report import grid_of, insert
@@ -116,7 +117,9 @@ def milliseconds(work: Callable[[], Any], repeat: int) -> float:
 
     device, times = cupy.cuda.Device(), []
     warm = 3 if repeat > 3 else min(repeat - 1, 1)
-    for _ in range(repeat + warm):
+    for turn in range(repeat + warm):
+        if turn == warm:
+            wait_for_threads()
         device.synchronize()
         start = time.perf_counter()
         work()

@@ -301,7 +301,7 @@ def test_what_is_at_hand(cores: Callable[[int], None], compiler: Any, monkeypatc
     compile_ahead([kernel])
     assert not kernel.at_hand() and not other.at_hand()
     may_end.set()
-    launch._begun[kernel.text, "sm_80"].result()
+    launch.wait_for_threads()
     assert kernel.at_hand() and not other.at_hand()
     launch._machine_code(kernel.text, "sm_80")
     assert not launch._begun and kernel.at_hand() and not other.at_hand()
