@@ -90,7 +90,7 @@ from .shapes.sequences.steps import Steps as Steps
 from .solvers.costs import SparsePlan as SparsePlan
 from .solvers.dense.derived import Closures as Closures
 from .solvers.dense.factors import Factors as Factors
-from .solvers.dense.factors import StackedFactors as StackedFactors
+from .solvers.dense.stacked_factors import StackedFactors as StackedFactors
 from .solvers.plan import Plan as Plan
 from .solvers.sparse.factors import SparseFactors as SparseFactors
 from .solvers.sparse.factors import open_factors as open_factors

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from .graphs.graph import Graph
     from .graphs.matrix import Matrix
     from .kernels.cpu.bits.matrix import PackedMatrix
-    from .solvers.dense.factors import Factors, StackedFactors
+    from .solvers.dense.factors import Factors
+    from .solvers.dense.stacked_factors import StackedFactors
     from .solvers.sparse.factors import SparseFactors
 
 

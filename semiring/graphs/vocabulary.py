@@ -350,10 +350,9 @@ class Vocabulary(Operators, Elements):
         if np.may_share_memory(values, entries.values):
             values = values.copy()  # the function may write there
         if to_objects or self.semiring.is_object:
-            results = [function(value) for value in values.tolist()]
+            each = [function(value) for value in values.tolist()]
             plain = what == "condition" or not to_objects
-            return np.array(results, bool if what == "condition" else None) if plain else sequence(
-                results, np.dtype(object))
+            return np.array(each, bool if what == "condition" else None) if plain else sequence(each, np.dtype(object))
         results = function(values)
         if records is not None and isinstance(results, list) and any(isinstance(x, tuple) for x in results):
             results = self._records(records, results)

@@ -275,7 +275,7 @@ class Integers:
             bits = x.view(self._unsigned)
             largest = bits.item(bits.argmax())  # of negative numbers it is beyond all others
             if largest <= self._most and largest * x.size <= self._most:  # so are all sums
-                return np.add.reduce(x, None, x.dtype, None, keepdims)
+                return np.add.reduce(x, None, x.dtype, None, keepdims)  # type: ignore[call-overload]
         try:
             if self._compiled is not None and (found := self._compiled(x, axis, keepdims, True)) is not None:
                 return found if found.dtype == x.dtype else self._fold.fitted(found)  # 64 bits have room: see EXACT

@@ -1,0 +1,185 @@
+"""Factors of a stack: of each matrix.
+
+Small matrices are not eliminated: they are closed together in one call, and A* multiplies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.algebra.tables import dtype_text, html_table
+from semiring.errors import NoClosureError
+from semiring.machine.progress import part_of, told
+from semiring.operands.align import same_dtype
+from semiring.operands.convert import as_dense
+from semiring.operands.dense import Dense
+from semiring.operands.operand import Operand, order_of
+from semiring.operands.read import operand, refuse_edges
+
+from ..options import DEFAULTS, Options
+from ..plan import Plan
+from ..products.arrays import product_shape
+from ..refusals import of_stack
+from ..task import Task, compute, first_offer
+from . import schedules
+
+if TYPE_CHECKING:
+
+    from .factors import Factors
+
+
+def offer_stack(task: Task) -> Plan:
+    """Offer to eliminate each matrix of a stack, or to close all: the plan of its closure, or of one matrix."""
+    given: Any = task.given[0]
+    n = order_of(given.shape)
+    if task.verb == "solve":
+        product_shape(given.shape, task.given[1].shape)  # refuses before anything is eliminated
+        same_dtype(given, task.given[1])
+    # A closure of integers may leave a narrow dtype although no answer does; factors have more room.
+    together = (given.dtype.kind not in "iuO" and n <= schedules.STACKED_ORDER) or not prod(given.shape)
+    one = given if together else given.matrix((0,) * len(given.shape[:-2]))
+    found = first_offer(Task("closure" if together else "factor", task.S, (one,), task.options))
+    why = "of small matrices: A* in one call, and products" if together else "of each matrix"
+    return replace(
+        found, operation=task.verb, shape=given.shape, runner=partial(_run_stack, task, together),
+        work=found.work * (1 if together else prod(given.shape[:-2])), reasons=found.reasons | {"method": why},
+    )
+
+
+def _run_stack(task: Task, together: bool, plan: Plan) -> Any:
+    made = StackedFactors(task.given[0], plan, task.options, together)  # type: ignore[arg-type]
+    return made if task.verb == "factor" else made.solve(task.given[1])
+
+
+class StackedFactors:
+    """The factorization of a stack, which solves X = A ⊗ X ⊕ B for many B.
+
+    Attributes
+    ----------
+    plan : Plan
+        How the stack was factored.
+    shape : tuple of int
+        (…, n, n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> sr.factor(np.array([[[0.5]], [[0.75]]]), sr.plus_times)
+    StackedFactors of 2 matrices, 1 × 1, over plus-times, float64
+    """
+
+    def __init__(self, given: Dense, plan: Plan, options: Options, together: bool):
+        self.plan, self.shape, self._S, self._given = plan, given.shape, given.S, given
+        self._options = replace(DEFAULTS, device=options.device, check=options.check)
+        self._star: Operand | None = None
+        self._each: list[Factors] = []
+        if together:
+            self._star = operand(compute(Task("closure", given.S, (given,), options)), given.S)
+            return
+        count = prod(given.shape[:-2])
+        with told(options.progress, f"{given.S.name} {plan.operation}") as report:
+            for k, place in enumerate(np.ndindex(*given.shape[:-2])):
+                part = options.progress and part_of(report, k / count, (k + 1) / count)
+                asked = replace(self._options, progress=part)
+                try:
+                    self._each.append(compute(Task("factor", given.S, (given.matrix(place),), asked)))
+                except NoClosureError as e:
+                    raise of_stack(e, place) from None
+
+    def solve(self, B: Any) -> Any:
+        """Return the least solutions X = A* B of X = A ⊗ X ⊕ B.
+
+        Parameters
+        ----------
+        B : array_like, shape (n,) or (…, n, m)
+            Of A's dtype. A vector belongs to all equations; leading axes broadcast, as in `numpy.matmul`.
+
+        Returns
+        -------
+        ndarray, shape (…, n) or (…, n, m)
+            The solutions, in A's byte order.
+
+        Raises
+        ------
+        SemiringError
+            If B's shape or dtype does not fit, an entry is not an element, or a result does not fit in the dtype.
+
+        Notes
+        -----
+        Floats are rounded as in `semiring.closure`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> F = sr.factor(np.array([[[0.5]], [[0.75]]]), sr.plus_times)
+        >>> F.solve(np.array([3.0]))
+        array([[ 6.],
+               [12.]])
+        """
+        refuse_edges(B)
+        right = operand(B, self._S, "B")
+        if self._star is not None:
+            return compute(Task("matmul", self._S, (self._star, right), self._options, (None,)))
+        shape, b = product_shape(self.shape, right.shape), as_dense(right).array
+        same_dtype(self._given, right)
+        leading = shape.full[:-2]
+        which = np.broadcast_to(np.arange(len(self._each)).reshape(self.shape[:-2]), leading)
+        parts = np.broadcast_to(b, leading + b.shape if b.ndim == 1 else (*leading, *b.shape[-2:]))
+        found = np.empty(shape.final, self._given.callers_dtype)
+        for place in np.ndindex(leading):
+            found[place] = self._each[which[place]].solve(parts[place])
+        return found
+
+    def closure(self) -> Any:
+        """Return A*, from the factors; these are kept.
+
+        Returns
+        -------
+        array, shape (…, n, n)
+            A*, of A's dtype and kind.
+
+        Raises
+        ------
+        SemiringError
+            If a result does not fit in the dtype.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> sr.factor(np.array([[[0.5]], [[0.75]]]), sr.plus_times).closure().ravel()
+        array([2., 4.])
+        """
+        if self._star is not None:
+            return self._given.wrap(as_dense(self._star).array.copy())
+        found = np.empty(self.shape, self._given.callers_dtype)
+        for place, F in zip(np.ndindex(*self.shape[:-2]), self._each, strict=True):
+            found[place] = F.closure()
+        return found
+
+    def __copy__(self) -> StackedFactors:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> StackedFactors:
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "plan"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.plan = first_offer(Task("factor", self._S, (self._given,), self._options))
+
+    def __repr__(self) -> str:
+        n, count, dtype = self.shape[-1], prod(self.shape[:-2]), dtype_text(self._given.dtype)
+        return f"StackedFactors of {count} matri{'x' if count == 1 else 'ces'}, {n} × {n}, over {self._S.name}, {dtype}"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), self.plan.rows().items())
