@@ -39,26 +39,27 @@ from . import forward_by_products as by_products
 TERMS = 4e12  # terms of products of matrices a second in all, of 4 bytes each
 LAUNCHES = 1.5e-3  # seconds of the launches for a sequence, and of a look at its elements
 LEAST_LENGTH = 16  # of a chunk
-EACH = 5e-4  # and of those for every other sequence of the same length
+EACH = 2.5e-4  # and of those for every other sequence of the same length
 FEW = 64  # sequences
 WORTH = 0.8  # of the time one row after the other, in which chunks are worth another order of rounding
 BYTES = 1 << 30  # of matrices with emissions that are made at once
 
 
-def length_of(rows: int) -> int:
-    """Return how many rows a chunk has: so few that the first rows of all chunks are a chain worth cutting again."""
-    return max(round(rows**0.4), LEAST_LENGTH)
-
-
 class Times(NamedTuple):
-    """Seconds of a step, as long as few are taken at once."""
+    """Seconds of a step, as long as few are taken at once, and how long chunks should be."""
 
     row: float  # of a row
     product: float  # of a product of matrices
+    power: float  # of the rows of a sequence, which a chunk has
 
 
-SHORT = Times(1e-6, 1.5e-6)  # in a launch: a step waits for memory
-LONG = Times(4e-5, 2e-5)  # launches of their own
+SHORT = Times(1e-6, 1.5e-6, 0.4)  # in a launch: a step waits for memory
+LONG = Times(1e-4, 4e-5, 0.3)  # launches of their own
+
+
+def length_of(rows: int, step: Times) -> int:
+    """Return how many rows a chunk has: so few that the first rows of all chunks are a chain worth cutting again."""
+    return max(round(rows**step.power), LEAST_LENGTH)
 
 
 def seconds(rows: int, n: int, itemsize: int, step: Times, count: int = 1) -> float:
@@ -74,7 +75,7 @@ def seconds(rows: int, n: int, itemsize: int, step: Times, count: int = 1) -> fl
     one_by_one = rows * step.row
     if rows <= 2 * LEAST_LENGTH:
         return one_by_one
-    length = length_of(rows)
+    length = length_of(rows, step)
     products = max(length * step.product, float(rows) * count * n**3 * itemsize / (4 * TERMS))
     launches = LAUNCHES + (count - 1) * EACH
     in_chunks = launches + products + length * step.row + seconds(-(-rows // length), n, itemsize, step, count)
@@ -234,7 +235,7 @@ def _walk_equal(
     if seconds(rows, n, by.low.dtype.itemsize, by.step, count) >= rows * by.step.row:
         by.walk(given, out, backwards, back)
         return rows, None
-    length = length_of(rows)
+    length = length_of(rows, by.step)
     begins = np.arange(0, rows, length)
     ends, chunks = np.minimum(begins + length, rows), len(begins)
     made = [_totals(by, _some(given, slice(s, s + 1)), length, chunks - 1, backwards) for s in range(count)]

@@ -197,7 +197,8 @@ def test_short_and_many_sequences_stay_whole() -> None:
     assert are_faster(np.full(64, 10**6), 16, 4, SHORT) and not are_faster(np.full(64, 10**4), 16, 4, SHORT)
     assert are_faster(np.array([10**6, 0]), 16, 4, SHORT) and not are_faster(np.array([0]), 16, 4, SHORT)
     assert are_faster(np.array([10**4]), 128, 4, LONG) and not are_faster(np.array([10**4]), 700, 4, LONG)
-    assert length_of(10**5) == 100 and seconds(10**6, 60, 8, SHORT) > seconds(10**6, 8, 8, SHORT)
+    assert length_of(10**5, SHORT) == 100 and length_of(10**5, LONG) == 32
+    assert seconds(10**6, 60, 8, SHORT) > seconds(10**6, 8, 8, SHORT)
 
 
 def test_rows_of_which_registers_hold_no_products(host: Host) -> None:
