@@ -61,7 +61,7 @@ def schedule(n: int) -> Schedule:
         return Schedule((8192, 2048), 8)
     if n <= 131_072:
         return Schedule((8192, 2048), 8, True)
-    return Schedule((16_384, 2048), 8, True)
+    return Schedule((16_384, 2048), 4, True)
 
 
 class Traffic:
