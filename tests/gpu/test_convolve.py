@@ -87,7 +87,7 @@ def test_logarithms_by_powers(dtype: str, scale: float) -> None:
         assert plan.method == "powers"
         wanted, found = sr.convolve(a.astype("f8"), b.astype("f8"), sr.log), plan.run().get()
         eps = np.finfo(dtype).eps
-        np.testing.assert_allclose(found, wanted, rtol=4 * eps, atol=eps * (b.size + 40))
+        np.testing.assert_allclose(found, wanted, rtol=16 * eps, atol=eps * (64 + b.size))
 
 
 def test_stacks_strides_and_axes() -> None:

@@ -74,8 +74,9 @@ def _selected(task: Task, inner: Task, truths: Any, shape: Product, plan: Plan) 
         values, which = compute(inner)
     except SemiringError:  # an entry may have left its dtype that is not wanted: the host finds the others, or explains
         there = replace(task.options.without("device"), mask=Mask(to_host(cupy.ascontiguousarray(truths)), False))
-        values, which = compute(Task("matmul", task.S, [on_host(given) for given in task.given], there, (None,)))
-        return finish_product(task, np.asarray(values)), returned(task, np.asarray(which))[()]
+        found = compute(Task("matmul", task.S, [on_host(given) for given in task.given], there, (None,)))
+        values, which = (np.asarray(to_host(x)) for x in found)  # answers go back to where operands came from
+        return finish_product(task, values), returned(task, which)[()]
     dtype, wanted = values.dtype, truths.reshape(shape.full)
     values, which = ((x if x.dtype.names else cupy.ascontiguousarray(x)).reshape(shape.full) for x in (values, which))
     words, nothing = in_words(values), in_words(zero_of(task, dtype, shape))
