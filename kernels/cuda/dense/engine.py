@@ -429,7 +429,8 @@ class CudaKernel:
         """a_ii ← the values."""
         import cupy
 
-        self._on_diagonal(A, cupy.ascontiguousarray(values).data.ptr)
+        kept = cupy.ascontiguousarray(values)  # until the launch, before which A may be copied
+        self._on_diagonal(A, kept.data.ptr)
 
     def add_one(self, A: Any) -> None:
         """A ← 1 ⊕ A: ones join the diagonal."""

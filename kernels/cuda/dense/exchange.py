@@ -130,8 +130,8 @@ class Exchange:
 
     def take_in(self, A: Any, target: Any, into: Report | None = None, last: bool = False) -> None:
         """target ← A in storage, the semiring's zero beyond A; both are one matrix or a stack."""
-        place, goal = _stack(rows_of(A)), _stack(target)
-        self._launch_in(place, (*goal[:3], *goal[3:5]), into, last)
+        rows, goal = rows_of(A), _stack(target)  # a copy of rows stays until the launch: see `_addresses`
+        self._launch_in(_stack(rows), (*goal[:3], *goal[3:5]), into, last)
 
     def _launch_in(self, place: tuple[Any, ...], goal: tuple[Any, ...], into: Report | None, last: bool) -> None:
         lanes, blocks = _share(place[5] * goal[3], goal[4])
@@ -195,6 +195,7 @@ def look_at(low: CudaLowering, arrays: Sequence[Any]) -> Findings:
 
 
 def _addresses(into: Report | None, last: bool) -> tuple[int, int]:
+    """The addresses of a tally, which may be allocated here, and of what the host reads."""
     if into is None:
         return _nowhere(), 0
     return into.tally, into.host if last else 0

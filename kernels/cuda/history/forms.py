@@ -23,8 +23,10 @@ def authors_form(S: Semiring, dtype: np.dtype, facts: Facts, n: int) -> CudaLowe
     Raises
     ------
     SemiringError
-        If the elements are Python objects, or sums that no integer of the GPU holds.
+        If the elements are Python objects or complex numbers, or sums that no integer of the GPU holds.
     """
+    if dtype.kind == "c":
+        raise SemiringError(f"{S.name}: complex numbers are closed on the CPU only; use device='cpu'")
     chosen = choose(S, dtype, facts, n, in_place=False)
     return chosen if S.is_tropical and dtype.kind in "iu" else without_facts(S, dtype)
 

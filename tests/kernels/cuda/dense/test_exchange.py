@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -155,6 +156,34 @@ def test_facts() -> None:
     assert Findings(0, 0, OTHER).facts(sr.shortest_hops.default_dtype) == DeviceFacts()
     large = Findings(-(1 << 63), (1 << 63) - 1, OTHER).facts(np.dtype("u8"))
     assert (large.least, large.largest) == (0, (1 << 64) - 1)
+
+
+def test_a_copy_of_rows_stays_until_the_launch(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tally of a first call would get its memory otherwise, before the launch has read it."""
+    copies, copy_rows, addresses = list[Any](), exchange.rows_of, exchange._addresses
+
+    def copied(A: Any) -> Any:
+        found = copy_rows(A)
+        copies.append(ref(found))
+        return found
+
+    def asked(*given: Any) -> tuple[int, int]:
+        played.host.finish()  # what was given holds arrays, too
+        assert copies[-1]() is not None
+        return addresses(*given)
+
+    monkeypatch.setattr(exchange, "rows_of", copied)
+    monkeypatch.setattr(exchange, "_addresses", asked)
+    played.low = choose(sr.min_plus, np.dtype("i4"), DeviceFacts(9, high_limit=True), 8, in_place=False)
+    A = np.arange(35, dtype="i4").reshape(1, 5, 7)
+    A[0, 2, 3] = np.iinfo("i4").max
+    there = played.host.array(A)
+    for view, wanted in (
+        (there, A), (there.swapaxes(1, 2), A.swapaxes(1, 2)), (there[:, :, ::2], A[:, :, ::2]),
+    ):
+        stored = played.low.encode(view, True)
+        assert np.array_equal(stored.get(), np.where(wanted == A.max(), played.low.zero[0], wanted))
+    assert len(copies) == 3
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "u1"])
