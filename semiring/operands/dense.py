@@ -143,7 +143,11 @@ class Dense(Operand):
 
     def wrap(self, answer: Any) -> Any:
         """An answer in the caller's own type, with the names of the vertices."""
-        return wrapped(self, answer)
+        if self.callers_dtype is not self.dtype:
+            answer = self.in_callers_dtype(answer)
+        if self.answers is not None:
+            return self.answers(answer)
+        return Matrix(answer, self.S.declared, self.names, self.library) if self.of_graph else answer
 
     def matrix(self, place: tuple[int, ...]) -> Dense:
         """One matrix of a stack; facts about all elements also hold for its own."""
@@ -153,15 +157,6 @@ class Dense(Operand):
     def stored(self, low: Lowering, copy: bool) -> Any:
         """The elements in a lowering's storage; their own memory may be used unless `copy`."""
         return low.encode(self.array, copy)
-
-
-def wrapped(A: Operand, answer: Any) -> Any:
-    """An array in the type of the caller's operand, with the names of its vertices."""
-    if A.callers_dtype is not A.dtype:
-        answer = A.in_callers_dtype(answer)
-    if A.answers is not None:
-        return A.answers(answer)
-    return Matrix(answer, A.S.declared, A.names, A.library) if A.of_graph else answer
 
 
 class Lifted(Dense):

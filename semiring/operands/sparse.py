@@ -22,6 +22,7 @@ from semiring.graphs.columns import IF_CLEAR
 from semiring.graphs.combining import zeros
 from semiring.graphs.foreign import refuse_fill, stored_in, unpadded
 from semiring.graphs.graph import Graph, graph_for
+from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import as_names
 from semiring.graphs.texts import with_infinities
 from semiring.graphs.weights import elements, refuse_nan, unweighted
@@ -30,7 +31,7 @@ from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, alike, goes_both
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
-from .dense import Dense, wrapped
+from .dense import Dense
 from .device import importer
 from .entries import COLUMN, OFFSET, compressed_rows, refuse_outside
 from .examine import examine
@@ -169,7 +170,11 @@ class Sparse(Operand):
 
     def wrap(self, answer: Any) -> Any:
         """An answer in the caller's own type, with the names of the vertices."""
-        return wrapped(self, answer)
+        if self.callers_dtype is not self.dtype:
+            answer = self.in_callers_dtype(answer)
+        if self.answers is not None:
+            return self.answers(answer)
+        return Matrix(answer, self.S.declared, self.names, self.library) if self.of_graph else answer
 
     @property
     def T(self) -> Sparse:

@@ -236,7 +236,7 @@ def test_several_gpus(call, tmp_path: Path) -> None:
     assert call(*common, "--device", "cpu").out == call(*common).out
     assert "whole closure" in refused(call(*common, "--device", "cpu", "--from", "a"))
     assert "names a GPU twice" in refused(call(*common, "--devices", "1,1"))
-    assert "a list of their numbers" in refused(call(*common, "--devices", "0"))
+    assert "a list of their own numbers" in refused(call(*common, "--devices", "0"))
 
 
 def test_from_file_to_file(call, tmp_path: Path) -> None:

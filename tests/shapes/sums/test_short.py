@@ -285,6 +285,7 @@ def test_integers_near_the_limits_are_exact_or_refused(name: str) -> None:
                         assert (found if verb == op else found[-1]).tolist() == [exact, exact]
 
 
+@pytest.mark.usefixtures("machine_code")
 @pytest.mark.parametrize("S", [sr.plus_times, sr.min_plus, sr.viterbi, sr.max_times], ids=lambda S: S.name)
 @pytest.mark.parametrize("op", ["add", "mul"])
 def test_halves_are_computed_in_single_precision(S: sr.Semiring, op: str) -> None:
