@@ -320,7 +320,7 @@ def _comparisons(carrier: Expression, dtype: np.dtype) -> list[Comparison] | Non
         return None if None in both else [comparison for some in both for comparison in some or ()]
     x = operand(0)
     if carrier.op == "isfinite" and carrier.args[0] is x:
-        return [(gt, -np.inf), (lt, np.inf)]
+        return [(gt, dtype.type(-np.inf)), (lt, dtype.type(np.inf))] if dtype.kind == "f" else []
     if carrier.op == "equal" and dtype.kind in "iu" and {e.op for e in carrier.args} == {"floor", "input"}:
         return []
     if carrier.op not in COMPARED:

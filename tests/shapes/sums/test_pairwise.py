@@ -24,6 +24,8 @@ OWN = [
                 product_only=True),
     sr.Semiring("half lines", add=np.maximum, mul=np.multiply, zero=0.0, one=1.0, carrier=lambda a: a > -0.5,
                 product_only=True),
+    sr.Semiring("finite gains", add=np.maximum, mul=np.add, zero=0.0, one=0.0, dtypes="fi", product_only=True,
+                carrier=lambda a: (a >= 0) & np.isfinite(a)),
     sr.Semiring("sums", add=np.add, mul=np.add, zero=0.0, one=0.0, product_only=True),
 ]
 ALGEBRAS = [S for S in (*sr.catalogue.values(), *OWN) if not S.fields]
