@@ -226,6 +226,30 @@ def test_one_entry_that_is_no_real_is_found_among_zeros(
                     assert found == outcome(generally, sr.matmul, A, B, sr.plus_times) and isinstance(found, tuple)
 
 
+HIDING = {
+    "first": (np.minimum, lambda a, b: a), "second": (np.minimum, lambda a, b: b),
+    "larger": (np.minimum, lambda a, b: np.where(a > b, a, b)), "one": (np.maximum, lambda a, b: 1.0),
+    "alike": (np.add, lambda a, b: np.where(a == b, 1.0, 0.0)), "lesser": (np.minimum, np.fmin),
+}
+
+
+@pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])
+@pytest.mark.parametrize("name", HIDING)
+def test_nan_is_found_where_products_do_not_show_it(name: str, engine: str, request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue(engine)
+    add, mul = HIDING[name]
+    S = sr.Semiring(name, add=add, mul=mul, zero=0.0 if add is np.add else np.inf if add is np.minimum else -np.inf,
+                    product_only=True)
+    for side in range(2):
+        operands = [np.ones((3, 4)), np.ones((4, 2))]
+        assert isinstance(outcome(sr.matmul, *operands, S), np.ndarray)
+        operands[side][1, 1] = np.nan
+        for A in (operands[0], operands[0][1]):
+            for B in (operands[1], operands[1][:, 1]):
+                found = outcome(sr.matmul, A, B, S)
+                assert isinstance(found, tuple) and found == outcome(generally, sr.matmul, A, B, S)
+
+
 @pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])
 def test_what_is_refused_is_refused_in_the_same_words(engine: str, request: pytest.FixtureRequest) -> None:
     request.getfixturevalue(engine)

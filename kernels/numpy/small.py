@@ -2,8 +2,8 @@
 
     A ⊗ B = ⊕_k a_k b_k, of column k of A and row k of B: all terms at once, k first, so that ⊕ runs along memory
 
-The calls are what people write by hand. What is not usual shows in the result: minima, maxima and sums keep a NaN. Then
-there is no answer here, and the general way is asked.
+The calls are what people write by hand. What is not usual shows in the result: minima, maxima and sums keep a NaN, and
+operands are looked at where ⊗ may not. Then there is no answer here, and the general way is asked.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class SmallArrays:
         self._times: np.ufunc | None = getattr(np, self._product) if plain else None
         self._general = numpy_function(low.mul.outputs, 2, (dtype,), (dtype,))
         self._most = np.finfo(dtype).max if self._floats else dtype.type(0)
+        self._hands_on = bool(plain or low.log_sum or not self._floats)  # NaN of either operand to every term of it
         self._is_quiet = self._product in EXTREMES and self._add is not np.add
         self._inside = _inside(S.carrier_in(low.dtype), low.dtype)
         self._suited = suited(S, low.dtype) if self._low else None
@@ -67,12 +68,13 @@ class SmallArrays:
             return None if a is None or b is None else self._decoded(self._sums(a, b))
         if not self._floats:
             return self._sums(A, B)
+        if not self._hands_on and (_has_nan(A) or _has_nan(B)):
+            return None
         if self._is_quiet:
             C = self._sums(A, B)
         else:
             C = quiet().run(self._sums_of_powers if self._logs else self._sums, A, B)
-        total = vdot(C, C)  # of squares: only a NaN makes one
-        return C if total == total else None
+        return None if _has_nan(C) else C
 
     def closure(self, A: np.ndarray) -> Any:
         """A* of a matrix, or None."""
@@ -91,7 +93,7 @@ class SmallArrays:
                 else:
                     terms = self._general((column,), (row,))[0]
                 add(C, terms, out=C)
-            usual = (diagonal == self._one).all() and (not self._floats or np.vdot(C, C) >= 0)
+            usual = (diagonal == self._one).all() and not (self._floats and _has_nan(C))
         return self._decoded(C) if usual else None
 
     def _sums(self, A: np.ndarray, B: np.ndarray) -> Any:
@@ -148,6 +150,12 @@ class SmallArrays:
             return self._low.decode(C) if isinstance(C, np.ndarray) else self._low.decode(np.array([C]))[0]
         except SemiringError:  # a number leaves its dtype, which the general way explains
             return None
+
+
+def _has_nan(A: Any) -> bool:
+    """Whether floats have NaN among them: nothing else makes it of a sum of squares."""
+    total = vdot(A, A)
+    return bool(total != total)
 
 
 def _inside(carrier: Expression, dtype: np.dtype) -> Callable[[np.ndarray], Any] | None:
