@@ -11,7 +11,7 @@ import numpy as np
 from semiring.errors import GraphError
 
 from .held import Held, Place
-from .names import Named, as_names, check_names, is_hashable, is_truth, position_of
+from .names import Named, as_names, check_names, is_hashable, is_truth, position_of, same_names
 
 Names = list[Any] | None
 
@@ -65,7 +65,7 @@ class Axes(Named):
             For names that do not fit.
         """
         self.n, width = self._held.shape
-        self.is_over_vertices = not own or (rows == columns and self.n == width)
+        self.is_over_vertices = not own or (self.n == width and same_names(rows, columns))
         self.row_names = self.names = rows
         if self.is_over_vertices:
             self.column_names = rows

@@ -17,6 +17,7 @@ from .texts import clip_repr, quoted
 
 SEARCHED_NAMES = 20_000  # the most names that are searched for a similar one
 USUAL = {str, int, bool, tuple, bytes}  # types of names that are equal to themselves
+PLAIN = {str, int, bool, bytes}  # and that are equal only if their hash is
 SEARCHED_CHARACTERS = 200  # characters from which similar names are not searched: a comparison takes quadratic time
 
 
@@ -179,9 +180,9 @@ def alignment(wanted: Sequence[Any], given: Sequence[Any], first: str = "A", wha
     >>> alignment(["a", "b", "c"], ["c", "a", "b"]).tolist()
     [1, 2, 0]
     """
-    if wanted is given or wanted == given:
-        return None
     try:
+        if same_names(wanted, given):
+            return None
         here, there = ({name: i for i, name in enumerate(names)} for names in (wanted, given))
     except TypeError:
         name = next(name for name in (*wanted, *given) if not is_hashable(name))
@@ -194,6 +195,28 @@ def alignment(wanted: Sequence[Any], given: Sequence[Any], first: str = "A", wha
                 "use the same vertices in both, or pass an array, whose rows and columns are matched by position"
             )
     return np.array([there[name] for name in wanted], np.int64)
+
+
+def same_names(A: Sequence[Any] | None, B: Sequence[Any] | None) -> bool:
+    """Whether two axes have the same names in the same order, or both have none.
+
+    Names are compared like keys of a dictionary. Lists are not: a number or a time of NumPy compares itself with each
+    element of a tuple.
+
+    Examples
+    --------
+    >>> same_names([np.int64(3), ("a", 1)], [3, ("a", 1)]), same_names([np.int64(3), ("a", 1)], [("a", 1), 3])
+    (True, False)
+    """
+    if A is B:
+        return True
+    if A is None or B is None or len(A) != len(B):
+        return False
+    if PLAIN.issuperset(map(type, A)) and PLAIN.issuperset(map(type, B)):
+        return A == B
+    if not all(map(is_hashable, (*A, *B))):
+        return False
+    return all(x is y or (hash(x) == hash(y) and bool(x == y)) for x, y in zip(A, B, strict=True))
 
 
 def span_text(n: int) -> str:

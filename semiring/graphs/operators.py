@@ -19,7 +19,7 @@ from .foreign import is_foreign
 from .frames import has_labels
 from .held import Array, Compare, Held, arranged
 from .holders import together
-from .names import Named, alignment, as_names, refuse_table
+from .names import Named, alignment, as_names, refuse_table, same_names
 from .order import both, orders
 from .texts import clip_repr, infinities, with_infinities
 from .ufuncs import ArrayProtocol
@@ -50,7 +50,9 @@ class Operators(ArrayProtocol):
 
     def _small_product(self, other: Any) -> Matrix | None:
         """The product of small dense matrices over the same vertices, in one order; None for the general way."""
-        if type(other) is not type(self) or other.semiring is not self.semiring or other.names != self.names:
+        if type(other) is not type(self) or other.semiring is not self.semiring:
+            return None
+        if not same_names(other.names, self.names):
             return None
         if not (type(self._held) is type(other._held) is Array and self.is_over_vertices and other.is_over_vertices):
             return None

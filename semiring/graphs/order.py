@@ -12,7 +12,7 @@ from semiring.errors import GraphError, SemiringError
 from .dataarrays import is_dataarray, labels_of
 from .frames import elements_of
 from .held import arranged
-from .names import alignment
+from .names import alignment, same_names
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
@@ -108,7 +108,7 @@ def by_labels(here: Sequence[Any] | None, there: Sequence[Any] | None, first: st
     >>> by_labels(["a", "b"], ["b", "a"], "x", "y").tolist(), by_labels(["a", "b"], [0, 1], "x", "y")
     ([1, 0], None)
     """
-    if here is None or there is None or here == there or len(here) != len(there):
+    if here is None or there is None or len(here) != len(there) or same_names(here, there):
         return None
     counted = list(range(len(here)))
     if counted in (here, there) and set(here) != set(there):  # positions beside names

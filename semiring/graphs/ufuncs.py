@@ -19,7 +19,7 @@ from semiring.errors import GraphError, SemiringError
 from .axes import Axes
 from .frames import has_index, has_labels, is_of_truths
 from .held import Array, Held
-from .names import alignment, refuse_table
+from .names import alignment, refuse_table, same_names
 from .order import orders, reordered
 from .texts import with_infinities
 
@@ -293,7 +293,7 @@ def place_in(out: Any, first: ArrayProtocol | None) -> Any:
     if not isinstance(out, ArrayProtocol):
         return out
     names = () if first is None else ((out.row_names, first.row_names), (out.column_names, first.column_names))
-    if any(outs is not None and outs != firsts for outs, firsts in names):
+    if any(outs is not None and not same_names(outs, firsts) for outs, firsts in names):
         raise GraphError("out is a matrix with its vertices in a different order than the answer's: leave it out")
     return out.array
 

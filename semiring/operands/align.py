@@ -6,7 +6,7 @@ import numpy as np
 
 from semiring.algebra.tables import dtype_text
 from semiring.errors import GraphError, SemiringError
-from semiring.graphs.names import alignment, as_integer
+from semiring.graphs.names import alignment, as_integer, same_names
 from semiring.graphs.texts import quoted
 
 from .dense import Dense
@@ -27,7 +27,7 @@ def same_dtype(*operands: Operand) -> np.dtype:
 
 def alike(left: Operand, right: Operand) -> bool:
     """Return whether both operands have the same names, or none; only then the answer has names."""
-    return left.of_graph == right.of_graph and left.names == right.names
+    return left.of_graph == right.of_graph and same_names(left.names, right.names)
 
 
 def same_vertices(left: Operand, right: Operand) -> bool:

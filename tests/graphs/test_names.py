@@ -153,3 +153,32 @@ def test_each_vertex_has_one_name_of_its_own() -> None:
     ):
         with refused(message):
             Town(n, names)
+
+
+TIME, NUMBER = np.datetime64("2026-01-01"), np.int64(3)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("names", [[("k", 1), TIME], [NUMBER, ("k", 1)], [np.float32(2.5), ("k", 1)], [TIME, (), "a"],
+                                   [(NUMBER, 1), (("k", 1), 1)]], ids=str)
+def test_names_of_numpy_beside_tuples(names, kind):
+    """Each compares itself with the elements of a tuple, and the answer is no truth value."""
+    n = len(names)
+    array = np.arange(1.0, n * n + 1).reshape(n, n)
+    M = sr.Matrix(array, sr.min_plus, names).hold(kind)
+    turned = sr.Matrix(array[::-1, ::-1].copy(), sr.min_plus, names[::-1]).hold(kind)
+    assert M.equals(turned) and (M == turned).all() and (M | turned).equals(M) and (M @ turned).equals(M @ M)
+    assert sr.matmul(M, M, mask=turned.where(turned == 1.0)).nnz == 1
+    assert np.array_equal(np.minimum(M.hold("dense"), turned.hold("dense")), array)
+    assert sr.Matrix(turned, sr.min_plus, names).names == names
+    apart = sr.Matrix(array, sr.min_plus, names, columns=names[::-1])
+    assert not apart.is_over_vertices and (apart @ turned).equals(apart @ M)
+    assert sr.solve(M, turned).equals(sr.solve(M, M))
+
+
+def test_a_tuple_of_one_number_is_not_the_number():
+    A = np.array([[1.0]])
+    with refused("have different vertices"):
+        sr.Matrix(A, sr.min_plus, [NUMBER]) @ sr.Matrix(A, sr.min_plus, [(3,)])
+    with refused("is not hashable"):
+        sr.Matrix(A, sr.min_plus, [[1]], columns=[[1]])
