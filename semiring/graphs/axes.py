@@ -87,6 +87,9 @@ class Axes(Named):
         return self._place(key[0], 0), self._place(key[1], 1)
 
     def _place(self, key: Any, axis: int) -> Place:
+        if hasattr(key, "row_names") or getattr(key, "ndim", 0) > 1:
+            raise GraphError("a mask of entries is not a key: M.where(mask) keeps entries, and "
+                             "M.where(mask, complement=True) | N.where(mask) replaces them")
         if is_list(key):
             vertices = as_names(key) or []
             if vertices and not isinstance(key, list) and all(map(is_truth, vertices)):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semiring.algebra.catalogue import boolean
 from semiring.algebra.verbs import verb
 from semiring.errors import GraphError, SemiringError
 from semiring.kernels.blocks.rows import Rows
@@ -56,6 +57,17 @@ def read_entries(data: Any, S: Semiring, what: str) -> tuple[Held, list[Any] | N
     held = held_of(given.rows, S)
     assert held is not None
     return held, as_names(given.names), given.library
+
+
+def marked(mask: Any) -> tuple[Held, list[Any] | None, list[Any] | None]:
+    """The places that a graph, a sparse matrix or a packed one stores, as truth values, and the names of both axes."""
+    wanted = verb("operands.wanted.read_mask")(verb("operands.wanted.mask_of")(mask, False))
+    if isinstance(wanted.marks, tuple):
+        offsets, columns = wanted.marks
+        held: Held = Entries(Rows(offsets, columns, np.ones(len(columns), bool), wanted.shape[1]), boolean)
+    else:
+        held = verb(BITS)(wanted.marks, boolean)
+    return held, as_names(wanted.names), as_names(wanted.columns)
 
 
 def held_of(found: Any, S: Semiring) -> Held | None:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from semiring.algebra.by_name import algebra
-from semiring.algebra.masks import is_masked, unmasked
 from semiring.algebra.verbs import verb
 from semiring.errors import GraphError
 from semiring.graphs.axes import Names, is_list, selected
@@ -20,7 +19,7 @@ from semiring.graphs.frames import has_labels, labelled, library_of
 from semiring.graphs.held import Array, Held, Place
 from semiring.graphs.holders import comes_by_entries, read_entries
 from semiring.graphs.names import as_names, refuse_table
-from semiring.graphs.operators import Operators, as_array, in_order, refuse_other_algebra
+from semiring.graphs.operators import Operators, as_elements, in_order, refuse_other_algebra
 from semiring.graphs.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -310,7 +309,7 @@ class Matrix(Vocabulary):
 
 def _array(array: Any, S: Semiring) -> Array:
     """The elements of an array as they are held."""
-    array = unmasked(array, S) if is_masked(array) else as_array(array)
+    array = as_elements(array, S)
     if S.lift is not None and S.lift.takes(array.dtype):
         array = S.lift(array)
     elif S._grows(array.dtype):

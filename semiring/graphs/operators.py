@@ -193,12 +193,10 @@ class Operators(ArrayProtocol):
             raise GraphError(f"a Matrix can be added to and compared with matrices and arrays, but B is a "
                              f"{type(other).__name__}: sr.Matrix(B, S) makes a Matrix of it")
         if not isinstance(other, Operators):
-            if is_masked(other):
-                array = unmasked(other, S)
-            elif isinstance(other, (int, float)) and not isinstance(other, bool):
+            if isinstance(other, (int, float)) and not isinstance(other, bool):
                 array = number(S, other, self.dtype)
             else:
-                array = as_array(other)
+                array = as_elements(other, S)
                 lifted = S.lift is not None and S.lift.takes(array.dtype)
                 if array.shape == self.shape and (lifted or S._grows(array.dtype)):
                     array = self._like(array, None).array  # plain weights are lifted, as in verbs
@@ -312,6 +310,45 @@ def as_array(array: Any) -> np.ndarray:
         return np.asarray(array)
     except (ValueError, TypeError, OverflowError, RuntimeError) as e:
         raise GraphError(f"this is not a matrix: {e}; pass rows of the same length") from None
+
+
+def as_elements(array: Any, S: Semiring) -> np.ndarray:
+    """An array of elements as they are given: masked ones are zero, and in lists tuples are records.
+
+    Raises
+    ------
+    GraphError
+        If they do not form an array, or a record has other components.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> as_elements([[(2.0, 1), (3.0, 4)]], sr.shortest_count)["dist"]
+    array([[2., 3.]])
+    """
+    if is_masked(array):
+        return unmasked(array, S)
+    first = array
+    while isinstance(first, list) and first:
+        first = first[0]
+    if isinstance(array, list) and ((S.is_record and isinstance(first, tuple)) or S.is_object):
+        return records(array, S)
+    return as_array(array)
+
+
+def records(values: list[Any], S: Semiring) -> np.ndarray:
+    """Lists of tuples as records, and of objects as they are.
+
+    Raises
+    ------
+    GraphError
+        If a record has other components, or lists differ in length.
+    """
+    try:
+        return S.array(values)
+    except (ValueError, TypeError) as e:
+        what = f"a tuple ({', '.join(S.fields)})" if S.fields else "an object"
+        raise GraphError(f"an element of {S.name} is {what}: {e}") from None
 
 
 def as_converted(shown: np.ndarray, stored: np.ndarray, dtype: DTypeLike | None, copy: bool | None) -> np.ndarray:

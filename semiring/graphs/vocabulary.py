@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 from semiring.algebra.by_name import algebra
 from semiring.algebra.catalogue import boolean
 from semiring.algebra.elements import sequence
+from semiring.algebra.masks import is_masked
 from semiring.algebra.tables import dtype_text
 from semiring.errors import GraphError
 
@@ -18,8 +19,9 @@ from .axes import selected
 from .exports import entries_of, is_absent
 from .frames import has_labels
 from .held import Array, Held, Stored, arranged
-from .holders import converted, together
-from .operators import Operators, as_array, number
+from .holders import comes_by_entries, converted, marked, together
+from .names import refuse_table
+from .operators import Operators, as_array, as_elements, number, records
 from .order import by_labels, labels_along, orders, over_vertices
 from .tables import Elements
 from .texts import count_text, quoted, with_infinities
@@ -219,8 +221,9 @@ class Vocabulary(Operators, Elements):
 
         Parameters
         ----------
-        mask : Matrix, data frame or array_like of bool, of the same shape
-            In a `Matrix` the entries other than the zero of its algebra are true; names are aligned.
+        mask : Matrix, graph, sparse matrix, packed matrix, data frame or array_like of bool, of the same shape
+            In a `Matrix` the entries other than the zero of its algebra are true, and in a graph or a sparse matrix
+            those that are stored; names are aligned.
         complement : bool
             True: keep the entries where the mask is false.
 
@@ -251,24 +254,22 @@ class Vocabulary(Operators, Elements):
 
     def _mask(self, mask: Any) -> Held:
         """The entries that a mask selects, in the order of this matrix."""
-        if has_labels(mask):
+        frame = has_labels(mask)
+        if frame:
             mask = self._over(boolean, mask)
-            if mask.dtype != bool:
-                raise GraphError(f"a mask is an array of bool or a Matrix, and this data frame is "
-                                 f"{dtype_text(mask.dtype)}: compare its elements, such as mask != 0")
-        if isinstance(mask, Operators):
-            if mask.shape == self.shape:
-                return arranged(mask._held, *orders(self, mask))
-            shape: tuple[int, ...] = mask.shape
-        else:
-            found = as_array(mask)
-            if found.dtype != bool:
-                raise GraphError(f"a mask is an array of bool or a Matrix, and this one is {dtype_text(found.dtype)}: "
-                                 "compare its elements, such as mask != 0")
-            if found.shape == self.shape:
-                return Array(found, boolean)
-            shape = found.shape
-        raise GraphError(f"A has shape {self.shape} and the mask {shape}")
+        elif comes_by_entries(mask):
+            held, rows, columns = marked(mask)
+            mask = self._with(held, rows, columns, rows is not columns)
+        elif not isinstance(mask, Operators):
+            mask = as_array(mask.filled(False) if is_masked(mask) and mask.dtype == bool else mask)
+        named = isinstance(mask, Operators)
+        if mask.dtype != bool and (frame or not named):
+            raise GraphError("a mask is an array of bool, a sparse matrix, a graph or a Matrix, and this "
+                             f"{'data frame' if frame else 'one'} is {dtype_text(mask.dtype)}: compare its elements, "
+                             "such as mask != 0")
+        if mask.shape != self.shape:
+            raise GraphError(f"A has shape {self.shape} and the mask {mask.shape}")
+        return arranged(mask._held, *orders(self, mask)) if named else Array(mask, boolean)
 
     def select(self, condition: Callable[[np.ndarray], Any]) -> Matrix:
         """Keep the entries whose weights satisfy a condition.
@@ -343,7 +344,7 @@ class Vocabulary(Operators, Elements):
 
     def _applied(
         self, function: Callable[[Any], Any], entries: Stored, what: str, to_objects: bool = False,
-        records: Semiring | None = None,
+        of: Semiring | None = None,
     ) -> np.ndarray:
         """The results of a function on the entries."""
         values = with_infinities(entries.values, self.semiring)
@@ -354,8 +355,8 @@ class Vocabulary(Operators, Elements):
             plain = what == "condition" or not to_objects
             return np.array(each, bool if what == "condition" else None) if plain else sequence(each, np.dtype(object))
         results = function(values)
-        if records is not None and isinstance(results, list) and any(isinstance(x, tuple) for x in results):
-            results = self._records(records, results)
+        if of is not None and isinstance(results, list) and any(isinstance(x, tuple) for x in results):
+            results = records(results, of)
         found = as_array(results)
         if found.shape != values.shape:
             raise GraphError(f"{what} must return one result for each of the {len(values)} entries, and returned an "
@@ -446,20 +447,20 @@ class Vocabulary(Operators, Elements):
         return self._with(held, rows, columns, own)
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        refuse_table(value, "the value")
         rows, columns = self._places(key)
         S, dtype = self.semiring, self.dtype
         part = tuple(len(np.arange(size)[place]) for size, place in zip(self.shape, (rows, columns), strict=True)
                      if not isinstance(place, int))
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             given = number(S, value, dtype) if S.lift is None or not dtype.names else self._weights([[value]])[0, 0]
-        elif isinstance(value, Operators) or has_labels(value):
+        elif isinstance(value, Operators) or has_labels(value) or comes_by_entries(value):
             B = value if isinstance(value, Operators) else self._like(value, None)
             self._refuse_other(B)
-            inside = cast(Any, self)[key]
-            if not isinstance(inside, Operators) or inside.shape != B.shape:
+            if part != B.shape:
                 raise GraphError(f"the entries that are set have shape {part}, and the Matrix {B.shape}: "
-                                 "a Matrix is set to as many rows and columns, called by lists of names")
-            given = arranged(B._held, *orders(inside, B)).all()
+                                 "a Matrix is set to as many rows and columns, called by lists of names or slices")
+            given = arranged(B._held, *orders(self._part(rows, columns), B)).all()
         elif S.is_object and part == ():
             given = sequence([value], np.dtype(object))[0]
         else:
@@ -481,17 +482,10 @@ class Vocabulary(Operators, Elements):
             raise GraphError(f"the entries that are set have shape {part}, and the value "
                              f"{np.shape(given)}") from None
 
-    def _records(self, S: Semiring, values: list[Any]) -> np.ndarray:
-        """Tuples as records."""
-        try:
-            return S.array(values)
-        except (ValueError, TypeError) as e:
-            raise GraphError(f"an element of {S.name} is a tuple ({', '.join(S.fields or ())}): {e}") from None
-
     def _weights(self, value: Any) -> np.ndarray:
         """Elements as an array; plain numbers of an algebra of records are lifted."""
         S = self.semiring
         if isinstance(value, tuple) and S.is_record:
-            return np.asarray(self._records(S, [value])[0])
-        array = as_array(value)
+            return np.asarray(records([value], S)[0])
+        array = as_elements(value, S)
         return S.lift(array) if S.lift is not None and S.lift.takes(array.dtype) else array

@@ -9,6 +9,7 @@ from typing import Any
 import families
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from graphs.listing import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -278,3 +279,67 @@ def test_records_are_tuples_where_functions_and_values_are_lists(kind: str) -> N
         M["a", "b"] = (1.0, 2, 3)
     with refused("an element of shortest-count is a tuple (dist, count)"):
         M.map(lambda w: [(1.0, 2, 3)] * len(w))
+    M["b"] = [(1.0, 2), (5.0, 6)]
+    M[["a", "b"], ["a"]] = [[(7.0, 1)], [(8.0, 2)]]
+    assert [w for _, _, w in M.edges()] == [(7.0, 1), (3.0, 1), (8.0, 2), (5.0, 6)]
+    both = sr.Matrix([[(7.0, 1), (3.0, 1)], [(8.0, 2), (5.0, 6)]], sr.shortest_count)
+    assert (both == M).all() and (both.array.tolist() == M).all() and ((M | both.array.tolist()) == (M | both)).all()
+
+
+def test_lists_of_objects_are_elements() -> None:
+    S = sr.catalogue["pareto"]
+    some = S.samples()[:2].tolist()
+    M = sr.Matrix([some, some[::-1]], S)
+    assert M.array.tolist() == [some, some[::-1]] and ([some, some[::-1]] == M).all()
+    M[0] = some[::-1]
+    assert M.array.tolist() == [some[::-1], some[::-1]]
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_values_by_entries_are_set_and_their_names_aligned(kind: str) -> None:
+    """A sparse matrix or a graph was taken for one weight, and packed bits for numbers."""
+    M = ROADS.hold("sparse").hold(kind)
+    M[["ayr", "coll"], :] = sp.csr_array(([5.0, 0.0], ([0, 1], [0, 1])), shape=(2, 2))
+    assert M.to_numpy().tolist() == [[5.0, INF], [1.0, 7.0], [INF, 0.0]]
+    N = sr.adjacency([("a", "b", 3.0), ("b", "c", 4.0)], sr.min_plus).hold(kind)
+    N[["b", "a"]] = sr.as_graph([("a", "b", 1.0), ("b", "b", 2.0)])
+    assert list(N.edges()) == [("a", "b", 1.0), ("b", "b", 2.0), ("b", "c", 4.0)]
+    N[:, :] = N.T
+    assert list(N.edges()) == [("b", "a", 1.0), ("b", "b", 2.0), ("c", "b", 4.0)]
+    N[:2, 1:] = sr.Matrix([[1.0, 2.0], [3.0, 4.0]], sr.min_plus, ["b", "a"], columns=["c", "b"])
+    assert N.to_numpy().tolist() == [[INF, 4.0, 3.0], [1.0, 2.0, 1.0], [INF, 4.0, INF]]
+    with refused("such as sr.boolean, not min-plus", sr.SemiringError):
+        N[:, :] = sr.pack(np.ones((3, 3), bool))
+    with refused("the entries that are set have shape (3, 3), and the Matrix (2, 2)"):
+        N[:, :] = sr.as_graph([("a", "b", 1.0)])
+    with refused("the value is a Table"):
+        N["a"] = sr.closure_rows(sr.as_graph([("a", "b", 1.0)]), sr.min_plus, ["a"], targets=["b"])
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_masks_are_what_a_product_takes(kind: str) -> None:
+    M = sr.Matrix(np.arange(9.0).reshape(3, 3), sr.min_plus, ["a", "b", "c"]).hold(kind)
+    marks = np.array([[False, True, False], [False, False, True], [False, False, False]])
+    edges = [("a", "b", 1.0), ("b", "c", 5.0)]
+    stored = sp.csr_array(([0.0, 2.0], ([0, 1], [1, 2])), shape=(3, 3))  # a stored 0 is an entry
+    turned = sr.as_graph([("a", "b"), ("b", "c")], names=["c", "a", "b"])
+    masked = np.ma.array(np.ones((3, 3), bool), mask=~marks)
+    for mask in (marks, stored, stored.tocoo(), turned, sr.pack(marks), masked, sr.Matrix(stored, sr.min_plus)):
+        assert list(M.where(mask).edges()) == edges, mask
+        assert M.where(mask, complement=True).nnz == 7 and M.where(mask).holder == kind
+        assert sr.matmul(M ** 0, M, mask=mask).hold(kind).equals(M.where(mask))
+    with refused("A has shape (3, 3) and the mask (2, 2)"):
+        M.where(sr.as_graph([("a", "b")]))
+    with refused("a mask is an array of bool, a sparse matrix, a graph or a Matrix, and this one is int64"):
+        M.where(np.eye(3, dtype=int))
+    for key in (marks, M, (marks, slice(None))):
+        with refused("a mask of entries is not a key"):
+            M[key]
+        with refused("a mask of entries is not a key"):
+            M[key] = 1.0
+
+
+def test_masked_values_are_zero() -> None:
+    M = ROADS.hold("sparse").hold("dense")
+    M["bute"] = np.ma.array([3.0, 2.0], mask=[False, True])
+    assert M.row("bute").tolist() == [3.0, INF]
