@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Number
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -196,10 +197,11 @@ class Operators(ArrayProtocol):
             if isinstance(other, (int, float)) and not isinstance(other, bool):
                 array = number(S, other, self.dtype)
             else:
-                array = as_elements(other, S)
-                lifted = S.lift is not None and S.lift.takes(array.dtype)
-                if array.shape == self.shape and (lifted or S._grows(array.dtype)):
-                    array = self._like(array, None).array  # plain weights are lifted, as in verbs
+                array = records([other], S)[0] if is_record_of(other, S) else as_elements(other, S)
+            if array.shape == self.shape and S.lift is not None and S.lift.takes(array.dtype):
+                array = S.lift(array)  # plain weights, as in verbs
+            elif S._grows(array.dtype):
+                array = array.astype(S.default_dtype)
             if array.shape not in (self.shape, ()):
                 raise GraphError(f"A has shape {self.shape} and B has shape {array.shape}")
             held: Held = Array(array if self.holder == "dense" else np.broadcast_to(array, self.shape), S)
@@ -334,6 +336,21 @@ def as_elements(array: Any, S: Semiring) -> np.ndarray:
     if isinstance(array, list) and ((S.is_record and isinstance(first, tuple)) or S.is_object):
         return records(array, S)
     return as_array(array)
+
+
+def is_record_of(value: Any, S: Semiring) -> bool:
+    """Whether a value is a tuple with one number, or one vector, for each field of an algebra's records.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> [is_record_of(x, sr.shortest_count) for x in ((2.0, 1), ((2.0, 1), (3.0, 4)), (1, 2, 3), 2.0)]
+    [True, False, False, False]
+    """
+    if not (S.fields and isinstance(value, tuple) and len(value) == len(S.fields)):
+        return False
+    fields = map(np.dtype, S.fields.values())
+    return all(isinstance(x, Number) or field.shape for x, field in zip(value, fields, strict=True))
 
 
 def records(values: list[Any], S: Semiring) -> np.ndarray:

@@ -122,7 +122,11 @@ class Elements:
         return frame_of(self, *self._ends, truth_value(long, "long"), library)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
-        return as_converted(self.to_numpy(), self._elements.all(), dtype, copy)
+        elements = self._elements
+        stored = elements.all()
+        if copy is False and elements.kind != "dense":
+            raise ValueError(f"a {elements.kind} Matrix has no array of all elements: leave out copy=False")
+        return as_converted(with_infinities(stored, self.semiring), stored, dtype, copy)
 
     def __repr__(self) -> str:
         return "\n".join([self._title(), *(lines(self._cells(), self.dtype) if all(self.shape) else [])])

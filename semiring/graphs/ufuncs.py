@@ -184,6 +184,8 @@ def called(
             raise SemiringError(f"numpy.{name} of a Matrix computes over its algebra and takes {METHODS[name]}, not "
                                 f"{others}; pass the elements, M.to_numpy(), to compute without the algebra")
         return getattr(first, name)(*rest, *keywords.values())
+    if function in SIZES:
+        return function(np.broadcast_to(np.False_, M.shape), *arguments[1:], **keywords)
     truth = name in ("any", "all") and M.dtype.kind == "b"
     if not (truth or (name in ELEMENTS and function.__module__ in OWN)):
         refuse_reals(M, function)
@@ -333,12 +335,15 @@ INFORMATION = {
 METHODS = {"sum": "axis", "kron": "b"}
 OWN = ("numpy", "numpy.lib", "numpy.core")
 
+# Functions that ask for the shape alone, which a matrix has however it is held.
+SIZES = (np.shape, np.ndim, np.size)
+
 # Functions that move, select, order, compare or write elements, and compute none.
 ELEMENTS = frozenset(
     "concatenate stack vstack hstack dstack column_stack block append split array_split hsplit vsplit where copy "
     "copyto ravel reshape transpose matrix_transpose permute_dims moveaxis swapaxes broadcast_to broadcast_arrays "
     "squeeze expand_dims atleast_1d atleast_2d atleast_3d take take_along_axis compress extract choose tile repeat "
-    "roll rot90 flip fliplr flipud delete diagonal shape ndim size array_equal array_equiv allclose isclose max min "
+    "roll rot90 flip fliplr flipud delete diagonal array_equal array_equiv allclose isclose max min "
     "amax amin argmax argmin sort argsort unique unique_values searchsorted isin iscomplexobj isrealobj "
     "may_share_memory shares_memory result_type can_cast common_type array_repr array_str array2string save savez "
     "savez_compressed savetxt empty_like full_like"

@@ -162,7 +162,7 @@ TIME, NUMBER = np.datetime64("2026-01-01"), np.int64(3)
 @pytest.mark.parametrize("names", [[("k", 1), TIME], [NUMBER, ("k", 1)], [np.float32(2.5), ("k", 1)], [TIME, (), "a"],
                                    [(NUMBER, 1), (("k", 1), 1)]], ids=str)
 def test_names_of_numpy_beside_tuples(names, kind):
-    """Each compares itself with the elements of a tuple, and the answer is no truth value."""
+    """Each compares itself with the elements of a tuple, which gives an array."""
     n = len(names)
     array = np.arange(1.0, n * n + 1).reshape(n, n)
     M = sr.Matrix(array, sr.min_plus, names).hold(kind)

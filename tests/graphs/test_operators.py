@@ -395,3 +395,22 @@ def test_small_products_refuse_what_is_not_an_element() -> None:
     with pytest.raises(sr.SemiringError) as expected:
         sr.matmul(A, A)
     assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_one_record_for_all_places(kind):
+    M = sr.adjacency([("a", "b", (3.0, 1)), ("b", "a", (2.0, 4))], sr.shortest_count).hold(kind)
+    for one, other in (((5.0, 1), np.array([(5.0, 1)], M.dtype)[0]), ((np.float64(5), np.int8(1)), (5.0, 1))):
+        for left, right in ((M * one, M * other), (one * M, M * one)):
+            assert left.equals(right) and list(left.edges()) == [("a", "b", (8.0, 1)), ("b", "a", (7.0, 4))]
+        assert (M | one).to_numpy().tolist() == [[(5.0, 1), (3.0, 1)], [(2.0, 4), (5.0, 1)]]
+        assert ((M | one) == one).tolist() == [[True, False], [False, True]]
+    whole = Matrix([[1.0, 2.0]], sr.plus_times)
+    assert (whole * np.int64(3)).array.tolist() == [[3.0, 6.0]] and (whole == np.int64(2)).tolist() == [[False, True]]
+
+
+def test_what_is_not_dense_has_no_array_without_a_copy():
+    M = sr.adjacency([("a", "b", 3.0)], sr.min_plus).hold("sparse")
+    with pytest.raises(ValueError, match="a sparse Matrix has no array of all elements: leave out copy=False"):
+        np.asarray(M, copy=False)
+    assert np.shape(M) == (2, 2) and np.ndim(M) == 2 and np.size(M) == 4

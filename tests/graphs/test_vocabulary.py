@@ -297,7 +297,7 @@ def test_lists_of_objects_are_elements() -> None:
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_values_by_entries_are_set_and_their_names_aligned(kind: str) -> None:
-    """A sparse matrix or a graph was taken for one weight, and packed bits for numbers."""
+    """A sparse matrix or a graph is not one weight, and packed bits are not numbers."""
     M = ROADS.hold("sparse").hold(kind)
     M[["ayr", "coll"], :] = sp.csr_array(([5.0, 0.0], ([0, 1], [0, 1])), shape=(2, 2))
     assert M.to_numpy().tolist() == [[5.0, INF], [1.0, 7.0], [INF, 0.0]]
