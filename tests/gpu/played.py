@@ -30,17 +30,22 @@ class Dense:
 
     def module(self, source: str) -> Any:
         """What `launch.Module` is: kernels that read the numbers which the source was given."""
-        numbers = SimpleNamespace(**{n: int(v) for n, v in re.findall(r"constexpr int (\w+) = (\d+);", source)})
+        found = re.findall(r"constexpr (?:int|bool) (\w+) = (\d+|true|false);", source)
+        numbers = SimpleNamespace(**{name: int({"true": 1, "false": 0}.get(value, value)) for name, value in found})
 
         def function(name: str, threads: int, shared: int = 0) -> Callable[..., None]:
             def launch(across: int, down: int, *arguments: int) -> None:
                 self.launched.append(name)
-                self.host.give(lambda: getattr(self, name)(numbers, across, down, *arguments))
+                self.host.give(lambda: self.play(name, threads, numbers, across, down, *arguments))
 
             launch.at_hand = lambda: True
             return launch
 
         return SimpleNamespace(function=function)
+
+    def play(self, name: str, threads: int, numbers: Any, *arguments: int) -> None:
+        """Do what a kernel does that was launched with so many threads a block."""
+        getattr(self, name)(numbers, *arguments)
 
     def at(self, address: int, ld: int, rows: int, columns: int) -> np.ndarray:
         return self.host.at(address, ld, rows, columns, self.dtype)

@@ -100,22 +100,10 @@ class Fronts(Dense):
 
     by_columns = False
 
-    def module(self, source: str) -> Any:
-        made = super().module(source)
-        by_columns, function = "BY_COLUMNS = true" in source, made.function
-
-        def chosen(name: str, threads: int, shared: int = 0) -> Any:
-            launch = function(name, threads, shared)
-
-            def call(across: int, down: int, *arguments: int) -> None:
-                with self.host.lock:
-                    self.by_columns, self.threads = by_columns, threads
-                    launch(across, down, *arguments)
-
-            return call
-
-        made.function = chosen
-        return made
+    def play(self, name: str, threads: int, numbers: Any, *arguments: int) -> None:
+        with self.host.lock:
+            self.by_columns, self.threads = bool(vars(numbers).get("BY_COLUMNS")), threads
+            super().play(name, threads, numbers, *arguments)
 
     def vector(self, address: int, dtype: str | np.dtype) -> np.ndarray:
         """All of the array that an address is in, from there on."""

@@ -42,6 +42,7 @@ class Structure:
         wide = [a.pointer, a.entry_pointer, self.update_at, self.top_at, self.low_at]
         self.pointer, self.entry_pointer, self.updates, self.tops, self.lows = (cupy.asarray(x) for x in wide)
         self.all_falling = cupy.asarray(self.falling.parts)
+        self.range: tuple[Any, Any, list[Any]] | None = None  # what chunks were kept last, when they are there, they
         cupy.cuda.get_current_stream().synchronize()  # a structure is kept: any stream may use it next
 
     @property

@@ -8,7 +8,7 @@ and once where its row and column belong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -35,6 +35,7 @@ WIDE = 48 << 10  # and from how many bytes on more threads do it
 SHARED = (24 << 10, 48 << 10, 96 << 10, MOST_SHARED)  # sizes of shared memory that blocks are launched with
 SLAB = 4 << 30  # bytes of right-hand sides that go up and down together, about: launches take the host long enough
 SHARE = 16  # but no more than one byte in so many of the device
+KEPT = 64 << 20  # bytes of the chunks of a range that are kept with the structure, at most
 PARTS = 64  # ranges of vertices that are summed up apart
 NONE = np.iinfo(np.int32).max  # of a vertex without a star
 
@@ -57,10 +58,15 @@ class Chunk:
     count: int
     width: int
     spans: Any  # int32, where those of each supernode begin and end
-    rising: Pieces
-    parts: Any  # of `rising`
+    levels: list[tuple[int, int]]  # of the pieces that something rises through
+    parts: Any  # these pieces
     touched: Any  # int32: supernodes that something comes to
     sources: Any  # int32, shape (count,), or None
+
+    @property
+    def nbytes(self) -> int:
+        """What it takes on the device."""
+        return sum(part.nbytes for part in (self.spans, self.parts, self.touched, self.sources))
 
 
 class DeviceFronts:
@@ -211,43 +217,72 @@ class DeviceFronts:
         if len(places) > self._together(len(places)):
             self._ahead(places[together], falling, parts, spread)
             return
-        for solved in self._solved(places[together], falling, parts):
-            spread(*solved)
+        step = self._together(len(places))
+        begin = 0
+        for chunk, X in self._solved(self._chunks(places[together], step), step, falling, parts):
+            spread(begin, chunk, X)
+            begin += chunk.count
 
     def _before(self, places: np.ndarray) -> np.ndarray:
         """The tails of the edges into some vertices, all in the order of elimination."""
         pointer, rows, _ = self.analysis.columns
         return np.concatenate([rows[:0], *(rows[pointer[v] : pointer[v + 1]] for v in places.tolist())])
 
-    def _solved(self, places: np.ndarray, falling: Pieces, parts: Any) -> Iterator[tuple[int, Chunk, Any]]:
-        """Rows of sources in the order of elimination: where a chunk begins, it, and X, the next one's memory."""
-        step = self._together(len(places))
-        memory, spans = self._memory(step), np.stack(self.analysis.spans(places), axis=1)
-        for begin in range(0, len(places), step):
-            some = places[begin : begin + step]
-            chunk = self._chunk(some, np.clip(spans - begin, 0, len(some)))
+    def _solved(
+        self, chunks: Iterable[Chunk], step: int, falling: Pieces, parts: Any
+    ) -> Iterator[tuple[Chunk, Any]]:
+        """Rows of the sources of chunks, of at most `step` each: the chunk, and X, in which the next one will be."""
+        memory = self._memory(step)
+        for chunk in chunks:
             W, X = (m[: self.analysis.n * chunk.width] for m in memory)
             self._solve(chunk, W, X, falling, parts)
-            yield begin, chunk, X
+            yield chunk, X
+
+    def _chunks(self, places: np.ndarray, step: int) -> Iterator[Chunk]:
+        """Sources in the order of elimination, so many at once."""
+        spans = np.stack(self.analysis.spans(places), axis=1)
+        for begin in range(0, len(places), step):
+            some = places[begin : begin + step]
+            yield self._chunk(some, np.clip(spans - begin, 0, len(some)))
+
+    def _range(self, first: int, last: int, step: int) -> Iterator[Chunk]:
+        """The same for a range of vertices, whose chunks are kept: threads of several GPUs would wait for each other.
+
+        Making a chunk takes the host about as long as launching its work.
+        """
+        at, key = self.structure, (first, last, step, self._lanes)
+        if at.range is not None and at.range[0] == key:
+            _, mark, chunks = at.range
+            waits_for(mark)
+            yield from chunks
+            return
+        made, size = [], 0
+        for chunk in self._chunks(np.arange(first, last), step):
+            size += chunk.nbytes
+            if size <= KEPT:
+                made.append(chunk)
+            yield chunk
+        if size <= KEPT:
+            at.range = key, marked(), made
 
     def _ahead(
         self, places: np.ndarray, falling: Pieces, parts: Any, use: Callable[[int, Chunk, Any], None]
     ) -> None:
-        """The same for many sources: an urgent stream finds a chunk while the current one uses the one before.
+        """Rows of many sources: an urgent stream finds a chunk while the current one uses the one before.
 
         Solving keeps the multiprocessors busy, and writing rows keeps the memory busy.
         """
         step, n, urgent = self._together(len(places), 3), self.analysis.n, self._urgent
-        (W, *rooms), spans = self._memory(step, 3), np.stack(self.analysis.spans(places), axis=1)
+        W, *rooms = self._memory(step, 3)
         used: list[Any] = [marked(), None]
-        kept = []
+        chunks, kept = self._chunks(places, step), []
         try:
             for turn, begin in enumerate(range(0, len(places), step)):
-                some, X = places[begin : begin + step], rooms[turn % 2]
+                X = rooms[turn % 2]
                 with urgent:
                     if (mark := used[turn % 2]) is not None:
                         waits_for(mark)
-                    chunk = self._chunk(some, np.clip(spans - begin, 0, len(some)))
+                    chunk = next(chunks)
                     kept.append(chunk)
                     self._solve(chunk, W, X[: n * chunk.width], falling, parts)
                     found = marked()
@@ -301,7 +336,8 @@ class DeviceFronts:
             held[end - len(some) : end] = some
         there = cupy.asarray(held)
         a, b, c = ends[:3].tolist()
-        return Chunk(len(places), self._padded(len(places)), there[:a], rising, there[a:b], there[b:c], there[c:])
+        levels = rising.levels
+        return Chunk(len(places), self._padded(len(places)), there[:a], levels, there[a:b], there[b:c], there[c:])
 
     def _padded(self, count: int) -> int:
         """So many right-hand sides and those that fill up blocks of threads."""
@@ -315,7 +351,7 @@ class DeviceFronts:
     def _climb(self, chunk: Chunk, W: Any, X: Any) -> None:
         """Up the tree, for rows."""
         climb = self._walk("up", chunk, chunk.parts, (W, X, W))
-        for begin, end in chunk.rising.levels:
+        for begin, end in chunk.levels:
             climb(begin, end)
 
     def _climb_by_columns(self, chunk: Chunk, W: Any, X: Any, Y: Any) -> None:
@@ -323,7 +359,7 @@ class DeviceFronts:
         at, threads = self.structure, min(LONGEST, chunk.width)
         climb, collect = self._walk("up", chunk, chunk.parts, (W, X, Y), True), self._function("collect", threads)
         shared = _addresses(at.first, at.pointer, at.child, at.sibling, at.position, W, Y, chunk.width)
-        for (first, last), (begin, end) in zip(pairwise(at.rising_bounds.tolist()), chunk.rising.levels, strict=True):
+        for (first, last), (begin, end) in zip(pairwise(at.rising_bounds.tolist()), chunk.levels, strict=True):
             collect(last - first, chunk.width // threads, at.rising_fronts.data.ptr + 4 * first, *shared)
             climb(begin, end)
 
@@ -365,24 +401,26 @@ class DeviceFronts:
         CuPy array of float64, shape (n, 4)
             Or None where elements are not numbers that are stored as they are.
         """
-        found = self.summarised(np.arange(self.analysis.n))
+        found = self.summarised(0, self.analysis.n)
         return None if found is None else found[self.structure.place]
 
-    def summarised(self, places: np.ndarray) -> Any:
-        """The same for some vertices, ascending in the order of elimination, in which they come; shape (k, 4)."""
+    def summarised(self, first: int, last: int) -> Any:
+        """The same for a range of vertices in the order of elimination, in which they come; shape (last − first, 4)."""
         import cupy
 
         low = self.lowering
         if len(low.components) > 1 or low.components[0].kind not in "fiu" or not low.is_identity:
             return None
-        a, at = self.analysis, self.structure
-        result, rows = cupy.empty((len(places), 4)), -(-a.n // PARTS)
-        found = cupy.empty(PARTS * 4 * self._together(len(places)))
-        for begin, chunk, X in self._solved(places, at.falling, at.all_falling):
+        a, at, count = self.analysis, self.structure, last - first
+        step = self._together(count)
+        result, rows, begin = cupy.empty((count, 4)), -(-a.n // PARTS), 0
+        found = cupy.empty(PARTS * 4 * step)
+        for chunk, X in self._solved(self._range(first, last, step), step, at.falling, at.all_falling):
             across = -(-chunk.width // LONGEST)
             self._launch("summarise", across, PARTS, chunk, X, a.n, chunk.width, chunk.sources, chunk.count, rows,
                          found)
             self._launch("unite", across, 1, chunk, found, -(-a.n // rows), chunk.width, chunk.count, result[begin:])
+            begin += chunk.count
         return result
 
     def columns(self, B: Any, thread_count: int | None = None) -> None:
@@ -399,7 +437,7 @@ class DeviceFronts:
             count = min(step, many - begin)
             width = self._padded(count)
             everywhere = cupy.asarray(np.tile(np.array([0, width], np.int32), (len(a.parent), 1)))
-            chunk = Chunk(count, width, everywhere, at.rising, rising, None, None)
+            chunk = Chunk(count, width, everywhere, at.rising.levels, rising, None, None)
             (W, X), Y = (m[: a.n * width] for m in memory), left[: len(a.boundary) * width]
             some = B[:, begin : begin + count]
             ld = B.strides[0] // self._size

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 ALONE = 1024  # right-hand sides that one GPU solves for as fast as two would half of them, about
 SENT = 512  # rows that a GPU sends while it computes the next ones
+FINDERS = 2  # GPUs that find rows for the first one's memory: its links take in no more than a second one finds
 
 
 class SpreadFronts:
@@ -110,10 +111,10 @@ class SpreadFronts:
         for other in self._others:
             other.is_behind = True
 
-    def shares(self, count: int, least: int = 1) -> list[slice]:
-        """Contiguous ranges of so many things for the GPUs; the first ones alone have some where all have too few."""
+    def shares(self, count: int, least: int = 1, most: int | None = None) -> list[slice]:
+        """Contiguous ranges of so many things for the GPUs: at least so many for each, of at most so many GPUs."""
         many = len(self.devices)
-        some = max(min(many, count // least), 1)
+        some = max(min(many, most or many, count // least), 1)
         cuts = [count * w // some for w in range(some + 1)] + [count] * (many - some)
         return [slice(cuts[w], cuts[w + 1]) for w in range(many)]
 
@@ -125,7 +126,7 @@ class SpreadFronts:
 
         The first GPU writes its rows where they belong, and the others send theirs there block by block.
         """
-        shares = self.shares(len(sources), ALONE)
+        shares = self.shares(len(sources), ALONE, FINDERS)
         asked: dict[str, Any] = {"reflexive": reflexive, "settled": settled, "ends": ends}
         if shares[0].stop == len(sources):
             self._first.rows(sources, out, targets=targets, **asked)
@@ -199,7 +200,7 @@ class SpreadFronts:
 
         def reduced(number: int) -> np.ndarray | None:
             share = shares[number]
-            found = self.part(number).summarised(np.arange(share.start, share.stop))
+            found = self.part(number).summarised(share.start, share.stop)
             return None if found is None else download(found)
 
         parts = on_each(self.devices, reduced)

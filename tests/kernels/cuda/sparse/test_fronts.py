@@ -129,6 +129,27 @@ def test_summaries_are_those_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (there.summaries() == expected).all()
 
 
+@pytest.mark.parametrize("kept", [0, 1 << 20])
+def test_chunks_of_a_range_are_kept_unless_they_are_large(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+    """Whatever stream asks next, with whatever weights."""
+    host = played(monkeypatch, "min_plus")
+    A = graph(150, 1.5, 0, VALUES["min_plus"])
+    there, _ = eliminated(host, "min_plus", A)
+    expected = there.summaries()
+    monkeypatch.setattr(fronts, "SLAB", 150 * 8 * 20)  # 20 at once, in whole blocks of threads
+    monkeypatch.setattr(fronts, "KEPT", kept)
+    made, make = [], DeviceFronts._chunk
+    monkeypatch.setattr(DeviceFronts, "_chunk", lambda *given: made.append(make(*given)) or made[-1])
+    there.structure.range = None
+    for weights in (1, 1, 2):
+        there.factor(host.array(weights * A.data), close_front)
+        host.order = random.Random(weights)
+        assert (there.summaries() == expected * [weights, 1, weights, weights]).all()
+    once = len(made) // (1 if kept else 3)
+    assert once > 1 and sum(chunk.count for chunk in made[:once]) == 150
+    assert (there.summarised(20, 150) == there.summaries()[np.argsort(there.analysis.place)][20:]).all()
+
+
 def test_a_vertex_without_a_star_is_the_first_one(monkeypatch: pytest.MonkeyPatch) -> None:
     host = played(monkeypatch, "plus_times")
     A = sp.csr_array(np.diag([0.5, 2.0, 0.25, 3.0]))

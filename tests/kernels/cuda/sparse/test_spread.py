@@ -116,3 +116,4 @@ def test_few_things_are_left_to_some(monkeypatch: pytest.MonkeyPatch) -> None:
     assert engine.shares(5, 2) == [slice(0, 2), slice(2, 5), slice(5, 5)]
     assert engine.shares(5, 9) == [slice(0, 5), slice(5, 5), slice(5, 5)]
     assert engine.shares(0, 9) == [slice(0, 0)] * 3
+    assert engine.shares(9, 2, 2) == [slice(0, 4), slice(4, 9), slice(9, 9)]
