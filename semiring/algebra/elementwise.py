@@ -15,7 +15,7 @@ from .arithmetic import Arithmetic
 from .carried import Carried
 from .constants import cast_constant
 from .elements import full, sequence, show
-from .given import array_of, in_dtype, refuse_kinds, refuse_outside, refuse_shapes
+from .given import array_of, carrying, in_dtype, refuse_kinds, refuse_outside, refuse_shapes
 from .verbs import verb
 
 PAIRWISE = "shapes.sums.pairwise.pairwise"
@@ -246,7 +246,7 @@ class Elementwise(Carried):
 
     def _elements(self, x: Any, dtype: Any = None, what: str = "x") -> tuple[np.ndarray, Arithmetic]:
         array = array_of(self._algebra, x, what)
-        S = self.over(dtype if dtype is not None else self._home(array.dtype))
+        S = self.over(dtype if dtype is not None else carrying(array.dtype, self, what, literal=True))
         if self.traced is None and not np.all(inside := S.contains(array)):
             bad = array[~np.asarray(inside)].flat[0] if array.ndim else array[()]
             raise SemiringError(f"{self.name}: {what} has {show(bad)}, which is not an element")

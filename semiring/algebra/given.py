@@ -50,13 +50,29 @@ def array_of(S: Semiring, x: Any, what: str) -> np.ndarray:
     if S.traced is not None and array.dtype == object:
         _refuse_strangers(S, array, what)
     if S.traced is not None and (array.dtype.kind not in "biufcO" or array.dtype.char in "gG"):  # or long doubles
-        S.promoted(array.dtype)  # which says where the algebra lives
+        carrying(array.dtype, S, what)  # which says where the algebra lives
     if S.fields and not array.dtype.names:
         if S.lift is None or not S.lift.takes(array.dtype):
             raise SemiringError(f"{S.name}: {what} has numbers, and the elements are records of "
                                 f"{', '.join(S.fields)}: pass tuples, or an array of S.element_dtype")
         array = S.lift(array)
     return array
+
+
+def carrying(dtype: np.dtype, S: Semiring, what: str, literal: bool = False) -> np.dtype:
+    """The dtype in which elements of a dtype are computed; a refusal says of which operand, unless `what` is empty.
+
+    If `literal`, Python numbers became this dtype, and may become another one.
+
+    Raises
+    ------
+    SemiringError
+        If the dtype cannot carry the algebra.
+    """
+    try:
+        return S._home(dtype) if literal else S.promoted(dtype)
+    except SemiringError as e:
+        raise SemiringError(f"{what}: {e}" if what else str(e)) from None
 
 
 def in_dtype(S: Semiring, array: np.ndarray, dtype: np.dtype, what: str) -> np.ndarray:

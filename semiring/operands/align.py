@@ -7,6 +7,7 @@ import numpy as np
 from semiring.algebra.tables import dtype_text
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.names import alignment, as_integer, same_names
+from semiring.graphs.order import by_labels
 from semiring.graphs.texts import quoted
 
 from .dense import Dense
@@ -72,3 +73,18 @@ def by_label(given: Operand, first: Operand, what: str) -> Operand:
         raise GraphError(f"{what} has a label twice; it needs one entry for each vertex of {first.what}")
     order = alignment(vertices, labels, first.what, what)
     return plain if order is None else plain.changed(array=given.array[order])
+
+
+def like_vector(given: Operand, first: Operand) -> Operand:
+    """A vector in the order of the labels of another one; unchanged unless both have labels.
+
+    Raises
+    ------
+    GraphError
+        If a label is in one of them only, or twice and in another order.
+    """
+    order = by_labels(first.labels, given.labels, first.what, given.what)
+    if order is None:
+        return given
+    assert isinstance(given, Dense)
+    return given.changed(array=given.array[order], labels=first.labels)

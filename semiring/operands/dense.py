@@ -12,6 +12,7 @@ import numpy as np
 
 from semiring.algebra.carried import arithmetic_of
 from semiring.algebra.elements import full
+from semiring.algebra.given import carrying
 from semiring.algebra.masks import is_masked, unmasked
 from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.semiring import Semiring
@@ -204,7 +205,7 @@ def read_array(A: np.ndarray, S: Semiring, what: str) -> Dense:
     A = np.asarray(A)  # answers are plain arrays, not views of a file or matrices of NumPy
     if S.lift is not None and S.lift.takes(A.dtype):
         return Lifted(A, S, what)
-    array = carried_by(A, S)
+    array = carried_by(A, S, what)
     return Dense(array, S, what, callers_dtype=dtype_of_answers(A, array))
 
 
@@ -219,7 +220,7 @@ def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
     refuse_other_algebra(A, S, what)
     if not A.is_over_vertices:
         A = over_vertices(A, what)
-    array = carried_by(A.array, S)
+    array = carried_by(A.array, S, what)
     return Dense(array, S, what, None, A.names, True, dtype_of_answers(A, array)).of_library(A.library)
 
 
@@ -244,7 +245,7 @@ def read_nested(A: Any, S: Semiring, what: str) -> Dense:
         refuse_dtype(array.dtype, S, what)
     if S.is_record:
         return read_array(array, S, what)
-    return Dense(carried_by(array, S, literal=True), S, what)
+    return Dense(carried_by(array, S, what, literal=True), S, what)
 
 
 def _of_numbers(A: Any) -> bool:
@@ -266,11 +267,19 @@ def refuse_dtype(dtype: np.dtype, S: Semiring, what: str) -> None:
                             f"{', '.join(str(d) for d in S.dtypes)}")
 
 
-def carried_by(array: Any, S: Semiring, literal: bool = False) -> Any:
-    """Convert an array to a dtype that can carry the algebra, unless its own can."""
+def carried_by(array: Any, S: Semiring, what: str = "", literal: bool = False) -> Any:
+    """Convert an array to a dtype that can carry the algebra, unless its own can.
+
+    Raises
+    ------
+    SemiringError
+        If there is none; it says what `what` is.
+    """
     dtype = array.dtype
     # Nested lists of Python numbers have no dtype of their own, so take the algebra's.
-    wanted = S._home(dtype) if literal else S._promoted.get(dtype) or S.promoted(dtype)
+    wanted = None if literal else S._promoted.get(dtype)
+    if wanted is None:
+        wanted = carrying(dtype, S, what, literal)
     return array if dtype is wanted or (dtype == wanted and dtype.isnative) else convert(array, wanted)
 
 

@@ -77,7 +77,7 @@ def read_cupy(A: Any, S: Semiring, what: str) -> Device:
     """Read a CuPy array."""
     if S.lift is not None and S.lift.takes(A.dtype):
         A = lifted_on_device(A, S)
-    return Device(carried_by(A, S), S, what)
+    return Device(carried_by(A, S, what), S, what)
 
 
 def lifted_on_device(weights: Any, S: Semiring) -> Any:
@@ -104,7 +104,7 @@ def read_dlpack(A: Any, S: Semiring, what: str) -> Dense:
         array = imported(cupy, A, what)
         if S.lift is not None and S.lift.takes(array.dtype):
             array = lifted_on_device(array, S)
-        return Device(carried_by(array, S), S, what, importer(A))
+        return Device(carried_by(array, S, what), S, what, importer(A))
     if device != HOST:
         raise SemiringError(
             f"{what} lives on a device (DLPack type {device}) that is not a CUDA GPU; copy it to the host"
@@ -112,7 +112,7 @@ def read_dlpack(A: Any, S: Semiring, what: str) -> Dense:
     array = imported(np, A, what)
     if S.lift is not None and S.lift.takes(array.dtype):
         array = S.lift(array)
-    return Dense(carried_by(array, S), S, what, importer(A))
+    return Dense(carried_by(array, S, what), S, what, importer(A))
 
 
 def importer(A: Any) -> Wrap:

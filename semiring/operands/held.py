@@ -75,10 +75,10 @@ def of_held(held: Held, S: Semiring, what: str, answers: Callable[[Any], Any] | 
         check_boolean(S)
         return Packed(held.matrix, S, what, answers=answers)
     if held.kind == "dense":
-        array = carried_by(held.array, S)
+        array = carried_by(held.array, S, what)
         return Dense(array, S, what, answers, callers_dtype=dtype_of_answers(held.array, array))
     rows = held.rows()
-    values = carried_by(rows.values, S)
+    values = carried_by(rows.values, S, what)
     given = Sparse(Rows(rows.offsets, rows.columns, values, rows.width), S, what, examined=False)
     given.callers_dtype, given.answers = dtype_of_answers(rows.values, values), answers
     given.by_rows = None if answers is None else lambda rows, names: answers(rows)

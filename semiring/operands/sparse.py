@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from semiring.algebra.carried import arithmetic_of
 from semiring.algebra.elements import full, show
+from semiring.algebra.given import carrying
 from semiring.algebra.lexicographic import is_forgotten
 from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.semiring import Semiring
@@ -280,7 +281,7 @@ class DeviceSparse(Operand):
     on_gpu = True
 
     def __init__(self, matrix: Any, S: Semiring, what: str):
-        super().__init__(S, what, tuple(matrix.shape), S.promoted(matrix.dtype))
+        super().__init__(S, what, tuple(matrix.shape), carrying(matrix.dtype, S, what))
         self.matrix = matrix
 
     @property
@@ -366,7 +367,7 @@ def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
     if data.dtype == bool and not _lives_in_bool(S):
         rows = _inspected(Rows(offsets, columns, data, width), S, what)
         return Sparse(rows, S, what)
-    return Sparse(Rows(offsets, columns, elements_of(S, data), width), S, what, examined=False, inspected=False)
+    return Sparse(Rows(offsets, columns, elements_of(S, data, what), width), S, what, examined=False, inspected=False)
 
 
 def read_stored(A: Any, S: Semiring, what: str) -> Operand:
@@ -382,8 +383,8 @@ def read_stored(A: Any, S: Semiring, what: str) -> Operand:
     assert found is not None
     refuse_fill(found, what, lambda fill: _is_zero(fill, found.values.dtype, S))
     if len(found.shape) != 2:
-        _carried(S, found.values.dtype)
-        array = np.full(found.shape, S.zero_in(S.promoted(found.values.dtype)))
+        _carried(S, found.values.dtype, what)
+        array = np.full(found.shape, S.zero_in(carrying(found.values.dtype, S, what)))
         array[found.places] = found.values
         return Dense(array, S, what, importer(A))
     from scipy.sparse import coo_array
@@ -427,7 +428,7 @@ def _from_triples(
         rows, columns = rows[data], columns[data]
         values = np.repeat(unweighted(S, None, None), len(rows))
     else:
-        values = elements_of(S, data)
+        values = elements_of(S, data, what)
     refuse_outside(S, what, values, rows, columns)
     return Sparse(compressed_rows(S, rows, columns, values, shape), S, what)
 
@@ -436,30 +437,30 @@ def _lives_in_bool(S: Semiring) -> bool:
     return any(d.kind == "b" for d in S.dtypes)
 
 
-def elements_of(S: Semiring, data: np.ndarray) -> np.ndarray:
-    """Stored numbers in the dtype of the elements; under a Boolean algebra every finite number is an edge."""
+def elements_of(S: Semiring, data: np.ndarray, what: str) -> np.ndarray:
+    """Stored numbers of an operand in the dtype of the elements; a Boolean algebra makes finite numbers edges."""
     if S.lift is not None and S.lift.takes(data.dtype):
         return S.lift(data).view(S.default_dtype)
-    wanted = _carried(S, data.dtype)
+    wanted = _carried(S, data.dtype, what)
     if wanted is None:
         if data.dtype.kind != "f" or np.isfinite(data).all():
             return np.full(len(data), S.one_in(bool))
-        wanted = S.promoted(data.dtype)
+        wanted = carrying(data.dtype, S, what)
     return data.astype(wanted, copy=False)
 
 
 @lru_cache(1024)
-def _carried(S: Semiring, dtype: np.dtype) -> np.dtype | None:
+def _carried(S: Semiring, dtype: np.dtype, what: str) -> np.dtype | None:
     """The dtype that carries stored numbers as elements; None if every number is an edge."""
     if S.is_object:
-        raise SemiringError(f"{S.name} works on Python objects, which a SciPy sparse matrix cannot hold; "
+        raise SemiringError(f"{what}: {S.name} works on Python objects, which a SciPy sparse matrix cannot hold; "
                             "use a dense array")
     if S.is_record:
-        raise SemiringError(f"{S.name} works on records, which a SciPy sparse matrix cannot hold; use a Graph, an "
-                            "array, or a tuple of sparse matrices, one for each component")
+        raise SemiringError(f"{what}: {S.name} works on records, which a SciPy sparse matrix cannot hold; use a Graph, "
+                            "an array, or a tuple of sparse matrices, one for each component")
     if S.default_dtype.kind == "b" and dtype.kind in "iuf" and S.idempotent:
         return None
-    return S.promoted(dtype)
+    return carrying(dtype, S, what)
 
 
 def read_graph(A: Any, S: Semiring, what: str, dtype: np.dtype | None = None) -> Sparse:

@@ -40,7 +40,7 @@ class Stored(Dense):
 
     def __init__(self, source: ArraySource, S: Semiring, what: str):
         self.S, self.what, self.shape, self.names = S, what, source.shape, None
-        carried = carried_by(np.empty(0, source.dtype), S)
+        carried = carried_by(np.empty(0, source.dtype), S, what)
         self.dtype, self.callers_dtype = carried.dtype, dtype_of_answers(source, carried)
         self.source = source
 

@@ -113,7 +113,7 @@ class Plan:
         what, advice = self.needs
         if what:
             return what, advice
-        shape = " × ".join(map(str, self.shape))
+        shape = " × ".join(map(str, self.shape)) or "one element"
         dtype = "bits" if self.lowering.kind == "packed" else dtype_text(self.lowering.dtype)
         what = f"the {shape} product" if self.operation == "matmul" else f"the {self.operation} of {shape} {dtype}"
         return what, advice
@@ -137,7 +137,7 @@ class Plan:
         >>> sr.plan("closure", np.full((300, 300), 0.5), sr.plus_times).rows()["operation"]
         'closure over plus-times, 300 × 300, float64'
         """
-        low, shape = self.lowering, " × ".join(map(str, self.shape))
+        low, shape = self.lowering, " × ".join(map(str, self.shape)) or "one element"
         rows = {
             "operation": f"{self.operation} over {self.algebra.name}, {shape}, {dtype_text(low.dtype)}"
             + ("" if self.nnz is None else f", with {count_text(self.nnz, 'edge', 'edges')}"),

@@ -23,7 +23,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.machine.memory import require
-from semiring.operands.align import aligned, by_label
+from semiring.operands.align import aligned, by_label, like_vector
 from semiring.operands.convert import as_bits, as_dense, of_floats
 from semiring.operands.devices import LEAST_WORK, exceeds_gpu
 from semiring.operands.operand import Operand
@@ -193,6 +193,8 @@ class Task:
         graph = next((A for A in operands if A.of_graph), None) if labelled else None
         if graph is not None:
             operands = [A if A.labels is None else by_label(A, graph, A.what) for A in operands]
+        elif labelled and verb == "matmul":
+            operands[1] = like_vector(operands[1], operands[0])
         if verb != "matmul" or (options.check and packed):  # sparse products look when it suits them
             for operand in operands:
                 if not operand.examined:

@@ -148,7 +148,7 @@ def test_the_matrix_is_what_is_stored_and_zeros(data: st.DataObject, height: int
     (np.array([1.5, 2], "f4"), sr.min_plus, "f4", [1.5, 2]),
 ])
 def test_the_dtype_of_stored_numbers(given_: np.ndarray, S: sr.Semiring, dtype: str, elements: list) -> None:
-    found = elements_of(S, given_)
+    found = elements_of(S, given_, "A")
     assert found.dtype == np.dtype(dtype) and found.dtype.isnative and found.tolist() == elements
 
 

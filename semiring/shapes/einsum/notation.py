@@ -165,7 +165,7 @@ def fit(terms: Terms, shapes: Sequence[tuple[int, ...]]) -> Fitted:
     >>> fit(parse("ij,jk"), [(2, 3), (4, 4)])
     Traceback (most recent call last):
     semiring.errors.SemiringError: axis j of 'ij,jk' has 3 elements in operand 0, of shape (2, 3), and 4 in operand 1, \
-of shape (4, 4)
+of shape (4, 4); an axis has one size: pass operands that agree, or give one of the two axes another name
     """
     refuse_count(terms, len(shapes))
     expanded = [_expanded(terms, i, shape) for i, shape in enumerate(shapes)]
@@ -221,9 +221,11 @@ def _refuse_sizes(terms: Terms, axis: Axis, i: int, j: int, shapes: Sequence[tup
 
     if i == j:
         raise SemiringError(f"axis {axis} is twice in operand {i} of {quoted(terms.text)}, which takes a diagonal, "
-                            f"but the shape {shapes[i]} has different sizes there")
-    hint = ""
-    if 1 in (size_in(i), size_in(j)):
+                            f"but the shape {shapes[i]} has different sizes there: give the two axes different names")
+    hint = "; an axis has one size: pass operands that agree, or give one of the two axes another name"
+    if isinstance(axis, Broadcast):
+        hint = "; axes of '...' are matched from the last one, and need equal sizes, or one element"
+    elif 1 in (size_in(i), size_in(j)):
         one = i if size_in(i) == 1 else j
         hint = f"; to repeat the one element of operand {one}, take that axis out of it, or write '...'"
     raise SemiringError(f"axis {axis} of {quoted(terms.text)} has {count_text(size_in(i), 'element', 'elements')} "

@@ -42,7 +42,7 @@ class EinsumPlan(Plan):
 
     def rows(self) -> dict[str, str]:
         """Return the printed rows, by name."""
-        shape = " × ".join(map(str, self.shape)) or "one number"
+        shape = " × ".join(map(str, self.shape)) or "one element"
         rows = super().rows() | {
             "operation": f"einsum over {self.algebra.name}, {clip(self.expression, LONGEST)}, {shape}, "
             f"{dtype_text(self.lowering.dtype)}"

@@ -18,6 +18,7 @@ from semiring.graphs.dataarrays import is_dataarray
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import alignment, as_names
 from semiring.graphs.operators import refuse_other_algebra
+from semiring.graphs.order import by_labels
 from semiring.machine.memory import require
 from semiring.operands.align import same_dtype
 from semiring.operands.convert import as_dense, of_floats
@@ -100,7 +101,7 @@ class Operands:
             A = Matrix(A, S)
         if isinstance(A, Matrix) and not A.is_over_vertices:
             refuse_other_algebra(A, S, what)
-            array = carried_by(A._held.all(), S)
+            array = carried_by(A._held.all(), S, what)
             made = Dense(array, S, what, callers_dtype=dtype_of_answers(A._held, array)).of_library(A.library)
             return made, (A.row_names, A.column_names)
         found = elements(A, S, what)
@@ -123,7 +124,8 @@ class Operands:
     def align(self, fitted: Fitted) -> None:
         """Find the order of vertices along each axis: that of the first `Matrix` or graph that names them.
 
-        The labels of a vector name its entries if its axis is one of a `Matrix` or a graph too.
+        The labels of a vector name its entries if its axis is one of a `Matrix` or a graph too, or of another vector
+        with labels.
 
         Raises
         ------
@@ -131,6 +133,7 @@ class Operands:
             If an axis has different vertices in two operands.
         """
         owner: dict[Axis, str] = {}
+        vectors: dict[Axis, int] = {}  # the first one with labels along each axis
         for k, axes in enumerate(fitted.operands):
             for place, (axis, names) in enumerate(zip(axes, self.vertices[k], strict=False)):
                 if axis is not None and self.names.get(axis) is None:
@@ -138,11 +141,15 @@ class Operands:
         for k, axes in enumerate(fitted.operands):
             labels = self.operands[k].labels
             for place, (axis, given) in enumerate(zip(axes, self.vertices[k] or (labels,), strict=False)):
-                if given is None or axis not in self.names:
+                if given is None or axis is None:
                     continue
-                names = self.names[axis]
-                wanted = list(range(fitted.sizes[axis])) if names is None else names
-                order = alignment(wanted, given, owner[axis], self._place(k, place))
+                if axis in self.names:
+                    names = self.names[axis]
+                    wanted = list(range(fitted.sizes[axis])) if names is None else names
+                    order = alignment(wanted, given, owner[axis], self._place(k, place))
+                else:
+                    first = self.operands[vectors.setdefault(axis, k)]
+                    order = by_labels(first.labels, given, first.what, self.operands[k].what)
                 if order is not None:
                     self.orders.append((k, place, order))
 

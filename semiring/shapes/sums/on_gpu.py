@@ -103,7 +103,8 @@ def of_entries(given: DeviceSparse, op: str, axes: Sequence[int], by_host: Calla
     with given.matrix.data.device:
         kernel = folds(low, op, True)
         data = np.empty(0, given.matrix.dtype)
-        as_they_are = elements_of(given.S, data).dtype == data.dtype == given.dtype  # if not, the host reads them
+        carried = elements_of(given.S, data, given.what).dtype
+        as_they_are = carried == data.dtype == given.dtype  # if not, the host reads them
         if op == "mul" or not axes or kernel.ordered or low.dtype != data.dtype or not as_they_are or (
             _may_leave(given, op)
         ):

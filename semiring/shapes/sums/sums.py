@@ -22,6 +22,7 @@ from semiring.algebra.elements import full, is_nan, sequence
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import LawError, SemiringError
+from semiring.graphs.dataarrays import is_dataarray
 from semiring.graphs.held import Array, refuse_unless
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.operators import refuse_other_algebra
@@ -58,6 +59,7 @@ def reduced(S: Semiring, op: str, x: Any, axis: Any, keepdims: Any, initial: Any
         found = short(S, op, x, axis, keepdims)
         if found is not None:
             return found
+    x = _as_matrix(x, S)
     given, axes, shape = read_reduced(x, S, op, axis, keepdims)
     fold = fold_of(S, op, given.dtype)
     wide = tuple(1 if a in axes else length for a, length in enumerate(given.shape))
@@ -97,6 +99,7 @@ def accumulated(S: Semiring, op: str, x: Any, axis: Any, out: Any) -> Any:
         found = short_prefixes(S, op, x, axis)
         if found is not None:
             return found
+    x = _as_matrix(x, S)
     given, number, shape = read_accumulated(x, S, op, axis)
     array, fold = given.array.reshape(shape), fold_of(S, op, given.dtype)
     _check_out(out, shape, given)
@@ -179,8 +182,14 @@ def axes_of(axis: Any, shape: tuple[int, ...], several: bool = True) -> tuple[in
     return tuple(sorted(found))
 
 
+def _as_matrix(x: Any, S: Semiring) -> Any:
+    """A DataArray of two axes as a `Matrix`, which keeps the names of its rows and of its columns."""
+    return Matrix(x, S) if is_dataarray(x) and x.ndim == 2 else x
+
+
 def _read(x: Any, S: Semiring) -> Any:
     """The operand: entries, packed bits, or an array; packed bits on a GPU as truth values."""
+    x = _as_matrix(x, S)
     if S.traced is None and not isinstance(x, (list, tuple, np.ndarray, Operand)) and not _is_matrix(x):
         x = sequence([x], np.dtype(object)).reshape(())  # one Python object, which may be a sequence
     if isinstance(x, np.generic) or (isinstance(x, tuple) and S.is_record and not _is_matrix(x[0] if x else None)):

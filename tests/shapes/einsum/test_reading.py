@@ -89,6 +89,27 @@ def test_labels_of_a_vector_meet_the_names_of_its_axis() -> None:
         sr.einsum("ij,j->i", M, pandas.Series([1.0, 9.0]))
 
 
+def test_vectors_with_labels_meet_by_these() -> None:
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    v = pandas.Series([0.0, 1.0, 2.0], list("zyx"))
+    across = xarray.DataArray([0.0, 10.0, 20.0], dims="c", coords={"c": list("xyz")})
+    for w in (across.to_series(), across):
+        assert sr.einsum("i,i->i", v, w, S=sr.min_plus).tolist() == [20, 11, 2]
+        assert sr.einsum("i,i", v, w, S=sr.min_plus) == sr.matmul(v, w, sr.min_plus) == 2
+        assert sr.einsum("i,j->ij", v, w, S=sr.min_plus).tolist() == [[0, 10, 20], [1, 11, 21], [2, 12, 22]]
+    assert sr.einsum("i,i->i", v, across.to_numpy(), S=sr.min_plus).tolist() == [0, 11, 22]
+    for labels, says in ((list("xyw"), "'z' is in operand 0 and not in operand 1"), (list("xxy"), "one comes twice")):
+        with pytest.raises(sr.GraphError, match=says):
+            sr.einsum("i,i", v, pandas.Series([0.0, 10.0, 20.0], labels), S=sr.min_plus)
+
+
+def test_a_dtype_without_the_algebra_is_refused_with_its_operand() -> None:
+    A = np.ones((2, 2))
+    for given in (A + 1j, (A + 1j).tolist(), sr.Matrix(A + 1j, sr.plus_times).array, np.full((2, 2), "2020", "M8[D]")):
+        with pytest.raises(sr.SemiringError, match="^operand 1: min-plus cannot live in"):
+            sr.einsum("ij,jk,kl", A, given, A, S=sr.min_plus)
+
+
 def test_a_dataarray_is_read_by_its_coordinates() -> None:
     xarray = pytest.importorskip("xarray")
     A, B = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)

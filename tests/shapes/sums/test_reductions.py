@@ -21,6 +21,7 @@ def test_plans_have_the_answers_of_the_methods() -> None:
         assert str(p).startswith(f"operation  {verb} over min-plus, {first}, float64\nmethod     ")
         assert sr.plan(verb, x, "min-plus", axis=None).shape == (() if len(shape) == 1 else (1200,))
     assert sr.plan("sum", x, sr.min_plus, axis=(0, 1), keepdims=True).shape == (1, 1)
+    assert str(sr.plan("sum", x, sr.min_plus)).startswith("operation  sum over min-plus, one element, float64")
     out = np.empty(30)
     p = sr.plan("sum", x, sr.min_plus, axis=1, out=out, initial=0.5)
     assert p.memory == 0 and p.run() is out and out.max() <= 0.5

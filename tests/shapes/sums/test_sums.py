@@ -223,6 +223,27 @@ def test_matrices_of_any_shape_in_their_own_order() -> None:
         M.sum(2)
 
 
+def test_a_dataarray_of_any_shape_keeps_its_names() -> None:
+    xarray = pytest.importorskip("xarray")
+    x = np.array([[3.0, 1.0, 4.0], [1.0, 5.0, 9.0]])
+    whole = xarray.DataArray(x, dims=("r", "c"), coords={"r": ["a", "b"], "c": ["u", "v", "w"]})
+    for X in (whole, whole.drop_vars("c"), whole.drop_vars(["r", "c"])):
+        assert np.array_equal(sr.min_plus.sum(X, 0), [1, 1, 4]) and sr.min_plus.prod(X, 1).tolist() == [8, 15]
+        assert sr.min_plus.cumprod(X, None).tolist() == [3, 4, 8, 9, 14, 23]
+    running = sr.min_plus.cumsum(whole, 1)
+    assert (running.row_names, running.column_names) == (["a", "b"], ["u", "v", "w"])
+    assert running.array.tolist() == [[3, 1, 1], [1, 1, 1]]
+
+
+def test_a_dtype_without_the_algebra_is_refused_by_name() -> None:
+    x = np.ones((2, 2))
+    for op in ("sum", "prod", "cumsum", "cumprod"):
+        with pytest.raises(sr.SemiringError, match="^x: min-plus cannot live in complex128"):
+            getattr(sr.min_plus, op)(x + 1j)
+    with pytest.raises(sr.SemiringError, match="^initial: min-plus cannot live in str"):
+        sr.min_plus.sum(x, initial="one")
+
+
 def test_single_elements_have_no_axes() -> None:
     for S in (sr.log, sr.min_plus, sr.plus_times, sr.counting):
         for axis in (None, ()):
