@@ -23,7 +23,7 @@ def test_an_ellipsis_broadcasts() -> None:
 
 MESSAGES = [
     ("ij,jk", [(2, 3), (4, 4)], "axis j of 'ij,jk' has 3 elements in operand 0, of shape (2, 3), and 4 in operand 1"),
-    ("ij,jk", [(2, 3), (4, 4)], "; an axis has one size: pass operands that agree, or give one of the two axes another"),
+    ("ij,jk", [(2, 3), (4, 4)], "; an axis has one size: pass operands that agree, or give one of the two axes"),
     ("ij,jk", [(2, 3), (1, 4)], "to repeat the one element of operand 1, take that axis out of it, or write '...'"),
     ("ij,jk", [(2, 3)], "'ij,jk' has 2 terms, one for each operand, and einsum got 1 operand"),
     ("ij->i", [(2, 3, 4)], "operand 0 of 'ij->i' has 3 axes, shape (2, 3, 4), but its term 'i j' names 2 axes; '...'"),
@@ -38,8 +38,8 @@ MESSAGES = [
     ("a 2, a -> a", [(2, 3), (2,)], "einsum cannot read the axis '2'"),
     ("...row, row", [(2, 3), (3,)], "names 3 axes; each letter is an axis, unless some term has a blank"),
     ("->", [], "'->' has 1 term, one for each operand, and einsum got 0 operands"),
-    ("...i,...j", [(2, 3), (4, 3)], "axis ...[-1] of '...i,...j' has 2 elements in operand 0, of shape (2, 3), and 4 in "
-     "operand 1, of shape (4, 3); axes of '...' are matched from the last one, and need equal sizes, or one element"),
+    ("...i,...j", [(2, 3), (4, 3)], "axis ...[-1] of '...i,...j' has 2 elements in operand 0, of shape (2, 3), and 4 "
+     "in operand 1, of shape (4, 3); axes of '...' are matched from the last one, and need equal sizes, or one"),
 ]
 
 

@@ -106,7 +106,7 @@ def test_vectors_with_labels_meet_by_these() -> None:
 def test_a_dtype_without_the_algebra_is_refused_with_its_operand() -> None:
     A = np.ones((2, 2))
     for given in (A + 1j, (A + 1j).tolist(), sr.Matrix(A + 1j, sr.plus_times).array, np.full((2, 2), "2020", "M8[D]")):
-        with pytest.raises(sr.SemiringError, match="^operand 1: min-plus cannot live in"):
+        with pytest.raises(sr.SemiringError, match=r"^operand 1: min-plus cannot live in"):
             sr.einsum("ij,jk,kl", A, given, A, S=sr.min_plus)
 
 

@@ -238,9 +238,9 @@ def test_a_dataarray_of_any_shape_keeps_its_names() -> None:
 def test_a_dtype_without_the_algebra_is_refused_by_name() -> None:
     x = np.ones((2, 2))
     for op in ("sum", "prod", "cumsum", "cumprod"):
-        with pytest.raises(sr.SemiringError, match="^x: min-plus cannot live in complex128"):
+        with pytest.raises(sr.SemiringError, match=r"^x: min-plus cannot live in complex128"):
             getattr(sr.min_plus, op)(x + 1j)
-    with pytest.raises(sr.SemiringError, match="^initial: min-plus cannot live in str"):
+    with pytest.raises(sr.SemiringError, match=r"^initial: min-plus cannot live in str"):
         sr.min_plus.sum(x, initial="one")
 
 
