@@ -96,10 +96,16 @@ class Steps:
         """The axes of the last array, in any order those of the answer."""
         return self._axes[-1] if self.steps else self.operands[0]
 
-    @property
-    def examines(self) -> bool:
-        """Whether there is one step, which looks at each element itself: a sum, or a product with a sum."""
-        return len(self.steps) == 1 and bool(self.steps[0].summed)
+    @cached_property
+    def unseen(self) -> tuple[int, ...]:
+        """The operands that no step looks at as a whole.
+
+        A sum looks at each element, and so does a product with a sum; but of a repeated axis only at a diagonal.
+        """
+        looks = {number for step in self.steps if step.summed
+                 for number in ((step.source,) if isinstance(step, Sum) else (step.left, step.right))}
+        return tuple(i for i, axes in enumerate(self.fitted.operands)
+                     if i not in looks or any(a is not None and axes.count(a) > 1 for a in axes))
 
     @cached_property
     def largest(self) -> tuple[Axis, ...]:

@@ -293,8 +293,8 @@ class EinsumTask:
     def _by_products(self, check: bool) -> tuple[Any, dict[Axis, Any]]:
         """The answer by products of stacks; if wanted with the places of its winning terms."""
         steps, S = self.steps, self.S
-        if check and (not steps.examines or self.given.dtype == object):
-            self.given.examine()
+        if check:
+            self.given.examine(None if self.given.dtype == object else steps.unseen)
         with nested_way.renting(steps, S, self.given, self.argmax, check):
             compute = run_on_gpu if self.given.on_gpu else run
             result, won = compute(steps, S, self.given.as_arrays(), self.argmax, check)

@@ -82,9 +82,9 @@ class Operands:
         own = any(names and not X.of_graph for X, names in zip(self.operands, self.vertices, strict=True))
         return not own and any(X.kind in kinds for X in self.operands)
 
-    def examine(self) -> None:
-        """Refuse anything that is not an element, with its place."""
-        for X in self.operands:
+    def examine(self, some: Sequence[int] | None = None) -> None:
+        """Refuse anything in some operands, by default in all, that is not an element, with its place."""
+        for X in self.operands if some is None else [self.operands[k] for k in some]:
             if X.shape:
                 _ = X.facts
             else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from functools import reduce
 from typing import Any
 
@@ -242,6 +243,33 @@ def test_an_answer_is_written_to_an_array(text: str, order: str) -> None:
             sr.einsum(text, *given, S=sr.min_plus, out=wrong)
     with pytest.raises(sr.SemiringError, match="leave out out"):
         sr.einsum(text, *given, S=sr.min_plus, out=out, argmax=True)
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_what_is_no_element_is_refused_wherever_it_is(data: st.DataObject) -> None:
+    terms, output, sizes = data.draw(expressions(4, 4))
+    arrays = [np.ones(tuple(sizes[a] for a in term)) for term in terms]
+    some = [k for k, A in enumerate(arrays) if A.size]
+    if some:
+        k = data.draw(st.sampled_from(some))
+        at = tuple(data.draw(st.integers(0, length - 1)) for length in arrays[k].shape)
+        arrays[k][at] = np.nan
+        place = f"operand {k}[{', '.join(map(str, at or (0,)))}] is NaN"
+        with pytest.raises(sr.SemiringError, match=re.escape(place)):
+            sr.einsum(f"{','.join(terms)}->{output}", *arrays, S=sr.min_plus)
+
+
+def test_operands_are_examined_once() -> None:
+    """A step that looks at what it reads is enough; a product by element looks at its answer only."""
+    A, v = np.ones((9, 4, 4)), np.ones(9)
+    for text, arrays, unseen in (
+        ("bij,bjk->bki", [A, A], ()), ("bij,bjk,bkl->bil", [A, A, A], ()), ("bij->b", [A], ()), ("bij->jib", [A], (0,)),
+        ("b,bij->bij", [v, A], (0, 1)), ("b,bij->b", [v, A], (0,)), ("bii,b->", [A, v], (0,)),
+        (",b,b->", [v[0], v, v], (0,)),
+    ):
+        steps = sr.plan("einsum", text, *arrays, S=sr.min_plus).steps
+        assert steps.unseen == unseen, text
 
 
 def test_entries_are_not_checked_if_the_caller_says_so() -> None:
