@@ -1,7 +1,17 @@
-"""Convolutions by NumPy: by single elements of the smaller operand, all terms at once, or Toeplitz blocks."""
+"""Convolutions by NumPy: by single elements of the smaller operand, all terms at once, or Toeplitz blocks.
+
+Terms of a log-sum-exp are not added one after the other, because every sum would be rounded, at its full size. The
+largest term of each entry is found first, then the sum of powers relative to it, both in double precision:
+
+    m_i = max_j (a_j + b_{i−j})    s_i = Σ_j exp(a_j + b_{i−j} − m_i)    c_i = m_i + log s_i
+
+The error of an entry of k terms is at most ε (k + 16 + |c|), with ε that of double precision, and its rounding into the
+dtype of c.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from itertools import product as every
 from math import prod
@@ -57,9 +67,20 @@ def by_elements(
 
 
 def by_outer_product(low: Lowering, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The full convolution of two short sequences in storage: all terms, row by row a place further, added in pairs."""
+    """The full convolution of two short sequences in storage: all terms, row by row a place further, added in pairs.
+
+    Terms of a log-sum-exp are added relative to the largest one.
+    """
     S, left = operations(low), len(a) <= len(b)
     m, n = (len(a), len(b)) if left else (len(b), len(a))
+    if low.log_sum is not None:
+        x, y = _doubles(low, a), _doubles(low, b)
+        wide = np.full((m, m + n), -np.inf)
+        wide[:, :n] = _terms(x[:, None], y) if left else _terms(x, y[:, None])
+        each = wide.reshape(-1)[: m * (m + n - 1)].reshape(m, m + n - 1)
+        top = each.max(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _sum_of_powers(low, top, np.exp((each - _finite(top)) * _unit(low)).sum(axis=0))
     terms = S.zeros((m, m + n))
     terms[:, :n] = S.scale(a[:, None], b) if left else S.scale(a, b[:, None])
     rows = terms.reshape(-1)[: m * (m + n - 1)].reshape(m, m + n - 1)  # each begins a place further than the last
@@ -68,6 +89,60 @@ def by_outer_product(low: Lowering, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         sums = S.add(rows[:even:2], rows[1:even:2])
         rows = sums if even == len(rows) else np.concatenate([sums, rows[even:]])
     return rows[0].copy()
+
+
+def log_sums_by_elements(
+    low: Lowering, C: np.ndarray, A: np.ndarray, B: np.ndarray, first: tuple[int, ...]
+) -> None:
+    """C ← a part of A ∗ B over log-sum-exp, as `by_elements`: the largest terms, then powers relative to these."""
+    a, b, unit = _doubles(low, A), _doubles(low, B), _unit(low)
+    top, sums = np.full(C.shape, -np.inf), np.zeros((2, *C.shape))
+
+    def larger(C: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+        np.maximum(C, _terms(x, y), out=C)
+
+    def add_powers(C: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+        C[1] += np.exp((_terms(x, y) - C[0]) * unit)
+
+    by_elements(larger, top, a, b, first)
+    sums[0] = _finite(top)
+    with np.errstate(over="ignore", invalid="ignore"):
+        by_elements(add_powers, sums, a, b, first)
+        C[...] = _sum_of_powers(low, top, sums[1])
+
+
+def _unit(low: Lowering) -> float:
+    """What logarithms are multiplied by before `exp`."""
+    return math.log(2) if low.log_sum is not None and low.log_sum.binary else 1.0
+
+
+def _doubles(low: Lowering, x: np.ndarray) -> np.ndarray:
+    """Logarithms in double precision, whose zero is −∞."""
+    found: np.ndarray = x.astype(np.float64)
+    return -found if low.log_sum is not None and low.log_sum.negated else found
+
+
+def _terms(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x ⊗ y, where −∞ absorbs ∞."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found: np.ndarray = np.add(x, y)
+    found[np.isnan(found)] = -np.inf
+    return found
+
+
+def _finite(top: np.ndarray) -> np.ndarray:
+    """The largest terms, and 0 for infinite ones, whose powers are 0 or ∞ as they are."""
+    return np.where(np.isinf(top), 0.0, top)
+
+
+def _sum_of_powers(low: Lowering, top: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """The logarithms of sums of powers relative to the largest terms, in storage."""
+    with np.errstate(divide="ignore", over="ignore"):
+        found = _finite(top) + np.log(total) / _unit(low)
+        found[np.isposinf(top)] = np.inf
+        form = low.log_sum
+        stored: np.ndarray = (-found if form is not None and form.negated else found).astype(low.storage)
+    return stored
 
 
 def _slices(begins: Iterable[int], ends: Iterable[int]) -> tuple[Any, ...]:

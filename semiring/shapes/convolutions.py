@@ -21,7 +21,13 @@ from semiring.kernels.cpu.dense.log_convolution import LogConvolution
 from semiring.kernels.facts import DeviceFacts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import convex, monotone
-from semiring.kernels.numpy.convolution import accumulating, by_blocks, by_elements, by_outer_product
+from semiring.kernels.numpy.convolution import (
+    accumulating,
+    by_blocks,
+    by_elements,
+    by_outer_product,
+    log_sums_by_elements,
+)
 from semiring.kernels.numpy.dense import operations
 from semiring.kernels.wrappers.paced import paced
 from semiring.machine.pieces import ENOUGH_STEPS, share
@@ -131,14 +137,20 @@ def _single(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray, reaso
     def run() -> np.ndarray:
         shape = (*windows.stack, *windows.shape)
         C = full(np.empty(shape, object), low.zero[0]) if low.kind == "objects" else operations(low).zeros(shape)
-        by_elements(accumulating(low), C, low.encode(a, True), low.encode(b, True), windows.first)
+        sides = low.encode(a, True), low.encode(b, True)
+        if logs:
+            log_sums_by_elements(low, C, *sides, windows.first)
+        else:
+            by_elements(accumulating(low), C, *sides, windows.first)
         return C
 
-    answer = prod(windows.stack) * prod(windows.shape) * low.storage.itemsize
+    logs = low.log_sum is not None  # whose terms are in double precision
+    size = 16 if logs else low.storage.itemsize
     if few and low.kind != "objects" and not low.algebra.product_only:  # ⊕ may not be associative
-        return Way("outer product", reason, low, at_once, windows.terms, 3 * FEW * low.storage.itemsize,
+        return Way("outer product", reason, low, at_once, windows.terms, 3 * FEW * size,
                    "CPU, 1 thread, NumPy")
-    return Way("element by element", reason, low, run, windows.terms, 3 * answer, "CPU, 1 thread, NumPy")
+    memory = 3 * prod(windows.stack) * prod(windows.shape) * size
+    return Way("element by element", reason, low, run, windows.terms, memory, "CPU, 1 thread, NumPy")
 
 
 def _by_powers(low: Lowering, windows: Windows, a: np.ndarray, b: np.ndarray) -> Way:

@@ -108,11 +108,13 @@ def convolve(a: Any, b: Any, S: Semiring | str | None = None, *, mode: str = "fu
 
     On a GPU all terms are computed, by threads that each keep some neighbours of c in registers. Large convolutions
     over log-sum-exp are ordinary ones of powers in double precision; entries that are 640 or more below the sum of the
-    greatest elements are computed by their terms. On the CPU fewer terms may do: if ⊕ is min and ⊗ is +, two convex
-    sequences (concave for max) are convolved in m + n steps, by merging their slopes: J.-Y. Le Boudec, P. Thiran,
-    Network calculus (2001), theorem 3.1.6. They may begin and end with zeros, which are infinite. Where they are convex
-    only up to rounding, the few terms that may be the least ones are compared. The answer is that of the definition, to
-    the bit.
+    greatest elements are computed by their terms. Terms on a GPU are added one after the other, so that an entry c of k
+    terms over log-sum-exp may have an error of ε k (4 + abs(c) / 2).
+
+    On the CPU fewer terms may do: if ⊕ is min and ⊗ is +, two convex sequences (concave for max) are convolved in m + n
+    steps, by merging their slopes: J.-Y. Le Boudec, P. Thiran, Network calculus (2001), theorem 3.1.6. They may begin
+    and end with zeros, which are infinite. Where they are convex only up to rounding, the few terms that may be the
+    least ones are compared. The answer is that of the definition, to the bit.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import semiring as sr
 
 cupy = pytest.importorskip("cupy")
 MODES = ["full", "same", "valid"]
+DEEPEST = 709  # how far below the greatest sum an entry may be that is computed by powers
 CASES: list[tuple[sr.Semiring, str | None]] = [
     *((sr.min_plus, d) for d in ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u4")), (sr.max_min, "f4"),
     (sr.max_min, "f8"), (sr.max_min, "i4"), (sr.plus_times, "f4"), (sr.plus_times, "f8"), (sr.counting, "i8"),
@@ -43,10 +43,27 @@ def check(S: sr.Semiring, a: np.ndarray, b: np.ndarray, mode: str, axes: Any = N
     found = sr.convolve(cupy.asarray(a), cupy.asarray(b), S, mode=mode, axes=axes)
     assert isinstance(found, cupy.ndarray) and found.dtype == wanted.dtype and found.shape == wanted.shape
     if S is sr.log:
-        eps = np.finfo(a.dtype).eps
-        np.testing.assert_allclose(found.get(), wanted, rtol=16 * eps, atol=eps * (64 + prod(b.shape)))
+        there = [(x > -np.inf).astype("f8") for x in (a, b)]
+        terms = np.rint(sr.convolve(*there, sr.plus_times, mode=mode, axes=axes))
+        exact = sr.convolve(a.astype("f8"), b.astype("f8"), S, mode=mode, axes=axes)
+        within(found.get(), exact, terms, terms)
     else:
         np.testing.assert_array_equal(found.get(), wanted)
+
+
+def within(found: np.ndarray, exact: np.ndarray, terms: np.ndarray, steps: np.ndarray) -> None:
+    """Compare sums of `terms` powers with those of the host in double precision, by the bounds of both.
+
+    Terms are added one after the other, and a sum of k of them differs by at most ε k (4 + |c| / 2): that is the bound
+    in the reference, Rounding. A term far below the sum adds no more than itself. So `steps` of them count, one for all
+    others, and one for the roundings of the terms themselves.
+    """
+    assert np.array_equal(found == -np.inf, exact == -np.inf)
+    at = exact > -np.inf
+    k, c, eps = terms[at], np.abs(exact[at]), np.finfo(found.dtype).eps
+    here = eps * (np.minimum(steps[at] + 2, k) * (4 + c / 2) + 4)
+    there = np.finfo("f8").eps * (k + 16 + 4 * DEEPEST + c)
+    assert (np.abs(found[at] - exact[at]) <= here + there).all()
 
 
 @pytest.mark.parametrize(("S", "dtype"), CASES, ids=lambda x: getattr(x, "name", x))
@@ -85,9 +102,29 @@ def test_logarithms_by_powers(dtype: str, scale: float) -> None:
         a.reshape(-1)[rng.random(a.size) < 0.1], b.reshape(-1)[5] = -np.inf, -np.inf
         plan = sr.plan("convolve", cupy.asarray(a), cupy.asarray(b), sr.log)
         assert plan.method == "powers"
-        wanted, found = sr.convolve(a.astype("f8"), b.astype("f8"), sr.log), plan.run().get()
-        eps = np.finfo(dtype).eps
-        np.testing.assert_allclose(found, wanted, rtol=16 * eps, atol=eps * (64 + b.size))
+        exact, found = sr.convolve(a.astype("f8"), b.astype("f8"), sr.log), plan.run().get()
+        terms = np.rint(sr.convolve((a > -np.inf).astype("f8"), (b > -np.inf).astype("f8"), sr.plus_times))
+        by_powers = exact > a.max().astype("f8") + b.max() - 600
+        within(found, exact, terms, np.where(by_powers, 0, steps(a, b, exact)))
+
+
+def steps(a: np.ndarray, b: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """How many terms of each entry are at least a k-th of half a rounding of it; the others are one together."""
+    found, eps = np.zeros(exact.shape, int), np.finfo(a.dtype).eps
+    c = np.where(exact > -np.inf, exact, 0)
+    least = np.log(eps * (1 + np.abs(c)) / 2 / min(a.size, b.size)) + c
+    for at, y in np.ndenumerate(b):
+        part = tuple(slice(i, i + n) for i, n in zip(at, a.shape, strict=True))
+        found[part] += a.astype("f8") + y >= least[part]
+    return found
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("offset", [500, -20_000])
+def test_logarithms_far_from_zero(dtype: str, offset: float) -> None:
+    for left, right in (((300,), (40,)), ((9, 9, 9), (8, 8, 8))):
+        check(sr.log, *((x * 0.001 + offset).astype(dtype) for x in (
+            elements(sr.log, dtype, left, 1), elements(sr.log, dtype, right, 2))), "full")
 
 
 def test_stacks_strides_and_axes() -> None:

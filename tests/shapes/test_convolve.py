@@ -164,6 +164,42 @@ def test_real_and_log_convolutions_are_within_their_bounds(dtype: str) -> None:
         assert (np.abs(found - true) <= eps * (terms + 80 + 4 * np.abs(true))).all()
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("offset", [0, 400, -20_000])
+def test_log_convolutions_of_few_terms_do_not_round_at_each_of_them(dtype: str, offset: float) -> None:
+    """Terms that are nearly equal, far from 0: sums that are rounded one after the other would stand still."""
+    random = np.random.default_rng(11)
+    eps = np.finfo(dtype).eps
+    for left, right, axes in (
+        ((80,), (80,), None), ((5,), (900,), None), ((8, 8, 8), (8, 8, 8), None), ((30, 7), (20, 7), None),
+        ((3, 90), (3, 80), -1),
+    ):
+        a, b = ((offset + 0.01 * random.random(shape)).astype(dtype) for shape in (left, right))
+        found = sr.convolve(a, b, sr.log, axes=axes)
+        x, y = (np.exp(z.astype("g") - offset) for z in (a, b))
+        whole = by_numpy(x, y, 0, np.add, np.multiply) if axes is None else np.stack(
+            [np.convolve(p, q) for p, q in zip(x, y, strict=True)])
+        above, terms = np.log(whole), min(a.size, b.size) if axes is None else 80
+        true = above + 2 * offset
+        assert (np.abs(found - true) <= eps * (terms + 16 + 4 * np.abs(above) + np.abs(true))).all()
+
+
+@pytest.mark.parametrize("S", [
+    sr.log, sr.Semiring("soft-min", add=lambda a, b: -np.logaddexp(-a, -b), mul=np.add, zero=np.inf, one=0),
+    sr.Semiring("binary", add=np.logaddexp2, mul=np.add, zero=-np.inf, one=0),
+], ids=lambda S: S.name)
+def test_zero_absorbs_what_is_infinite_in_log_convolutions(S: sr.Semiring) -> None:
+    random = np.random.default_rng(12)
+    for shape in ((9,), (4, 3), (7000,)):
+        a, b = (random.integers(-9, 9, each).astype("f8") for each in (shape, (*shape[:-1], 6)))
+        for x in (a, b):
+            x[random.random(x.shape) < 0.4] = S.zero
+        if S.zero == -np.inf:
+            a.flat[3] = np.inf
+        sums, times = S.add, S.mul
+        assert np.allclose(sr.convolve(a, b, S), by_numpy(a, b, S.zero, sums, times), rtol=1e-13)
+
+
 def test_log_convolutions_in_two_dimensions() -> None:
     random = np.random.default_rng(13)
     a, b = random.normal(size=(4, 300)), random.normal(size=(3, 200))

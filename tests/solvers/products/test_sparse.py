@@ -374,3 +374,29 @@ def test_ordinary_sums_of_integers_run_only_where_they_fit(
                 with pytest.raises(sr.SemiringError, match="cannot hold"):
                     sr.matmul(sp.csr_array(A), right, sr.counting, **options)
     assert "ordinary sums" in seen and len(seen) == 2
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("offset", [0, 500, -100_000])
+@pytest.mark.parametrize("compiling", ["by_numpy", "machine_code"])
+def test_log_sums_one_after_the_other_are_within_their_bound(
+    dtype: str, offset: float, compiling: str, request: pytest.FixtureRequest
+) -> None:
+    """Terms that are nearly equal and far from 0, so that every partial sum is rounded at its full size."""
+    request.getfixturevalue(compiling)
+    random, terms, eps = np.random.default_rng(0), 700, np.finfo(dtype).eps
+    A, B = ((offset + 0.01 * random.random(shape)).astype(dtype) for shape in ((7, terms), (terms, 9)))
+    powers = np.exp(A.astype("g") - offset)[:, :, None] * np.exp(B.astype("g") - offset)
+    exact = np.log(powers.sum(axis=1)) + 2 * offset
+    within = eps * terms * (4 + np.abs(exact) / 2)
+    left, right, mask = sp.csr_array(A), sp.csr_array(B), np.zeros((7, 9), bool)
+    mask[[0, 3, 3], [2, 0, 8]] = True
+    for found in (sr.matmul(left, right, sr.log).toarray(), sr.matmul(left, B, sr.log), sr.matmul(A, right, sr.log)):
+        assert (np.abs(found - exact) <= within).all()
+    for found in (sr.matmul(left, B[:, 0], sr.log), sr.matmul(A, B[:, 0], sr.log)):
+        assert (np.abs(found - exact[:, 0]) <= within[:, 0]).all()
+    for wanted in (mask, ~mask):
+        for factors in ((A, B), (left, right)):
+            found = sr.matmul(*factors, sr.log, mask=wanted)
+            found = found.toarray() if sp.issparse(found) else found
+            assert (np.abs(found - exact) <= within)[wanted].all()
