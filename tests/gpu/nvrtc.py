@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 
 @cache
@@ -28,6 +32,9 @@ def is_installed() -> bool:
     return _library() is not None
 
 
+needs_compiler = pytest.mark.skipif(not is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
+
+
 def compile(source: str, options: tuple[str, ...]) -> tuple[bool, str]:
     """Whether the compiler takes a source, and what it says."""
     nvrtc, program, size = _library(), ctypes.c_void_p(), ctypes.c_size_t()
@@ -47,3 +54,9 @@ def complaint(source: str, *options: str) -> str:
     """What the compiler says of a source, refusals and warnings alike; empty where it takes it without a word."""
     accepted, log = compile(source, options)
     return "" if accepted and not log.strip("\0 \n") else log or "refused"
+
+
+def complaints(sources: Iterable[str], *options: str) -> list[str]:
+    """What the compiler says of those of many sources that it does not take without a word."""
+    with ThreadPoolExecutor(2) as pool:  # NVRTC compiles in several threads at once
+        return [said for said in pool.map(lambda source: complaint(source, *options), sources) if said]

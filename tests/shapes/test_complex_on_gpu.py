@@ -78,7 +78,7 @@ def test_closures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
             Task.within(verb, A, options(), arguments, beside=[A] if verb == "solve" else [])
 
 
-@pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
+@nvrtc.needs_compiler
 @pytest.mark.parametrize("dtype", ["c8", "c16"])
 def test_every_kernel_of_products_and_sums_compiles(dtype: str) -> None:
     """Those that read data, and those that read storage."""

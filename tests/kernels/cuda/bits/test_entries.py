@@ -19,7 +19,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Bits:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
+@nvrtc.needs_compiler
 @pytest.mark.parametrize("architecture", ["80", "89", "90a", "100", "120"])
 def test_kernels_become_machine_code(architecture: str) -> None:
     for dtype in "?efdFD":

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from gpu import nvrtc
 from gpu.host import Host
+from gpu.nvrtc import needs_compiler
 from gpu.played_bits import Bits
 
 from semiring.kernels.cuda.bits import product as bits
@@ -19,7 +20,6 @@ from semiring.kernels.cuda.compile import launch
 from semiring.kernels.cuda.compile.program import OPTIONS
 from semiring.kernels.cuda.dense.product import Gap
 
-needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 CAPABILITIES = {"80": (8, 0), "89": (8, 9), "90a": (9, 0), "100": (10, 0), "120": (12, 0)}
 SHARED_LIMIT = {"80": 163, "89": 99, "90a": 227, "100": 227, "120": 99}  # KiB that a block may have
 

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from gpu import nvrtc
 from gpu.host import Host
+from gpu.nvrtc import needs_compiler
 from gpu.played_bits import Bits as Played
 
 from semiring.kernels.cuda.bits import words
 from semiring.kernels.cuda.bits.words import CLOSE, WORDS, Bits, Geometry
 from semiring.kernels.cuda.compile.program import OPTIONS
-
-needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import numpy as np
@@ -52,7 +51,7 @@ def test_a_source_says_what_it_is_for() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
+@nvrtc.needs_compiler
 @pytest.mark.parametrize("name", NAMES)
 def test_every_kernel_compiles(name: str) -> None:
     """For data and for storage, from both ends, by runs and not."""
@@ -73,6 +72,4 @@ def test_every_kernel_compiles(name: str) -> None:
         if step := step_geometry(text.size, text.weight, (5, 16, 8, 3)[i % 4]):
             texts[step_source(low, step)] = None
     assert texts
-    with ThreadPoolExecutor(2) as pool:
-        options = (*OPTIONS, "--gpu-architecture=compute_80", "--device-debug")
-        assert [c for c in pool.map(lambda t: nvrtc.complaint(t, *options), texts) if c] == []
+    assert nvrtc.complaints(texts, *OPTIONS, "--gpu-architecture=compute_80", "--device-debug") == []

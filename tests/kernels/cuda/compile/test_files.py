@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-import pytest
 from gpu import nvrtc
 
 import semiring as sr
@@ -63,7 +62,7 @@ def texts() -> list[str]:
     ]
 
 
-@pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
+@nvrtc.needs_compiler
 def test_every_file_compiles() -> None:
     options = (*OPTIONS, "--gpu-architecture=compute_90a", "--device-debug")
     sources = texts()

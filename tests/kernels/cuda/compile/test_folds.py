@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from gpu import nvrtc
+from gpu.nvrtc import needs_compiler
 
 import semiring as sr
 from semiring.kernels.cuda.choose import without_facts
@@ -23,12 +22,6 @@ from semiring.kernels.cuda.dense.folds import Folds
 from semiring.kernels.cuda.dense.prefixes import Prefixes
 
 NAMES = [name for name, S in sr.catalogue.items() if S.traced]
-needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
-
-
-def complaints(texts: list[str], *options: str) -> list[str]:
-    with ThreadPoolExecutor(2) as pool:
-        return [c for c in pool.map(lambda t: nvrtc.complaint(t, *OPTIONS, *options), texts) if c]
 
 
 def sources(S: sr.Semiring, dtype: np.dtype) -> list[str]:
@@ -68,7 +61,7 @@ def test_a_source_says_what_it_is_for() -> None:
 @needs_compiler
 @pytest.mark.parametrize(("name", "dtype"), [("log", "f2"), ("min_plus", "i8"), ("counting", "u1")])
 def test_folds_become_machine_code(name: str, dtype: str) -> None:
-    assert not complaints(sources(sr.catalogue[name], np.dtype(dtype)), "--gpu-architecture=sm_90a")
+    assert not nvrtc.complaints(sources(sr.catalogue[name], np.dtype(dtype)), *OPTIONS, "--gpu-architecture=sm_90a")
 
 
 @pytest.mark.slow
@@ -78,4 +71,4 @@ def test_folds_compile(name: str) -> None:
     S = sr.catalogue[name]
     kinds = [S.default_dtype] if S.fields else [d for d in S.dtypes if d.kind != "c"]
     texts = dict.fromkeys(text for d in kinds for text in sources(S, d))
-    assert texts and not complaints(list(texts), "--gpu-architecture=compute_80", "--device-debug")
+    assert texts and not nvrtc.complaints(texts, *OPTIONS, "--gpu-architecture=compute_80", "--device-debug")

@@ -11,7 +11,7 @@ from semiring.algebra.operations import OPERATIONS
 from semiring.kernels.cuda.compile import rules
 from semiring.kernels.cuda.compile.program import OPTIONS
 
-pytestmark = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
+pytestmark = nvrtc.needs_compiler
 OPTIONS_HERE = (*OPTIONS, "--gpu-architecture=compute_80", "--device-debug")
 
 

@@ -12,6 +12,7 @@ import oracle
 import pytest
 import strategies
 from gpu import nvrtc
+from gpu.nvrtc import needs_compiler
 
 import semiring as sr
 from semiring.kernels.cuda.choose import choose, general_on_device, ranked
@@ -37,8 +38,6 @@ from semiring.kernels.cuda.compile.program import (
 )
 from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.facts import DeviceFacts
-
-needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 
 # One for each lowering: nothing is known; within [0, 1]; sums below 32,767, unsigned and signed; sums of 64 bits.
 DATA = (

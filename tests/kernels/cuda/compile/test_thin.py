@@ -33,7 +33,7 @@ def test_a_source_says_what_it_is_for() -> None:
     assert g.constants() in stack and g.constants() in vectors
 
 
-@pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
+@nvrtc.needs_compiler
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_sums_of_powers_compile(dtype: str) -> None:
     low = choose(sr.log, np.dtype(dtype), DeviceFacts(), 2, in_place=False)

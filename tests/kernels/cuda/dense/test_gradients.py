@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from gpu import nvrtc
+from gpu.nvrtc import needs_compiler
 
 import semiring as sr
 from semiring.kernels.cuda.choose import general_on_device
 from semiring.kernels.cuda.compile.program import OPTIONS
 from semiring.kernels.cuda.dense.gradients import SIDE, THREADS, source
 
-needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 ALGEBRAS = [sr.log, sr.min_plus, sr.max_plus, sr.viterbi, sr.max_min, sr.min_max]
 
 

@@ -35,7 +35,7 @@ def test_arrays_broadcast(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, S: sr
     outer._function.cache_clear()
 
 
-@pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
+@nvrtc.needs_compiler
 @pytest.mark.parametrize("name", [name for name, S in sr.catalogue.items() if S.traced])
 def test_the_kernel_compiles(name: str) -> None:
     S = sr.catalogue[name]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from gpu import nvrtc
 from gpu.host import Host
+from gpu.nvrtc import needs_compiler
 from gpu.winners import Tracking
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +22,6 @@ from semiring.kernels.cuda.dense.engine import CudaKernel
 from semiring.kernels.cuda.dense.winners import CudaWinnersKernel
 from semiring.kernels.facts import DeviceFacts
 
-needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 SELECTIVE = [S for S in sr.catalogue.values() if S.traced and S.selective]
 
 

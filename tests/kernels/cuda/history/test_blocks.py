@@ -10,6 +10,7 @@ from engines import slow_but
 from gpu import nvrtc
 from gpu.compiled import Compiled
 from gpu.elements import assert_equal, closable, closure_reference, dtype_of
+from gpu.nvrtc import needs_compiler
 
 import semiring as sr
 from semiring.algorithms.history.katz_kider import katz_kider
@@ -19,7 +20,6 @@ from semiring.kernels.cuda.compile.program import OPTIONS
 from semiring.kernels.cuda.history import blocks
 from semiring.kernels.cuda.history.blocks import KATZ_KIDER, PartsKernel, PhaseKernel, RecordedParts, Variant, source
 
-needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 VARIANTS = [
     KATZ_KIDER, Variant(shared=False, down=True), Variant(down=True), Variant(down=True, padded=True),
     Variant(down=True, padded=True, hops=True),

@@ -11,6 +11,7 @@ from engines import slow_but
 from gpu import nvrtc
 from gpu.compiled import Compiled
 from gpu.elements import assert_equal, closable, closure_reference, dtype_of
+from gpu.nvrtc import needs_compiler
 
 import semiring as sr
 from semiring.algorithms.history.harish_narayanan import Unsettled, harish_narayanan
@@ -21,7 +22,6 @@ from semiring.kernels.cuda.compile.program import OPTIONS
 from semiring.kernels.cuda.history import edges
 from semiring.kernels.cuda.history.edges import HarishNarayananKernel, KempKernel, TranKernel, source
 
-needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 ALGORITHMS: dict[type, Callable[[Any], None]] = {
     HarishNarayananKernel: harish_narayanan, KempKernel: kemp, TranKernel: relaxation,
 }

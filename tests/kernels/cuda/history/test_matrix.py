@@ -10,6 +10,7 @@ from engines import slow_but
 from gpu import nvrtc
 from gpu.compiled import Compiled
 from gpu.elements import assert_equal, closable, closure_reference, draw, dtype_of, reference
+from gpu.nvrtc import needs_compiler
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +23,6 @@ from semiring.kernels.cuda.choose import without_facts
 from semiring.kernels.cuda.compile.program import OPTIONS
 from semiring.kernels.cuda.history.matrix import ElementsKernel, PivotKernel, source
 
-needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 PRODUCTS = ["naive_product", "tiled_product"]
 KINDS = [("min_plus", "f4"), ("min_plus", "i4"), ("boolean", None), ("plus_times", "f8"), ("gf2", "u1"),
          ("shortest_hops", None)]

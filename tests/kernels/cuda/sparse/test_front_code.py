@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from gpu import nvrtc
+from gpu.nvrtc import needs_compiler
 
 import semiring as sr
 from semiring.kernels.cuda.choose import general_on_device
 from semiring.kernels.cuda.compile.program import OPTIONS
 from semiring.kernels.cuda.sparse import front_code
 from semiring.kernels.cuda.sparse.front_code import source
-
-needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 
 
 def sources() -> list[str]:
@@ -31,10 +29,7 @@ def sources() -> list[str]:
 def test_every_kernel_compiles(architecture: str) -> None:
     texts = dict.fromkeys(sources())
     assert len(texts) > 30 and len({"BY_COLUMNS = true" in t for t in texts}) == 2
-    options = (*OPTIONS, f"--gpu-architecture={architecture}", "--device-debug")
-    with ThreadPoolExecutor(2) as pool:
-        found = pool.map(lambda t: nvrtc.complaint(t, *options), texts)
-    assert not [c for c in found if c]
+    assert nvrtc.complaints(texts, *OPTIONS, f"--gpu-architecture={architecture}", "--device-debug") == []
 
 
 @pytest.mark.slow

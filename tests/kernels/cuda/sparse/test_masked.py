@@ -63,7 +63,7 @@ def test_rows_meet_columns(host: Host, S: sr.Semiring) -> None:
         np.testing.assert_array_equal(np.array(found), sr.matmul(*dense, S)[at])
 
 
-@pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
+@nvrtc.needs_compiler
 @pytest.mark.parametrize("name", [name for name, S in sr.catalogue.items() if S.traced])
 def test_the_kernels_compile(name: str) -> None:
     S = sr.catalogue[name]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from gpu import nvrtc
+from gpu.nvrtc import needs_compiler
 
 import semiring as sr
 from semiring.kernels.cuda.choose import choose
@@ -14,7 +13,6 @@ from semiring.kernels.cuda.compile.program import OPTIONS
 from semiring.kernels.cuda.sparse.search import CHUNK, THREADS, group_of, lowering_for, source
 from semiring.kernels.facts import DeviceFacts, Facts
 
-needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 # Nothing is known; within [0, 1]; small sums; sums of 64 bits.
 DATA = (
     DeviceFacts(largest=2**13, least=-(2**13)), DeviceFacts(largest=1, least=0), DeviceFacts(largest=2**10, least=0),
@@ -33,11 +31,6 @@ def sources(S: sr.Semiring, dtype: np.dtype, groups: tuple[int, ...] = (1, 8, 32
     return [source(low, groups[i % len(groups)]) for i, low in enumerate(dict.fromkeys(lows))]
 
 
-def complaint(text: str, *options: str) -> str:
-    accepted, log = nvrtc.compile(text, (*OPTIONS, *options))
-    return "" if accepted and not log.strip("\0 \n") else log or "refused"
-
-
 @pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("architecture", ["compute_80", "compute_89", "compute_90a"])
@@ -45,9 +38,7 @@ def test_every_kernel_compiles(architecture: str) -> None:
     texts = dict.fromkeys(t for name in SELECTIVE for d in sr.catalogue[name].dtypes
                           for t in sources(sr.catalogue[name], d))
     assert len(texts) > 40
-    with ThreadPoolExecutor(2) as pool:
-        found = pool.map(lambda t: complaint(t, f"--gpu-architecture={architecture}", "--device-debug"), texts)
-    assert not [c for c in found if c]
+    assert nvrtc.complaints(texts, *OPTIONS, f"--gpu-architecture={architecture}", "--device-debug") == []
 
 
 @pytest.mark.slow
@@ -57,14 +48,14 @@ def test_kernels_become_machine_code(group: int) -> None:
     for dtype in ("f4", "f8", "u1"):
         text = source(choose(sr.max_min if dtype == "u1" else sr.min_plus, np.dtype(dtype), DATA[0], 2,
                              in_place=False), group)
-        assert not complaint(text, "--gpu-architecture=sm_90a")
+        assert not nvrtc.complaint(text, *OPTIONS, "--gpu-architecture=sm_90a")
 
 
 @needs_compiler
 def test_a_broken_kernel_is_noticed() -> None:
     text = sources(sr.min_plus, np.dtype("f4"))[0]
-    assert "sparse/search.cu(" in complaint(text.replace("DEVICE Value plus(", "DEVICE Value other("))
-    assert "no such element or group" in complaint(text.replace("GROUP = 1;", "GROUP = 3;"))
+    assert "sparse/search.cu(" in nvrtc.complaint(text.replace("DEVICE Value plus(", "DEVICE Value other("), *OPTIONS)
+    assert "no such element or group" in nvrtc.complaint(text.replace("GROUP = 1;", "GROUP = 3;"), *OPTIONS)
 
 
 def test_groups() -> None:

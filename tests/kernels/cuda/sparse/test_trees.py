@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from gpu import nvrtc
+from gpu.nvrtc import needs_compiler
 
 import semiring as sr
 from semiring.kernels.cuda.compile.program import OPTIONS
 from semiring.kernels.cuda.sparse.trees import PER, ROUNDS, THREADS, WARP, lowering_for, source
 from semiring.kernels.facts import DeviceFacts
 
-needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 SELECTIVE = [S for S in sr.catalogue.values() if S.traced and S.selective]
 
 
@@ -29,10 +27,7 @@ def sources() -> list[str]:
 def test_every_kernel_compiles(architecture: str) -> None:
     texts = dict.fromkeys(sources())
     assert len(texts) > 25 and len({"BACKWARDS = true" in t for t in texts}) == 2
-    options = (*OPTIONS, f"--gpu-architecture={architecture}", "--device-debug")
-    with ThreadPoolExecutor(2) as pool:
-        found = pool.map(lambda t: nvrtc.complaint(t, *options), texts)
-    assert not [c for c in found if c]
+    assert nvrtc.complaints(texts, *OPTIONS, f"--gpu-architecture={architecture}", "--device-debug") == []
 
 
 @pytest.mark.slow
