@@ -82,7 +82,7 @@ docs: $(VENV)/has-docs
 bench: $(VENV)/has-bench
 	$(BIN)/python docs/benchmarks/cpu.py --write
 	$(BIN)/python docs/benchmarks/boolean.py --write
-	$(BIN)/python docs/benchmarks/sparse.py --write
+	$(BIN)/python docs/benchmarks/sparse_matrices.py --write
 
 clean:
 	rm -rf $(VENV) $(LOWEST) build dist *.egg-info minnesota.png .pytest_cache .hypothesis .ruff_cache .mypy_cache

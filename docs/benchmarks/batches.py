@@ -1,12 +1,13 @@
 """Compare many questions in one call with one call for each, on the CPU.
 
-    python docs/benchmarks/batches.py
+    python docs/benchmarks/batches.py [--quick]
 
 Every row is a ratio of medians within this run. Answers are compared.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,15 +24,16 @@ S, random, same = sr.min_plus, np.random.default_rng(0), np.allclose
 Rows = Iterator[tuple[str, Callable[[], Any], Callable[[], Any], Callable[[Any, Any], bool]]]
 
 
-def rows() -> Rows:
-    """Yield the work, our call, the other calls, and a comparison of answers."""
+def rows(share: int) -> Rows:
+    """Yield the work, our call, the other calls, and a comparison of answers; sizes are divided by `share`."""
     for some in (closures, products, convolutions, contractions, sums):
-        yield from some()
+        yield from some(share)
 
 
-def closures() -> Rows:
+def closures(share: int) -> Rows:
     """Equations, paths and closures of many matrices, against one call for each."""
-    A, B = (random.random(shape) for shape in ((1000, 8, 8), (1000, 8, 2)))
+    count = 1000 // share
+    A, B = (random.random(shape) for shape in ((count, 8, 8), (count, 8, 2)))
     some = A.copy()
     some[::100, 0, 0] = -1
 
@@ -45,62 +47,67 @@ def closures() -> Rows:
                 exists.append(False)
         return exists
 
-    yield ("solve, 1000 matrices of order 8", lambda: sr.solve(A, B, S),
+    yield (f"solve, {count} matrices of order 8", lambda: sr.solve(A, B, S),
            lambda: np.stack([sr.solve(a, b, S) for a, b in zip(A, B, strict=True)]), same)
-    yield ("paths, 1000 matrices of order 8", lambda: sr.paths(A, S).weights,
+    yield (f"paths, {count} matrices of order 8", lambda: sr.paths(A, S).weights,
            lambda: np.stack([sr.paths(a, S).weights for a in A]), same)
-    yield ("closure with on_divergence='mask', 10 of 1000 without one",
+    yield (f"closure with on_divergence='mask', {count // 100} of {count} without one",
            lambda: sr.closure(some, S, on_divergence="mask").exists.tolist(), one_by_one, lambda x, y: bool(x == y))
 
 
-def products() -> Rows:
+def products(share: int) -> Rows:
     """Products of one matrix, of many, and of three in a row."""
-    C, three = random.random((512, 512)), [random.random(shape) for shape in ((1000, 10), (10, 1000), (1000, 5))]
-    yield ("matmul with argmax, order 512, against without", lambda: sr.matmul(C, C, S, argmax=True)[0],
+    n, count, long = 512 // share, 20_000 // share, 1000 // share
+    C, three = random.random((n, n)), [random.random(shape) for shape in ((long, 10), (10, long), (long, 5))]
+    yield (f"matmul with argmax, order {n}, against without", lambda: sr.matmul(C, C, S, argmax=True)[0],
            lambda: sr.matmul(C, C, S), same)
     for dtype in ("f4", "f8"):
-        P, Q = (random.random((20_000, 16, 16)).astype(dtype) for _ in range(2))
-        yield (f"matmul, 20,000 matrices of order 16, {dtype}, against NumPy", lambda P=P, Q=Q: sr.matmul(P, Q, S),
+        P, Q = (random.random((count, 16, 16)).astype(dtype) for _ in range(2))
+        yield (f"matmul, {count:,} matrices of order 16, {dtype}, against NumPy", lambda P=P, Q=Q: sr.matmul(P, Q, S),
                lambda P=P, Q=Q: lowest_sums(P, Q), same)
         yield (f"the same over log, against NumPy by powers, {dtype}", lambda P=P, Q=Q: sr.matmul(P, Q, sr.log),
                lambda P=P, Q=Q: by_powers(P, Q), near)
-    yield ("chain of 1000 × 10, 10 × 1000, 1000 × 5, against left to right", lambda: sr.chain(three, S),
+    yield (f"chain of {long} × 10, 10 × {long}, {long} × 5, against left to right", lambda: sr.chain(three, S),
            lambda: sr.matmul(sr.matmul(three[0], three[1], S), three[2], S), same)
 
 
-def convolutions() -> Rows:
+def convolutions(share: int) -> Rows:
     """Convolutions, against a loop of NumPy."""
+    n, some = 20_000 // share, 4000 // share
     for dtype in ("f4", "f8"):
-        a, b = (random.random(20_000).astype(dtype) for _ in range(2))
-        yield (f"convolve, 20,000 by 20,000, {dtype}, against NumPy", lambda a=a, b=b: sr.convolve(a, b, S),
+        a, b = (random.random(n).astype(dtype) for _ in range(2))
+        yield (f"convolve, {n:,} by {n:,}, {dtype}, against NumPy", lambda a=a, b=b: sr.convolve(a, b, S),
                lambda a=a, b=b: convolved(np.minimum, np.inf, a, b), same)
-        far = [(1e4 * z[:4000]).astype(dtype) for z in (a, b)]
-        yield (f"the same over log, 4,000 by 4,000, far apart, {dtype}, against NumPy",
+        far = [(1e4 * z[:some]).astype(dtype) for z in (a, b)]
+        yield (f"the same over log, {some:,} by {some:,}, far apart, {dtype}, against NumPy",
                lambda far=far: sr.convolve(*far, sr.log), lambda far=far: convolved(np.logaddexp, -np.inf, *far), near)
-        x, y = (np.cumsum(np.sort(random.normal(size=20_000))).astype(dtype) for _ in range(2))
+        x, y = (np.cumsum(np.sort(random.normal(size=n))).astype(dtype) for _ in range(2))
         yield (f"the same of convex sequences, {dtype}", lambda x=x, y=y: sr.convolve(x, y, S),
                lambda x=x, y=y: convolved(np.minimum, np.inf, x, y), near)
 
 
-def contractions() -> Rows:
+def contractions(share: int) -> Rows:
     """Einsums of many arrays and of a few, against the same products one after the other."""
-    C, many = random.random((512, 512)), [random.random((100_000, 4, 4)) for _ in range(3)]
-    field, factors, steps = grid_field(10, 4)
-    yield ("einsum, MAP of a 10 × 10 grid of 4 states, against the same products in NumPy",
+    n, count, side = 512 // share, 100_000 // share, 10 if share == 1 else 4
+    C, many = random.random((n, n)), [random.random((count, 4, 4)) for _ in range(3)]
+    field, factors, steps = grid_field(side, 4)
+    yield (f"einsum, MAP of a {side} × {side} grid of 4 states, against the same products in NumPy",
            lambda: sr.einsum(field, *factors, S=S), lambda: by_broadcasting(steps, factors), same)
     yield ("the same with argmax=True, against the same products in NumPy without",
            lambda: sr.einsum(field, *factors, S=S, argmax=True)[0], lambda: by_broadcasting(steps, factors), same)
-    yield ("einsum('bij,bjk,bkl->bil'), 100,000 of order 4, against matmul",
+    yield (f"einsum('bij,bjk,bkl->bil'), {count:,} of order 4, against matmul",
            lambda: sr.einsum("bij,bjk,bkl->bil", *many, S=S),
            lambda: sr.matmul(many[0], sr.matmul(many[1], many[2], S), S), same)
-    yield ("einsum('ij,jk->ik'), order 512, against matmul", lambda: sr.einsum("ij,jk->ik", C, C, S=S),
+    yield (f"einsum('ij,jk->ik'), order {n}, against matmul", lambda: sr.einsum("ij,jk->ik", C, C, S=S),
            lambda: sr.matmul(C, C, S), same)
 
 
-def sums() -> Rows:
+def sums(share: int) -> Rows:
     """Sums and prefixes, against NumPy's of the same function."""
-    table = random.random((4000, 1000))
-    yield ("S.sum of 4000 × 1000 along columns, against numpy.min", lambda: S.sum(table, 0), lambda: table.min(0), same)
+    long = 4000 // share
+    table = random.random((long, 1000))
+    yield (f"S.sum of {long} × 1000 along columns, against numpy.min", lambda: S.sum(table, 0),
+           lambda: table.min(0), same)
     yield ("S.cumsum of the same, against numpy.minimum.accumulate", lambda: S.cumsum(table, 0),
            lambda: np.minimum.accumulate(table, 0), same)
     yield ("S.sum of 100 × 100, against numpy.min", lambda: S.sum(table[:100, :100], 1),
@@ -160,10 +167,10 @@ def by_broadcasting(steps: list[Any], factors: list[Any]) -> Any:
     return arrays[-1]
 
 
-def run() -> str:
+def run(share: int) -> str:
     """The table."""
     cells = []
-    for what, ours, other, same in rows():
+    for what, ours, other, same in rows(share):
         assert same(ours(), other()), what
         mine, theirs = median(ours), median(other)
         cells.append([what, seconds(mine), seconds(theirs), f"{theirs / mine:.2g} ×"])
@@ -171,4 +178,6 @@ def run() -> str:
 
 
 if __name__ == "__main__":
-    print(run())
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the sizes, to see that it runs")
+    print(run(10 if parser.parse_args().quick else 1))

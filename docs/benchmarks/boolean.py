@@ -150,4 +150,4 @@ def rows(quick: bool) -> list[Row]:
 
 
 if __name__ == "__main__":
-    main(__doc__, "boolean-benchmark", rows)
+    main(__doc__, "boolean-benchmark", rows, ["igraph"])

@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from report import grid_of, insert
+from report import grid_of, insert, require_gpu
 
 import semiring as sr
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
@@ -232,6 +232,7 @@ def main() -> None:
     parser.add_argument("--host", type=int, default=65536, help="order of the closure from and to the host; 0 for none")
     parser.add_argument("--write", action="store_true", help="write the table of docs/site/benchmarks.md")
     options = parser.parse_args()
+    require_gpu()
     import cupy
 
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()

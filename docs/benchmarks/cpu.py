@@ -190,7 +190,8 @@ def components_and_warshall(A):  # type: ignore[no-untyped-def]
     return R[label][:, label]
 
 
-def overheads() -> list[Row]:
+def overheads(sizes: tuple[int, ...]) -> list[Row]:
+    """Measure what calls, imports and first calls cost beside the work, and the memory of closures of some sizes."""
     import numpy as np
 
     import semiring as sr
@@ -235,15 +236,15 @@ def overheads() -> list[Row]:
         sr.closure(A, sr.min_plus, overwrite=True)
         print((status("VmHWM") - before) / A.nbytes)
     """
-    for n in (2048, 4096):
+    for n in sizes:
         share = float(output(memory.replace("SIZE", str(n))))
         work = f"memory of an in-place closure beyond the matrix, n = {n}: {100 * share:.1f} %"
         rows.append(Row(work, 0, "", None, "15 %"))
     return rows
 
 
-def first_calls() -> list[Row]:
-    """Measure the first calls on a new machine with an empty cache, and in a second process."""
+def first_calls(count: int) -> list[Row]:
+    """Measure some first calls on a new machine with an empty cache, and in a second process."""
     page = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     example = "\n".join(e.source for e in doctest.DocTestParser().get_examples(page)[:3])
     path = """
@@ -265,7 +266,7 @@ def first_calls() -> list[Row]:
         ("factors of it and a row, whole process", path + "    sr.factor(A, sr.min_plus).row(0)", ""),
         ("compiling min-plus for dense matrices", warm.replace("SPARSE", "False"), "2.5 s"),
         ("the same and for sparse ones, with what all algebras share", warm.replace("SPARSE", "True"), ""),
-    ):
+    )[:count]:
         with tempfile.TemporaryDirectory() as folder:
             first, again = (process(code, 1, folder) for _ in range(2))
         rows.append(Row(f"empty cache: {work}", first, "in a second process", again, need))
@@ -311,8 +312,9 @@ def rows(quick: bool) -> list[Row]:
     """Return all rows of the table."""
     n = 256 if quick else 2048
     large = products(n) + users_products(n) + log_sums(n, n // 4) + closures(n) + transitive(n if quick else 5000, 8)
-    return large + other_libraries(n // 2) + field(n // 2) + field(n) + overheads() + first_calls()
+    large += other_libraries(n // 2) + field(n // 2) + field(n)
+    return large + overheads((n, 2 * n)) + first_calls(1 if quick else 5)
 
 
 if __name__ == "__main__":
-    main(__doc__, "cpu-benchmark", rows)
+    main(__doc__, "cpu-benchmark", rows, ["graphblas", "igraph", "networkx", "tropical_gemm"])

@@ -19,6 +19,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 import numpy as np
 from graphs import grid, planar
+from report import require_gpu
 from scipy.sparse.csgraph import dijkstra
 
 import semiring as sr
@@ -35,6 +36,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="graphs whose names begin so")
     parser.add_argument("--order", default="auto")
     asked = parser.parse_args()
+    require_gpu()
     import cupy
 
     heads = "graph", "analysis", "factors", "all pairs", "from edges", "eccentricities", "CPU, all pairs", "SciPy's"

@@ -27,7 +27,7 @@ import semiring as sr
 from semiring.kernels.cuda.compile.launch import wait_for_threads
 
 sys.path.insert(0, str(Path(__file__).parent))
-from report import grid_of, insert
+from report import grid_of, insert, require_gpu
 
 KINDS = ["products", "winners", "closures", "stacks", "thin", "overhead"]
 HUGE = 65_536  # vertices of the one closure that takes a quarter of a minute
@@ -257,6 +257,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the table of docs/site/benchmarks.md")
     options = parser.parse_args()
     wanted = options.only or KINDS
+    require_gpu()
     import cupy
 
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()

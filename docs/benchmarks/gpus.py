@@ -29,6 +29,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 import numpy as np
 from graphs import planar
+from report import require_gpu
 
 import semiring as sr
 from semiring.kernels.cuda.compile.launch import wait_for_threads
@@ -46,6 +47,7 @@ def main() -> None:
     parser.add_argument("--planar", type=int, nargs="*", default=[264_346], help="vertices of planar graphs")
     parser.add_argument("--into-host", type=int, nargs="*", default=[], help="the same, closed into the host's memory")
     asked = parser.parse_args()
+    require_gpu()
     import cupy
 
     count = cupy.cuda.runtime.getDeviceCount()

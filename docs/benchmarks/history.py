@@ -47,7 +47,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 import oracle
 from energy import METERED, Meter
 from fits import refit
-from report import grid_of
+from report import grid_of, require, require_gpu
 from report import seconds as in_words
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,6 +91,10 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write what the page on the ladder shows")
     options = parser.parse_args()
     os.environ["SEMIRING_COMPILE"] = "always"  # ratios are of compiled code
+    if "gpu" in (options.device or ()):
+        require_gpu()
+    if options.plots:
+        require("matplotlib")
     known = {rung.name for rung in RUNGS}
     if unknown := set(options.rungs or ()) - known:
         names = ", ".join(rung.name for rung in RUNGS)

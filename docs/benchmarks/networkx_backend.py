@@ -1,6 +1,6 @@
 """Compare NetworkX's functions with and without `backend="semiring"`, including the conversion.
 
-    python docs/benchmarks/networkx_backend.py            # four tasks of some seconds or minutes
+    python docs/benchmarks/networkx_backend.py            # four tasks of some seconds or minutes; --quick: a tenth
     python docs/benchmarks/networkx_backend.py --sizes    # from which size on the backend is faster, by function
 
 The second table is where the limits in `semiring/networkx_backend/worth.py` come from: the least work from which on
@@ -16,33 +16,35 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
-import networkx as nx
 import numpy as np
+from report import imported
 
-from semiring.networkx_backend import worth
-from semiring.networkx_backend.info import FUNCTIONS
+nx = imported("networkx")
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sizes", action="store_true", help="the least size for each function")
-    if options.parse_args().sizes:
-        sizes()
+    options.add_argument("--quick", action="store_true", help="a tenth of the vertices, to see that it runs")
+    asked = options.parse_args()
+    if asked.sizes:
+        sizes(64 if asked.quick else 16384)
     else:
-        tasks()
+        tasks(10 if asked.quick else 1)
 
 
-def tasks() -> None:
+def tasks(share: int) -> None:
+    n, junctions = 1000 // share, 3000 // share
     print(f"{'task':60}{'NetworkX':>10}{'semiring':>10}{'ratio':>8}")
-    dense = weighted(nx.gnp_random_graph(1000, 0.5, seed=1, directed=True))
-    compare("floyd_warshall_numpy, n = 1,000, 500,000 edges", "floyd_warshall_numpy", dense, np.allclose)
-    sparse = weighted(nx.gnm_random_graph(1000, 5000, seed=1, directed=True))
-    compare("floyd_warshall_numpy, n = 1,000, 5,000 edges", "floyd_warshall_numpy", sparse, np.allclose)
-    links = nx.gnm_random_graph(2000, 4000, seed=1, directed=True)
-    compare("transitive_closure, n = 2,000, average degree 2", "transitive_closure", links,
+    dense = weighted(nx.gnp_random_graph(n, 0.5, seed=1, directed=True))
+    compare(f"floyd_warshall_numpy, n = {n:,}, {n**2 // 2:,} edges", "floyd_warshall_numpy", dense, np.allclose)
+    sparse = weighted(nx.gnm_random_graph(n, 5 * n, seed=1, directed=True))
+    compare(f"floyd_warshall_numpy, n = {n:,}, {5 * n:,} edges", "floyd_warshall_numpy", sparse, np.allclose)
+    links = nx.gnm_random_graph(2 * n, 4 * n, seed=1, directed=True)
+    compare(f"transitive_closure, n = {2 * n:,}, average degree 2", "transitive_closure", links,
             lambda a, b: a._adj == b._adj and a._pred == b._pred)
-    compare("all_pairs_dijkstra_path_length, 3,000 road junctions", "all_pairs_dijkstra_path_length", roads(3000),
-            lambda a, b: a == b)
+    compare(f"all_pairs_dijkstra_path_length, {junctions:,} road junctions", "all_pairs_dijkstra_path_length",
+            roads(junctions), lambda a, b: a == b)
 
 
 def compare(what: str, name: str, G: Any, agree: Callable[[Any, Any], Any]) -> None:
@@ -90,12 +92,15 @@ def roads(n: int) -> Any:
     return G
 
 
-def sizes() -> None:
+def sizes(most: int) -> None:
+    from semiring.networkx_backend import worth
+    from semiring.networkx_backend.info import FUNCTIONS
+
     nx.config.warnings_to_ignore.add("cache")  # two functions are meant for a conversion that is there
     print(f"{'function':42}{'work: NetworkX / semiring, for growing graphs'}")
     for name in FUNCTIONS:
         cells = []
-        for n in (8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384):
+        for n in filter(lambda n: n <= most, (8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384)):
             G = graph_for(name, n)
             options: dict[str, Any] = {"source": 0} if name in ("ancestors", "descendants") else {}
             peer = min(time_of(name, G, "networkx", options) for _ in range(2))

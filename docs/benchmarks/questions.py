@@ -12,6 +12,7 @@ eliminated, the diameter and a mean are asked for, beside networkit's if install
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -39,6 +40,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="*", default=[250_000, 1_000_000])
     parser.add_argument("--social", type=int, nargs="*", default=[14, 17])
     asked = parser.parse_args()
+    os.environ["SEMIRING_COMPILE"] = "always"  # ratios are of compiled code
     for scale in asked.social:
         of_a_social_network(scale)
     F = sr.factor(planar(5_000).astype(np.float32), sr.min_plus)

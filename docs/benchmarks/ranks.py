@@ -13,11 +13,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 from statistics import median
 from typing import Any
+
+from report import require, require_gpu
 
 SLEEP = 0.005  # seconds between looks whether it is one's turn: what waits in MPI itself takes a processor
 
@@ -109,12 +113,19 @@ def main() -> None:
     parser.add_argument("--ray", action="store_true", help="Ray in place of MPI")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)  # what MPI starts
     asked = parser.parse_args()
+    require("ray" if asked.ray else "mpi4py")
+    if asked.device == "gpu":
+        require_gpu()
     if asked.ray:
         by_ray(asked.n, asked.rounds)
     elif asked.inside:
         by_mpi(asked.n, asked.rounds, asked.device)
     else:
-        command = ["mpiexec", "-n", str(asked.ranks), sys.executable, __file__, "--inside", "-n", str(asked.n),
+        places = str(Path(sys.executable).parent), os.environ.get("PATH", "")  # an environment may have its own
+        launcher = shutil.which("mpiexec", path=os.pathsep.join(places))
+        if launcher is None:
+            raise SystemExit("mpiexec was not found: install MPI, or pip install mpich")
+        command = [launcher, "-n", str(asked.ranks), sys.executable, __file__, "--inside", "-n", str(asked.n),
                    "--rounds", str(asked.rounds), "--device", asked.device]
         raise SystemExit(subprocess.run(command).returncode)
 

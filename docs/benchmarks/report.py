@@ -1,16 +1,21 @@
-"""Tools of all benchmarks: medians, rows and tables, pinned cores, and the page of the tables."""
+"""Tools of all benchmarks: medians, rows and tables, pinned cores, required packages, and the page of the tables."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+PACKAGES = {"graphblas": "python-graphblas", "tropical_gemm": "tropical-gemm"}  # where modules have other names
 PAGE = Path(__file__).parents[1] / "site" / "benchmarks.md"
 
 
@@ -72,7 +77,29 @@ def table(rows: list[Row], threads: int) -> str:
             f"SciPy {scipy.__version__}.")
 
 
-def main(what: str | None, name: str, rows: Callable[[bool], list[Row]]) -> None:
+def require(*modules: str) -> None:
+    """End the program if modules of other packages are not installed, and say how to install them."""
+    missing = [PACKAGES.get(name, name) for name in modules if not find_spec(name)]
+    if missing:
+        program = Path(sys.argv[0]).name
+        raise SystemExit(f"{program} needs packages that are not installed: pip install {' '.join(missing)}")
+
+
+def imported(name: str) -> Any:
+    """Return a module of another package, or end the program as `require` does."""
+    require(name)
+    return import_module(name)
+
+
+def require_gpu() -> None:
+    """End the program if there is no GPU that CuPy can use."""
+    from semiring.operands.devices import gpu_name
+
+    if gpu_name() is None:
+        raise SystemExit(f"{Path(sys.argv[0]).name} needs a GPU and CuPy: pip install 'semiring[cu13]', or cu12")
+
+
+def main(what: str | None, name: str, rows: Callable[[bool], list[Row]], peers: Sequence[str] = ()) -> None:
     """Pin the process to some cores, run all rows, print them, and with --write store them in the page.
 
     Parameters
@@ -83,12 +110,15 @@ def main(what: str | None, name: str, rows: Callable[[bool], list[Row]]) -> None
         Of the table's markers in the page.
     rows : callable
         Receives whether to use small sizes.
+    peers : sequence of str, optional
+        Modules of other packages that the rows need.
     """
     parser = argparse.ArgumentParser(description=what, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
     parser.add_argument("--write", action="store_true", help="write the table of docs/site/benchmarks.md")
     options = parser.parse_args()
+    require(*peers)
     os.environ["SEMIRING_COMPILE"] = "always"  # ratios are of compiled code; first calls say otherwise
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])

@@ -7,9 +7,12 @@ Data are on the device, and every time is the least of seven calls, until the an
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from report import require_gpu
 
 import semiring as sr
 
@@ -18,6 +21,8 @@ Row = tuple[str, Callable[[], Any], str, Callable[[], Any] | None]  # work, ours
 
 def main() -> None:
     """Print the table."""
+    argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0]).parse_args()
+    require_gpu()
     for work, ours, peer, theirs in rows():
         mine, other = timed(ours), timed(theirs) if theirs else None
         beside = "" if other is None else f"   {peer:20} {other:8.3f} ms {other / mine:6.2f}×"

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from report import require_gpu
 
 import semiring as sr
 from semiring.algorithms.blocks import spans
@@ -41,6 +42,7 @@ def main() -> None:
     parser.add_argument("--files", type=Path, help="a folder on the disk to be measured")
     parser.add_argument("--host", nargs="+", default=["1G"], help="of the host's memory, that tiles may take")
     asked = parser.parse_args()
+    require_gpu()
     import cupy
 
     n = asked.n
