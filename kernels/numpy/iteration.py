@@ -17,7 +17,7 @@ W. Prager, Compatibility of approximate solution of linear equations (1964).
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ import numpy as np
 CLOSE = 16  # machine epsilons of the residual that is reached by default
 GAIN = 0.5  # the share of a residual that a round must leave at most, or another way takes its place
 RESTART = 60  # steps of GMRES that are orthogonal to each other
+ROUND = 1e-9  # of the residual is left by a round of GMRES: a smaller share may be out of reach, by rounding
+WHOLE = 240  # vertices up to which GMRES never begins anew, so that it ends in as many steps
 MOST_STEPS = 5000  # products with A for a matrix of which no norm is known
 
 
@@ -106,6 +108,16 @@ class Equations:
         return found if found == found else np.inf
 
     @property
+    def most(self) -> float:
+        """The relative residual that `solve` leaves at most, in any entry."""
+        return float(self._allowed.max(initial=0))
+
+    @property
+    def kept(self) -> int:
+        """Vectors that GMRES keeps, if another way may not end."""
+        return 0 if self.norm < 1 else len(self._allowed) if len(self._allowed) <= WHOLE else RESTART
+
+    @property
     def terms(self) -> float:
         """The terms of the power series, of a norm below 1, up to a relative residual of `rtol`."""
         return float(np.log(min(max(self.rtol, self._eps), GAIN)) / np.log(max(self.norm, self._eps)))
@@ -118,8 +130,10 @@ class Equations:
         Unreached
         """
         x, best, least, smallest = np.zeros_like(b), np.zeros_like(b), np.inf, np.inf
-        second = (self._by_series, True) if self.norm < 1 else (self._by_gmres, False)
-        for way, converges in ((self._by_bicgstab, False), second):
+        others: list[tuple[Any, bool]] = [(self._by_series, True)]
+        if not self.norm < 1:  # where rows are of unlike sizes, small residuals count beside large ones
+            others = [(partial(self._by_gmres, goal=goal), False) for goal in (ROUND, self._eps)]
+        for way, converges in ((self._by_bicgstab, False), *others):
             before, end = (np.inf, np.inf), self.steps + most
             while True:
                 r = self.A @ x
@@ -204,16 +218,16 @@ class Equations:
             self.steps += 1
         return d
 
-    def _by_gmres(self, r: np.ndarray, end: int) -> np.ndarray:
-        """SciPy's GMRES."""
+    def _by_gmres(self, r: np.ndarray, end: int, goal: float) -> np.ndarray:
+        """SciPy's GMRES, which leaves a share `goal` of r."""
         from scipy.sparse.linalg import LinearOperator, gmres
 
         def image(x: np.ndarray) -> np.ndarray:
             self.steps += 1
             return np.asarray(x - self._rest @ x)
 
-        d, _ = gmres(LinearOperator(self.A.shape, image, dtype=r.dtype), r, rtol=max(self.rtol / CLOSE, self._eps),
-                     restart=RESTART, maxiter=max((end - self.steps) // RESTART, 1))
+        d, _ = gmres(LinearOperator(self.A.shape, image, dtype=r.dtype), r, rtol=goal,
+                     restart=self.kept, maxiter=max((end - self.steps) // self.kept, 1))
         return d if np.isfinite(d).all() else np.zeros_like(r)
 
 

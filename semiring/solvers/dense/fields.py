@@ -322,7 +322,7 @@ def corrected(given: Dense, answer: Any, sound: bool = True) -> Any:
     return found if isinstance(answer, np.ndarray) else upload(found)
 
 
-def is_trusted(given: Any, low: Lowering, apply: Callable[[Any], Any]) -> bool:
+def is_trusted(given: Any, low: Lowering, apply: Callable[[Any], Any], residual: float = 0.0) -> bool:
     """Return whether factors solve known equations within rounding, and errors of entries of A leave some digits.
 
     Parameters
@@ -332,6 +332,8 @@ def is_trusted(given: Any, low: Lowering, apply: Callable[[Any], Any]) -> bool:
     low : Lowering
     apply : callable
         X ← A* X in storage, by the factors.
+    residual : float
+        The residual that `apply` leaves by itself, relative to the terms of an entry.
     """
     n = given.shape[0]
     if not n:
@@ -357,14 +359,14 @@ def is_trusted(given: Any, low: Lowering, apply: Callable[[Any], Any]) -> bool:
         if not low.on_gpu and not library.are_finite(Y):
             return True  # numbers overflow, which others refuse
         size, passed = abs(Y), abs(A) @ abs(Y)
-        if not (abs(Y - A @ Y - V) <= (n + 8) * rounding * (size + passed + abs(V))).all():
+        if not (abs(Y - A @ Y - V) <= ((n + 8) * rounding + residual) * (size + passed + abs(V))).all():
             return False
         # Relative errors of the entries of 1 − A, of either sign, as they appear in the answer.
         own = A.diagonal()[:, None]
         change = (abs(1 - own) - abs(own)) * (size * scale)  # from |A| to |1 − A|
         spread = solved((passed * scale + change) * (V / abs(V)))
         amplified = float((abs(spread).max(0) / (size * scale).max(0)).max())
-    return bool(library.doubt(amplified, n, A.dtype, precision(low)) < 1)
+    return bool(library.doubt(amplified, n, A.dtype, precision(low)) + amplified * residual < 1)
 
 
 def endless(low: Lowering, X: Any) -> Any:

@@ -42,7 +42,7 @@ BEGIN = 10  # steps that even the easiest equations take
 TRIED = 300  # steps in which other matrices are tried
 TESTED = 9  # times the work of one column, with the test whether 1 − A is regular
 MORE = 4  # times the predicted steps that are taken at most
-VECTORS = 12  # of X's size that iteration holds
+VECTORS = 12  # of a column's size that iteration holds
 BEYOND = 10  # times that elimination takes longer than iteration of such a matrix, or that is not tried
 
 
@@ -74,7 +74,8 @@ def offer(task: Task) -> Plan | None:
     why = f"a norm of A is {equations.norm:.3g}" if sure else "elimination would fill in"
     return Plan(
         operation="solve", algebra=task.S, shape=given.shape, method="iteration", lowering=low, place="CPU, 1 thread",
-        work=float(given.nnz) * steps * work.columns, memory=2 * given.nbytes + VECTORS * given.n * low.dtype.itemsize,
+        work=float(given.nnz) * steps * work.columns,
+        memory=2 * given.nbytes + (VECTORS + equations.kept) * given.n * equations.A.dtype.itemsize,
         runner=partial(_run, task, given, right, equations, steps, asked), nnz=given.nnz,
         seconds={"iteration": seconds},
         needs=(f"iteration with {given.nnz} entries", "use a narrower dtype or fewer vertices"),
@@ -167,7 +168,8 @@ def _run(task: Task, given: Sparse, right: Dense, equations: Equations, steps: i
         """Whether there is one solution; equations that tell are solved to rounding, whatever `rtol` is."""
         known = equations if task.options.rtol is None else _equations(given, low, None)
         try:
-            return fields.is_trusted(given.stored(low, False), low, partial(apply, known, lambda part: None))
+            return fields.is_trusted(
+                given.stored(low, False), low, partial(apply, known, lambda part: None), known.most)
         except Unreached as e:
             if not asked:
                 raise

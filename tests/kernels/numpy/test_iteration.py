@@ -85,7 +85,8 @@ def test_others_take_over_where_bicgstab_breaks_down(way: str, monkeypatch: pyte
     random = np.random.default_rng(0)
     called: list[str] = []
     original = getattr(Equations, way)
-    monkeypatch.setattr(Equations, way, lambda self, r, end: called.append(way) or original(self, r, end))
+    monkeypatch.setattr(
+        Equations, way, lambda self, *given, **goal: called.append(way) or original(self, *given, **goal))
     A = drawn(random, 200, "f8", 0.9, False)
     if way == "_by_gmres":
         A.data[A.indptr[5] : A.indptr[6]] *= 9  # so that no norm is below 1
@@ -132,3 +133,31 @@ def test_empty_and_without_entries() -> None:
     assert Equations(sp.csr_array((0, 0))).solve(np.empty(0)).shape == (0,)
     nothing = Equations(sp.csr_array((3, 3)))
     assert nothing.norm == 0 and nothing.solve(np.array([1.0, -2.0, 0.0])).tolist() == [1, -2, 0]
+
+
+@pytest.mark.parametrize("n", [3, 30, 60])
+@pytest.mark.parametrize("size", [2.0, 30.0, 1e8])
+def test_small_regular_equations_are_reached_whatever_the_sizes_of_rows(n: int, size: float) -> None:
+    """GMRES does not begin anew there, so that no spectral radius is too large, and no row too small."""
+    for seed in range(2):
+        random = np.random.default_rng(seed)
+        A = random.standard_normal((n, n)) * size
+        A[random.random(n) < 0.5, :] *= 1e-7
+        A[np.arange(n), np.arange(n)] *= random.random(n) < 0.5
+        assert np.linalg.cond((np.eye(n) - A) / np.abs(np.eye(n) - A).max(1, keepdims=True)) < 1e5
+        for rtol in (None, 0.5):
+            E, b = Equations(sp.csr_array(A), rtol), random.standard_normal(n)
+            assert E.norm >= 1 or size == 2
+            x = E.solve(b, 1000)
+            assert E.residual(b + A @ x - x, x, b) < 1.1
+            assert (abs(b + A @ x - x) <= 2 * E.most * (abs(A) @ abs(x) + abs(x) + abs(b))).all()
+
+
+@pytest.mark.parametrize("n", [60, 200])
+def test_gmres_takes_as_many_steps_as_there_are_vertices(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not thousands, in which rounding keeps it from the last epsilon."""
+    monkeypatch.setattr(Equations, "_by_bicgstab", lambda self, r, end: np.zeros_like(r))
+    random = np.random.default_rng(0)
+    E = Equations(sp.csr_array(random.standard_normal((n, n)) * 30 / n**0.5))
+    E.solve(random.standard_normal(n))
+    assert E.steps <= 2 * n

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
@@ -140,6 +140,26 @@ def test_a_large_residual_does_not_make_a_matrix_singular(dtype: str, rtol: floa
         assert (abs(A @ X + B - X) <= 1.01 * (rtol + 1e-13) * (abs(A) @ abs(X) + abs(X) + abs(B))).all()
     with pytest.raises(sr.SemiringError, match=r"rounding decides about the answer|whether I − A is singular"):
         sr.solve(sp.csr_array(np.array([[0.0, 1], [1, 0]], dtype)), np.ones(2, dtype), sr.plus_times, rtol=rtol)
+
+
+@settings(max_examples=100)
+@given(st.integers(2, 12), st.integers(0, 2**32 - 1), st.sampled_from(["f4", "f8", "c8", "c16"]),
+       st.sampled_from([0.9, 1.5, 30.0]), st.sampled_from([None, 1e-3]), st.booleans())
+@example(2, 3, "f8", 1.5, None, False)
+@example(2, 15, "f8", 30.0, None, False)
+def test_small_regular_matrices_are_not_taken_for_singular(
+    n: int, seed: int, dtype: str, radius: float, rtol: float | None, left: bool
+) -> None:
+    """The residual that iteration leaves by itself counts, also if there are fewer vertices than its epsilons."""
+    random = np.random.default_rng(seed)
+    whole = random.random((n, n)) * (1j if np.dtype(dtype).kind == "c" else 1)
+    A = (whole / abs(np.linalg.eigvals(whole)).max() * radius).astype(dtype)
+    assume(np.linalg.cond(np.eye(n) - A) < 100)
+    b = random.standard_normal(n).astype(dtype)
+    found = sr.solve(sp.csr_array(A), b, sr.plus_times, left=left, method="iterative", rtol=rtol)
+    wide = (A.T if left else A).astype("c16")
+    allowed = (rtol or 0) + 40 * np.finfo(dtype).eps
+    assert (abs(b + wide @ found - found) <= allowed * (abs(wide) @ abs(found) + abs(found) + abs(b))).all()
 
 
 def test_what_has_no_solution_is_refused() -> None:
