@@ -75,7 +75,8 @@ class Semiring(Reductions):
         Otherwise it is unproven, and the general method is used.
     product_only : bool
         Accept operations that are not a semiring; only `matmul` takes such an algebra, if its zero is neutral for ⊕.
-        Its zero absorbs only if ⊗ does so by itself.
+        Its zero absorbs only if ⊗ does so by itself. Terms are added in any order and in parts, so ⊕ should be
+        associative and commutative; otherwise answers depend on the method.
     description : str
         What the closure computes.
 

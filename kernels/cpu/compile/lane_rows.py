@@ -197,7 +197,11 @@ class Rows:
                         if looks:
                             found = self.inside(v, row[0] if len(self.parts) == 1 else row)
                             b.store(b.and_(b.load(fine), found.value), fine)
-                        total = self._one(self.combine, v, self._read(b, slots), row, right, unit)
+                        old = self._read(b, slots)
+                        total = self._one(self.combine, v, old, row, right, unit)
+                        if mask is not None:  # 0 ⊗ 0 of the other lanes need not be 0
+                            some = Vector(mask, np.dtype(bool))
+                            total = tuple(v.where(some, x, y) for x, y in zip(total, old, strict=True))
                         for slot, part in zip(slots, total, strict=True):
                             b.store(part.value, slot)
 

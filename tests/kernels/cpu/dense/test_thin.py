@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring import small as short
 from semiring.kernels.cpu.compile import price
 from semiring.kernels.cpu.dense import thin
 from semiring.kernels.cpu.dense.thin import ThinKernel, cuts, thin_kernel, turned
@@ -32,6 +33,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Matrices of any size are taken, and even small ones are cut, in both directions."""
     for name, value in {"LEAST": 1, "TASK": 8, "LEAST_DEPTH": 3, "PIECE": 64}.items():
         monkeypatch.setattr(thin, name, value)
+    monkeypatch.setattr(short, "LARGEST", 0)  # elements of arrays that take another way
     cuts.cache_clear()
     with price.always():
         yield
@@ -104,6 +106,32 @@ def test_every_shape_and_layout(name: str, dtype: str, small: None) -> None:
         expected = direct(name, A, B)
         a, b = (rows[random.integers(5)] for rows in (layouts(A), layouts(B)))
         assert np.array_equal(sr.matmul(a, b, S), expected), (m, k, n, a.strides, b.strides)
+
+
+PAIRS = sr.Semiring("pairs in order", add=np.add, mul=lambda a, b: np.where(a <= b, 1.0, 0.0), zero=0.0,
+                    product_only=True)
+NEAR = sr.Semiring("nearness", add=np.maximum, mul=lambda a, b: 9 - np.abs(a - b), zero=0.0, product_only=True,
+                   carrier=lambda a: (a >= 0) & (a <= 9))
+BOTH = sr.Semiring("equal pairs", fields={"x": "f4", "y": "i4"}, zero=(0, 0), product_only=True,
+                   add=lambda a, b: (a.x + b.x, a.y + b.y),
+                   mul=lambda a, b: (np.where(a.x == b.x, 1.0, 0.0), np.where(a.y == b.y, 1, 0)))
+
+
+@pytest.mark.parametrize(("S", "dtype"), [(PAIRS, "f4"), (PAIRS, "f8"), (NEAR, "f4"), (BOTH, BOTH.element_dtype)],
+                         ids=lambda value: getattr(value, "name", None))
+def test_zero_times_zero_need_not_be_zero(S: sr.Semiring, dtype: Any, small: None) -> None:
+    """Lanes beyond the last term count nothing: of bare products whose zero absorbs nothing."""
+    random = np.random.default_rng(6)
+    for k in range(1, 40):
+        for m, n in ((9, 2), (2, 9), (1, 30)):
+            A, B = (np.zeros(shape, dtype) for shape in ((m, k), (k, n)))
+            for X in (A, B):
+                for part in [X[field] for field in X.dtype.names] if X.dtype.names else [X]:
+                    part[...] = random.integers(0, 5, X.shape)
+            expected = S.sum(S.mul(A[:, :, None], B[None]), axis=1)
+            for a in (A, np.asfortranarray(A)):
+                for b in (B, np.asfortranarray(B)):
+                    assert np.array_equal(sr.matmul(a, b, S), expected), (m, k, n, a.strides, b.strides)
 
 
 def direct(name: str, A: np.ndarray, B: np.ndarray) -> np.ndarray:
