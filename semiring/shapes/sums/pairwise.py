@@ -61,6 +61,8 @@ def way_of(S: Semiring, op: str, dtype: np.dtype) -> Way:
     if ufunc is None:
         return _declined
     compute: Way = ufunc if about.selects or dtype.kind != "f" else _silent(ufunc)
+    if op == "mul" and dtype.kind == "f" and ufunc is np.multiply and about.arithmetic.zero == 0:
+        compute = _absorbing(compute, dtype)
     if about.takes_all and about.selects:
         return Told(compute, False) if dtype.kind == "f" else compute
     if dtype.kind == "f" and (about.takes_all or about.all_finite) and _absorbs(about, ufunc):
@@ -93,6 +95,21 @@ def _silent(ufunc: np.ufunc) -> Way:
             return ufunc(x, y)
 
     return compute
+
+
+def _absorbing(compute: Way, dtype: np.dtype) -> Way:
+    """Ordinary products, where those with zero are 0 and not −0, whose bits are those of the least integer."""
+    bits = np.dtype(f"i{dtype.itemsize}")
+    negative_zero = int(np.iinfo(bits).min)
+
+    def product(x: Any, y: Any) -> Any:
+        found = compute(x, y)
+        numbers = found.view(bits)
+        if numbers.item(numbers.argmin()) != negative_zero:
+            return found
+        return np.where((x == 0) | (y == 0), dtype.type(0), found)
+
+    return product
 
 
 def _absorbs(about: Operation, ufunc: np.ufunc) -> bool:

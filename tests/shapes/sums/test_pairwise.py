@@ -92,6 +92,23 @@ def test_usual_arrays_take_the_short_way(name: str, dtype: str, op: str) -> None
     assert (pairwise(S, op, x, 0.5) is not None) == (dtype == "f8")
 
 
+@pytest.mark.parametrize("name", ["plus_times", "viterbi", "max_times", "counting"])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_products_with_zero_are_zero_to_the_bit(name: str, dtype: str) -> None:
+    """Whatever the signs; those that only underflow keep theirs. Sums keep the sign that the general way gives."""
+    S, tiny = getattr(sr, name), np.finfo(dtype).tiny
+    numbers = [0.0, -0.0, 1.0, inf] if name != "viterbi" else [0.0, -0.0, 1.0, tiny]
+    numbers += [-1.0, -3.0, tiny, -tiny] if name == "plus_times" else []
+    x = np.array([z for z in numbers if np.isfinite(z) or name != "plus_times"], dtype)
+    for y in (x, x[:, None], x[:1], x[1:2], np.array(-0.0, dtype), x[::-1]):
+        for op in ("add", "mul"):
+            operation = getattr(S, op)
+            found, wanted = operation(x, y), operation(x.view(Strange), y)
+            assert found.dtype == x.dtype and found.tobytes() == np.asarray(wanted).tobytes(), (op, y)
+    some = np.array([-0.0, 1.0], dtype)
+    assert not np.signbit(S.mul(some, some)).any()
+
+
 @pytest.mark.parametrize("dtype", ["i1", "i4", "i8", "u2", "u8"])
 def test_integers_too(dtype: str) -> None:
     x = np.arange(6).astype(dtype)
