@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -65,7 +64,7 @@ class Matrix(Vocabulary):
     Parameters
     ----------
     array : array_like, sparse matrix, graph or packed matrix, shape (m, n)
-        Elements of the algebra; an array is kept, not copied. Entries of a sparse matrix at one place combine with ⊕,
+        Elements of the algebra; an array is kept, not copied, and memory of the others may be shared. Entries of a sparse matrix at one place combine with ⊕,
         and so do parallel edges of a graph, whose names are kept. Masked entries become the algebra's zero. The index
         and the columns of a pandas data frame, and the coordinates of a DataArray of xarray, are the names: those of
         vertices, in the order of the rows, unless they are all different. A matrix must be over the same algebra and
@@ -174,12 +173,17 @@ class Matrix(Vocabulary):
         return Matrix(array, S)
 
     def _with(self, held: Held, rows: Names, columns: Names, own: bool | None = None) -> Matrix:
-        found = copy(self)
+        found = object.__new__(type(self))
+        vars(found).update(vars(self))
         vars(found).pop("_positions", None)
         vars(found).pop("_column_positions", None)
         found._held = held
         found._call(rows, columns, not self.is_over_vertices if own is None else own)
         return found
+
+    def __copy__(self) -> Matrix:
+        held = Array(self.array.copy(), self.semiring) if self.holder == "dense" else self._held
+        return self._of(held)
 
     def _renamed(self, rows: Names, columns: Names) -> Matrix:
         """The same elements, with names of their own for rows and columns."""
@@ -193,7 +197,7 @@ class Matrix(Vocabulary):
 
     @property
     def T(self) -> Matrix:
-        """The transpose, with every edge reversed; it shares the elements."""
+        """The transpose, with every edge reversed; it shares the elements of a dense matrix."""
         return self._with(self._held.T, self.column_names, self.row_names)
 
     @overload

@@ -53,7 +53,7 @@ class Vocabulary(Operators, Elements):
         Returns
         -------
         Matrix
-            With the same names; it shares the elements if they are kept like that already.
+            With the same names; if both are dense, they share the elements.
 
         Raises
         ------

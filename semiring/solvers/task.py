@@ -305,7 +305,7 @@ def algebra_for(verb: str, given: Sequence[Any], S: Semiring | str | None) -> Se
         S = own_algebra(verb, given) if S is None else in_order(S)
     if S.product_only:  # a semiring has all that is needed
         if verb != "matmul" and not (S.stages and verb == "paths"):
-            refuse_closures(S)
+            refuse_closures(S, verb)
         refuse_sums(S, of_any=len(given) > 2)  # with accumulate
     return S
 
@@ -328,12 +328,14 @@ def own_algebra(verb: str, given: Sequence[Any]) -> Semiring:
                         "sr.min_plus")
 
 
-def refuse_closures(S: Semiring) -> None:
-    """Refuse an algebra that has products only."""
+def refuse_closures(S: Semiring, verb: str = "closure") -> None:
+    """Refuse an algebra that has products only; its powers may depend on the parentheses."""
     broken = S._law_report.failures
     why = broken[0] if broken else "it was declared with product_only=True"
     stages = "; sr.paths(A, (first, second)) finds best paths in two stages" if S.stages else ""
-    raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {why}{stages}", failures=broken)
+    chains = "; sr.chain([A] * k, S) is a product of k factors, from the left" if verb == "power" else ""
+    raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {why}{stages or chains}",
+                   failures=broken)
 
 
 def first_offer(task: Task) -> Plan:

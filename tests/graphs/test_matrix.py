@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -296,3 +297,14 @@ def test_infinity_is_a_float_at_every_door(door: str, S: sr.Semiring, tmp_path: 
     sr.write_matrix(written, M)
     again = sr.read_matrix(written, S)
     assert again.dtype == np.int64 and np.array_equal(again.array, M.array)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "packed"])
+def test_a_copy_has_elements_of_its_own(kind):
+    """However they are held."""
+    M = Matrix(np.eye(3, dtype=bool), sr.boolean, list("abc"), columns=list("xyz")).hold(kind)
+    for call in (copy.copy, copy.deepcopy):
+        again = call(M)
+        assert again.equals(M) and again.holder == kind
+        again["a", "y"] = True
+        assert ("a", "y") in again and ("a", "y") not in M and not M["a", "y"]

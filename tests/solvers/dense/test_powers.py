@@ -126,6 +126,8 @@ def test_what_is_refused() -> None:
         sr.power(np.zeros((2, 3)), sr.min_plus, 2)
     with pytest.raises(sr.LawError, match="products but no closure"):
         sr.power(A, sr.plus_min, 2)
+    with pytest.raises(sr.LawError, match=r"; sr.chain\(\[A\] \* k, S\) is a product of k factors, from the left$"):
+        _ = sr.Matrix(A, sr.plus_min) ** 2
     for asked in ({"method": "squaring"}, {"tile": 4}):
         with pytest.raises(sr.SemiringError, match="closure with max_edges= has no option"):
             sr.closure(A, sr.min_plus, max_edges=2, **asked)
