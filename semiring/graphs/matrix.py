@@ -64,11 +64,11 @@ class Matrix(Vocabulary):
     Parameters
     ----------
     array : array_like, sparse matrix, graph or packed matrix, shape (m, n)
-        Elements of the algebra; an array is kept, not copied, and memory of the others may be shared. Entries of a sparse matrix at one place combine with ⊕,
-        and so do parallel edges of a graph, whose names are kept. Masked entries become the algebra's zero. The index
-        and the columns of a pandas data frame, and the coordinates of a DataArray of xarray, are the names: those of
-        vertices, in the order of the rows, unless they are all different. A matrix must be over the same algebra and
-        keeps its names.
+        Elements of the algebra; an array is kept, not copied, and memory of the others may be shared. Entries of a
+        sparse matrix at one place combine with ⊕, and so do parallel edges of a graph, whose names are kept. Masked
+        entries become the algebra's zero. The index and the columns of a pandas data frame, and the coordinates of a
+        DataArray of xarray, are the names: those of vertices, in the order of the rows, unless they are all different.
+        A matrix must be over the same algebra and keeps its names.
     semiring : Semiring or str
     names : sequence of hashable, optional
         One for each vertex, or for each row, all different. If the array has names: the new order.
