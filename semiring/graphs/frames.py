@@ -314,6 +314,19 @@ def _both_labels(frame: Any) -> tuple[list[Any], list[Any], list[bool]]:
     return index, header, [labels == list(range(len(labels))) for labels in (index, header)]
 
 
+def column_labels(frame: Any) -> list[Any] | None:
+    """The labels of the columns of a data frame with an index, or of a DataArray; None if they are counted from 0.
+
+    >>> import pandas as pd
+    >>> column_labels(pd.DataFrame([[1.0, 2.0]], columns=["a", "b"])), column_labels([[1.0]])
+    (['a', 'b'], None)
+    """
+    if not (is_pandas(frame) or is_dataarray(frame)):
+        return None
+    _, labels, counted = _both_labels(frame)
+    return None if counted[1] else labels
+
+
 def _titles(frame: Any) -> tuple[str, str]:
     """What errors call the labels of rows and of columns."""
     if is_dataarray(frame):

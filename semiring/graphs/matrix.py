@@ -169,8 +169,8 @@ class Matrix(Vocabulary):
             return Matrix(array, self.semiring, names, self.library)
         return Matrix(array, self.semiring, names, self.library, columns=columns)
 
-    def _over(self, S: Semiring, array: Any) -> Matrix:
-        return Matrix(array, S)
+    def _over(self, S: Semiring, array: Any, columns: Sequence[Any] | None = None) -> Matrix:
+        return Matrix(array, S, columns=columns)
 
     def _with(self, held: Held, rows: Names, columns: Names, own: bool | None = None) -> Matrix:
         found = object.__new__(type(self))
@@ -197,7 +197,7 @@ class Matrix(Vocabulary):
 
     @property
     def T(self) -> Matrix:
-        """The transpose, with every edge reversed; it shares the elements of a dense matrix."""
+        """The transpose, edges reversed; it shares the elements of a dense matrix."""
         return self._with(self._held.T, self.column_names, self.row_names)
 
     @overload

@@ -17,7 +17,7 @@ from semiring.errors import GraphError, SemiringError
 
 from .foreign import as_array as array_of
 from .foreign import is_foreign
-from .frames import has_labels
+from .frames import column_labels, has_labels
 from .held import Array, Compare, Held, arranged
 from .holders import together
 from .names import Named, alignment, as_names, refuse_table, same_names
@@ -176,6 +176,10 @@ class Operators(ArrayProtocol):
         """This one as the operand of a product; without names it gets those of another matrix."""
         return other._named(self) if isinstance(other, Operators) else self
 
+    def _columns_of(self, frame: Any) -> list[Any] | None:
+        """The labels of the columns of a data frame beside a matrix whose columns have names of their own."""
+        return None if self.is_over_vertices else column_labels(frame)
+
     def _beside(self, other: Any, largest: bool | None = None) -> tuple[tuple[Names, Names], Held, Held]:
         """The names of both, of rows and of columns, and the elements of both in one order and in one holder.
 
@@ -189,7 +193,7 @@ class Operators(ArrayProtocol):
         names, S = (self.row_names, self.column_names), self.semiring
         refuse_table(other, "B")
         if has_labels(other):
-            other = self._like(other, None)
+            other = self._like(other, None, self._columns_of(other))
         elif (isinstance(other, Named) and not isinstance(other, Operators)) or hasattr(other, "tocoo"):
             raise GraphError(f"a Matrix can be added to and compared with matrices and arrays, but B is a "
                              f"{type(other).__name__}: sr.Matrix(B, S) makes a Matrix of it")

@@ -52,7 +52,7 @@ class ArrayProtocol(Axes):
         """A matrix of other elements over the same algebra, with these names."""
         raise NotImplementedError
 
-    def _over(self, S: Semiring, array: Any) -> Matrix:
+    def _over(self, S: Semiring, array: Any, columns: Sequence[Any] | None = None) -> Matrix:
         """A matrix over another algebra."""
         raise NotImplementedError
 

@@ -256,7 +256,7 @@ class Vocabulary(Operators, Elements):
         """The entries that a mask selects, in the order of this matrix."""
         frame = has_labels(mask)
         if frame:
-            mask = self._over(boolean, mask)
+            mask = self._over(boolean, mask, self._columns_of(mask))
         elif comes_by_entries(mask):
             held, rows, columns = marked(mask)
             mask = self._with(held, rows, columns, rows is not columns)
@@ -455,12 +455,13 @@ class Vocabulary(Operators, Elements):
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             given = number(S, value, dtype) if S.lift is None or not dtype.names else self._weights([[value]])[0, 0]
         elif isinstance(value, Operators) or has_labels(value) or comes_by_entries(value):
-            B = value if isinstance(value, Operators) else self._like(value, None)
+            inside = self if len(part) < 2 else self._part(rows, columns)
+            B = value if isinstance(value, Operators) else self._like(value, None, inside._columns_of(value))
             self._refuse_other(B)
             if part != B.shape:
                 raise GraphError(f"the entries that are set have shape {part}, and the Matrix {B.shape}: "
                                  "a Matrix is set to as many rows and columns, called by lists of names or slices")
-            given = arranged(B._held, *orders(self._part(rows, columns), B)).all()
+            given = arranged(B._held, *orders(inside, B)).all()
         elif S.is_object and part == ():
             given = sequence([value], np.dtype(object))[0]
         else:

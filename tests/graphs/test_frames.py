@@ -310,3 +310,18 @@ def test_integers_beside_floats_are_not_rounded() -> None:
     assert sr.closure(frame, sr.min_plus)["b", "a"] == large
     small = pandas.DataFrame({"a": np.array([0, 3]), "b": [0.5, 1.0]}, index=["a", "b"])
     assert sr.Matrix(small, sr.min_plus).dtype == np.float64
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_a_frame_beside_a_matrix_with_columns_of_its_own_has_columns_of_its_own(kind):
+    """Rows and columns may share some names and not all."""
+    M = sr.Matrix([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], sr.min_plus, ["a", "b"], columns=["b", "c", "d"]).hold(kind)
+    frame = M.to_frame(long=False).iloc[::-1, ::-1]
+    assert (M | frame).equals((M | M).hold("dense")) and (frame == M).all() and (frame == M).all()
+    assert M.where(frame > 2).nnz == 4
+    N = M.select(lambda w: w > 2)
+    N[:, :] = frame
+    assert N.equals(M)
+    square = sr.Matrix(sr.min_plus.eye(3), sr.min_plus, ["b", "c", "d"]).hold(kind)
+    square[["c"], :] = frame.loc[["a"]].rename(index={"a": "c"})
+    assert square.row("c").tolist() == [1.0, 2.0, 3.0]
