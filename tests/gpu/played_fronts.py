@@ -279,8 +279,7 @@ class Fronts(Dense):
         self, g: Any, across: int, down: int, X: int, width: int, ends: int, count_ends: int, sources: int,
         targets: int, count: int, out: int, stride: int, settled: int,
     ) -> None:
-        band = 64 if self.size <= 8 else 16
-        assert across * band >= count_ends and down * band >= count
+        assert across * g.ENDS >= count_ends and down * g.SOURCES >= count
         x, to = self._rows(X, width), self.elements(out)
         columns, rows = self.vector(ends, "i4")[:count_ends], self.vector(sources, "i4")[:count]
         for r, target in enumerate(self.vector(targets, "i8")[:count].tolist()):

@@ -320,26 +320,25 @@ extern "C" __global__ void __launch_bounds__(LONGEST) cycles(
     X[v * width + r] = c;
 }
 
-// out[targets[r], j] ← X[ends[j], r], rows `stride` elements apart: tiles of BAND right-hand sides and BAND ends. With
-// `settled` 1 stands where a source is its own end.
-constexpr int BAND = sizeof(Value) <= 8 ? 64 : 16;
+// out[targets[r], j] ← X[ends[j], r], rows `stride` elements apart: tiles of SOURCES right-hand sides and ENDS ends.
+// With `settled` 1 stands where a source is its own end.
 extern "C" __global__ void __launch_bounds__(SQUARE) spread(
     const Value* X, long long width, const int* ends, long long count_ends, const int* sources,
     const long long* targets, int count, Value* out, long long stride, int settled) {
-    __shared__ Value tile[BAND][BAND + 1];
-    __shared__ int source[BAND];
-    __shared__ long long target[BAND];
-    constexpr int RUNS = BAND / LANES, LINES = SQUARE / RUNS < BAND ? SQUARE / RUNS : BAND, STEP = SQUARE / BAND;
-    const long long j_0 = (long long)blockIdx.x * BAND;
-    const int r_0 = blockIdx.y * BAND;
-    if (threadIdx.x < BAND && r_0 + threadIdx.x < count) {
+    __shared__ Value tile[ENDS][SOURCES + 1];
+    __shared__ int source[SOURCES];
+    __shared__ long long target[SOURCES];
+    constexpr int RUNS = SOURCES / LANES, LINES = SQUARE / RUNS < ENDS ? SQUARE / RUNS : ENDS, STEP = SQUARE / ENDS;
+    const long long j_0 = (long long)blockIdx.x * ENDS;
+    const int r_0 = blockIdx.y * SOURCES;
+    if (threadIdx.x < SOURCES && r_0 + threadIdx.x < count) {
         source[threadIdx.x] = sources[r_0 + threadIdx.x];
         target[threadIdx.x] = targets[r_0 + threadIdx.x] * stride + j_0;
     }
     __syncthreads();
     const int run = threadIdx.x % RUNS * LANES, down = threadIdx.x / RUNS;
 #pragma unroll
-    for (int j = down; j < BAND && down < LINES; j += LINES) {
+    for (int j = down; j < ENDS && down < LINES; j += LINES) {
         if (j_0 + j >= count_ends || r_0 + run >= width) continue;
         const int v = ends[j_0 + j];
         const Run x = *(const Run*)(X + v * width + r_0 + run);
@@ -347,9 +346,9 @@ extern "C" __global__ void __launch_bounds__(SQUARE) spread(
         for (int l = 0; l < LANES; l++) tile[j][run + l] = settled && source[run + l] == v ? one() : x.at[l];
     }
     __syncthreads();
-    const int x = threadIdx.x % BAND, y = threadIdx.x / BAND;
+    const int x = threadIdx.x % ENDS, y = threadIdx.x / ENDS;
 #pragma unroll 8
-    for (int r = y; r < BAND; r += STEP)
+    for (int r = y; r < SOURCES; r += STEP)
         if (r_0 + r < count && j_0 + x < count_ends) out[target[r] + x] = tile[x][r];
 }
 

@@ -87,7 +87,8 @@ class DeviceFronts:
         self.structure, self.lowering, self.analysis = structure, lowering, structure.analysis
         self.dense = CudaKernel(lowering)
         self._size = lowering.storage.itemsize
-        self._lanes = geometry(self.dense.size, self.dense.program.light).LANES
+        self._geometry = geometry(self.dense.size, self.dense.program.light)
+        self._lanes = self._geometry.LANES
 
     @property
     def nbytes(self) -> int:
@@ -202,16 +203,16 @@ class DeviceFronts:
             looked_at = a.place[ends] if reflexive else np.concatenate([a.place[ends], self._before(places)])
             falling = chosen(falling, a.above(looked_at))
             parts = cupy.asarray(falling.parts)
-        band = 64 if self._size <= 8 else 16
+        tile = self._geometry
 
         def spread(begin: int, chunk: Chunk, X: Any) -> None:
             if not reflexive:
                 self._launch("cycles", -(-chunk.width // LONGEST), 1, chunk, chunk.sources, chunk.count,
                              *at.columns, self._values, X, chunk.width)
             self._function("spread", SQUARE)(
-                -(-len(columns) // band), -(-chunk.count // band), X.data.ptr, chunk.width, columns.data.ptr,
-                len(columns), chunk.sources.data.ptr, where[begin:].data.ptr, chunk.count, out.data.ptr,
-                out.strides[0] // self._size, int(settled and reflexive),
+                -(-len(columns) // tile.ENDS), -(-chunk.count // tile.SOURCES), X.data.ptr, chunk.width,
+                columns.data.ptr, len(columns), chunk.sources.data.ptr, where[begin:].data.ptr, chunk.count,
+                out.data.ptr, out.strides[0] // self._size, int(settled and reflexive),
             )
 
         if len(places) > self._together(len(places)):

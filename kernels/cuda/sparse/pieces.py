@@ -41,10 +41,12 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True)
 class Geometry:
-    """How much of a solution a thread holds; fronts.cu has the picture."""
+    """How much of a solution a thread holds, and a block that writes it; fronts.cu has the picture."""
 
     LANES: int  # right-hand sides
     TILE: int  # vertices
+    SOURCES: int = 32  # right-hand sides of a tile on its way to the caller's rows,
+    ENDS: int = 64  # and how many elements of each lie side by side there: the longer, the nearer to the memory's rate
     DEPTH: int = 32  # steps of k whose elements of a panel are in shared memory at once
 
     def constants(self) -> str:
@@ -55,9 +57,11 @@ class Geometry:
 @lru_cache(64)
 def geometry(size: int, light: bool) -> Geometry:
     """For elements of `size` bytes: 64 registers of accumulators, fewer where ⊕ and ⊗ take many instructions."""
+    written = (32, 128) if size <= 4 else (32, 64) if size <= 8 else (16, 16)
     if not light:
-        return Geometry(2 if size <= 8 else 1, 4)
-    return Geometry(4, 16) if size <= 4 else Geometry(2, 16) if size == 8 else Geometry(1, 8 if size <= 16 else 4)
+        return Geometry(2 if size <= 8 else 1, 4, *written)
+    lanes, tile = (4, 16) if size <= 4 else (2, 16) if size == 8 else (1, 8 if size <= 16 else 4)
+    return Geometry(lanes, tile, *written)
 
 
 def pieces(level: Index, sizes: list[tuple[Index, Index]], tile: int) -> Pieces:
