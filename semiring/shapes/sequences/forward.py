@@ -31,7 +31,7 @@ from semiring.solvers.task import own_algebra
 
 from ..planned import planned
 from .layout import Layout, layout
-from .reading import Asked, answered, read_array, rows_by_state, same_memory
+from .reading import Asked, answered, read_stack, rows_by_state, same_memory
 from .steps import Steps
 
 PURPOSE = "chains"
@@ -58,8 +58,9 @@ def forward(
         Default: the algebra of a prepared operand. With `log` the rows are the forward variables of a hidden Markov
         model, with `max_plus` the scores of Viterbi's algorithm.
     emissions : array_like, shape (…, T, n), optional
-        A row for each step, of the same dtype. If the stack is a matrix over vertices with names, the columns of a data
-        frame, a `Matrix` or a DataArray are put into the order of these names; so is x, and a series by its labels.
+        A row for each step, of the same dtype. If the stack is a matrix over vertices with names, or a DataArray, the
+        columns of a data frame, a `Matrix` or a DataArray are put into the order of these names, which are those of
+        the stack's rows; so is x, and a series by its labels.
     lengths : array_like of int, optional
         How many rows each sequence has. For emissions with two axes the sequences come one after the other, and
         lengths add up to their rows; there may then be one matrix fewer than rows for each sequence. Otherwise the
@@ -127,7 +128,7 @@ def forward(
     if argmax and not S.selective:
         raise LawError(f"argmax needs a selective ⊕ (one whose result is always one of its operands); in {S.name} "
                        f"{S._law_report.flags['selective']}")
-    matrices = read_array(stack, S, "stack", "forward")
+    matrices = read_stack(stack, S, "forward")
     operands = [rows_by_state(x, S, matrices, "x", "forward"), matrices]
     if emissions is not None:
         operands.append(rows_by_state(emissions, S, matrices, "emissions", "forward"))

@@ -51,11 +51,35 @@ def read_array(A: Any, S: Any, what: str, verb: str) -> Dense:
     return found
 
 
-def rows_by_state(A: Any, S: Any, first: Dense, what: str, verb: str) -> Dense:
+def read_stack(A: Any, S: Any, verb: str) -> Dense:
+    """Read matrices of steps; the columns of a DataArray are put into the order of its rows, whose labels are names.
+
+    Raises
+    ------
+    GraphError
+        If rows and columns of a DataArray have different labels.
+    SemiringError
+        As `read_array` does.
+    """
+    found = read_array(A, S, "stack", verb)
+    if not is_dataarray(A) or A.ndim < 3:
+        return found
+    rows, columns = labels_of(A)[-2:]
+    names = columns if rows is None else rows
+    if names is None:
+        return found
+    array = found.array
+    if rows is not None and columns is not None:
+        order = alignment(rows, columns, "the rows of stack", "the columns of stack")
+        array = array if order is None else array[..., order]
+    return found.changed(array=array, names=names, of_graph=True)
+
+
+def rows_by_state(A: Any, S: Any, first: Dense, what: str, verb: str, *, axis: int = -1) -> Dense:
     """Read rows whose elements belong to the vertices of a matrix: those of a data frame by its columns.
 
     A `Matrix` and a DataArray have such columns as well, and a series has labels. If the matrix has no names, they are
-    read by position.
+    read by position. With `axis` −2 elements of columns belong to the vertices, and are read by the names of rows.
 
     Raises
     ------
@@ -64,14 +88,15 @@ def rows_by_state(A: Any, S: Any, first: Dense, what: str, verb: str) -> Dense:
     SemiringError
         As `read_array` does.
     """
-    columns: list[Any] | None = None
+    labels: list[Any] | None = None
     if isinstance(A, Matrix):
         refuse_other_algebra(A, S, what)
-        A, columns = A._held.all(), A.column_names
+        A, labels = A._held.all(), list(A.column_names if axis == -1 else A.row_names)
     elif is_dataarray(A) and A.ndim > 1:
-        A, columns = A.to_numpy(), labels_of(A)[-1]
+        A, labels = A.to_numpy(), labels_of(A)[axis]
     elif is_frame(A) and getattr(A, "ndim", 2) == 2 and hasattr(A, "columns"):
-        A, columns = (elements_of(A) if is_pandas(A) else A.to_numpy()), list(A.columns)
+        rows = list(A.index) if is_pandas(A) else None
+        A, labels = (elements_of(A) if is_pandas(A) else A.to_numpy()), list(A.columns) if axis == -1 else rows
     found = read_array(A, S, what, verb)
     if not first.of_graph:
         return found
@@ -79,10 +104,11 @@ def rows_by_state(A: Any, S: Any, first: Dense, what: str, verb: str) -> Dense:
         made = by_label(found, first, what)
         assert isinstance(made, Dense)
         return made
-    if columns is None or first.names is None or found.on_gpu:
+    if labels is None or first.names is None or found.on_gpu:
         return found
-    order = alignment(list(first.names), columns, f"the vertices of {first.what}", f"the columns of {what}")
-    return found if order is None else found.changed(array=found.array[..., order])
+    ends = "columns" if axis == -1 else "rows"
+    order = alignment(list(first.names), labels, f"the vertices of {first.what}", f"the {ends} of {what}")
+    return found if order is None else found.changed(array=found.array.take(order, axis))
 
 
 def same_memory(*operands: Dense | None) -> bool:

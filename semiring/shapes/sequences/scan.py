@@ -25,7 +25,7 @@ from semiring.solvers.plan import Plan
 from semiring.solvers.task import own_algebra
 
 from ..planned import planned
-from .reading import Asked, answered, read_array, same_memory
+from .reading import Asked, answered, read_stack, rows_by_state, same_memory
 from .stepwise import one_by_one
 
 
@@ -38,7 +38,8 @@ def scan(
     Parameters
     ----------
     stack : array_like, shape (T, …, n, n)
-        The matrices. Other leading axes are sequences of their own.
+        The matrices. Other leading axes are sequences of their own. Columns of a DataArray of xarray are put into the
+        order of its rows by their labels, and so are those of `initial`, or with `reverse` its rows.
     S : Semiring or str, optional
         Default: the algebra of a prepared operand.
     axis : int
@@ -82,9 +83,9 @@ def scan(
     """
     S = own_algebra("scan", (stack,)) if S is None else algebra(S)
     refuse_sums(S)
-    A = read_array(stack, S, "stack", "scan")
-    X = None if initial is None else read_array(initial, S, "initial", "scan")
-    return Asked(partial(_offer, A, X, axis_of(A.shape, axis), truth_value(reverse, "reverse")))
+    A, reverse = read_stack(stack, S, "scan"), truth_value(reverse, "reverse")
+    X = None if initial is None else rows_by_state(initial, S, A, "initial", "scan", axis=-2 if reverse else -1)
+    return Asked(partial(_offer, A, X, axis_of(A.shape, axis), reverse))
 
 
 def axis_of(shape: tuple[int, ...], axis: Any) -> int:

@@ -56,3 +56,27 @@ def test_a_matrix_is_read_whatever_holds_it(holder: str) -> None:
     M = sr.Matrix(np.array([[True, True], [False, True]]), sr.boolean, ["a", "b"])
     x = np.array([True, False])
     assert np.array_equal(sr.forward(x, M.hold(holder), steps=2), sr.forward(x, M, steps=2))
+
+
+def test_stacks_of_xarray_are_read_by_their_labels() -> None:
+    """Columns in another order than rows would be multiplied by other rows; so would emissions and first matrices."""
+    xr = pytest.importorskip("xarray")
+    rng, names, turned, places = np.random.default_rng(0), ["a", "b", "c"], ["c", "a", "b"], [2, 0, 1]
+    A, X, e = (rng.integers(0, 9, shape).astype(float) for shape in ((4, 3, 3), (2, 3), (5, 3)))
+    stack = xr.DataArray(A[..., places], dims=("t", "i", "j"), coords={"i": names, "j": turned})
+    first = sr.Matrix(X[:, places], sr.min_plus, names=["p", "q"], columns=turned)
+    last = xr.DataArray(X.T[places], dims=("i", "z"), coords={"i": turned})
+    for given in (stack, stack.drop_vars("i").isel(j=[1, 2, 0]), stack.isel(j=[1, 2, 0]).drop_vars("j")):
+        assert np.array_equal(sr.scan(given, sr.min_plus), sr.scan(A, sr.min_plus))
+        assert np.array_equal(sr.scan(given, sr.min_plus, initial=first), sr.scan(A, sr.min_plus, initial=X))
+        assert np.array_equal(sr.scan(given, sr.min_plus, initial=last, reverse=True),
+                              sr.scan(A, sr.min_plus, initial=X.T, reverse=True))
+        seen = xr.DataArray(e[:, places], dims=("t", "s"), coords={"s": turned})
+        assert np.array_equal(sr.forward(np.zeros(3), given, sr.min_plus, emissions=seen),
+                              sr.forward(np.zeros(3), A, sr.min_plus, emissions=e))
+    wide = stack.expand_dims(b=2)
+    assert np.array_equal(sr.scan(wide, sr.min_plus, axis=1)[1], sr.scan(A, sr.min_plus))
+    other = stack.assign_coords(j=["a", "b", "z"])
+    for call in (lambda: sr.scan(other, sr.min_plus), lambda: sr.forward(np.zeros(3), other, sr.min_plus)):
+        with pytest.raises(sr.GraphError, match="'c' is in the rows of stack and not in the columns of stack"):
+            call()
