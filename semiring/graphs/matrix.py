@@ -19,6 +19,7 @@ from semiring.graphs.held import Array, Held, Place
 from semiring.graphs.holders import comes_by_entries, read_entries
 from semiring.graphs.names import as_names, refuse_table
 from semiring.graphs.operators import Operators, as_elements, in_order, refuse_other_algebra
+from semiring.graphs.order import over_vertices
 from semiring.graphs.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -304,7 +305,8 @@ class Matrix(Vocabulary):
         >>> sr.adjacency([("a", "b", 3.0)], sr.min_plus).to_networkx().edges(data="weight")
         OutEdgeDataView([('a', 'b', 3.0)])
         """
-        return networkx_of(self)
+        in_two_orders = self.row_names is not None and set(self.row_names) == set(self.column_names or ())
+        return networkx_of(over_vertices(self, "M") if in_two_orders else self)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         self._refuse_products_of_pandas()

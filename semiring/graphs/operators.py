@@ -15,6 +15,7 @@ from semiring.algebra.tables import dtype_text
 from semiring.algebra.verbs import verb
 from semiring.errors import GraphError, SemiringError
 
+from .exports import as_declared
 from .foreign import as_array as array_of
 from .foreign import is_foreign
 from .frames import column_labels, has_labels
@@ -111,7 +112,7 @@ class Operators(ArrayProtocol):
         found = S.over(mine.dtype)
         for what, held in (("A", mine), ("B", others)):
             if not np.all(found.contains(held.elements)):
-                raise GraphError(f"{what} has entries outside the carrier of {S.name}, {S.notation}{S.how_written}")
+                raise GraphError(_outside(what, S))
         return found
 
     def __eq__(self, other: object) -> np.ndarray:  # type: ignore[override]  # as of arrays
@@ -176,6 +177,17 @@ class Operators(ArrayProtocol):
         """This one as the operand of a product; without names it gets those of another matrix."""
         return other._named(self) if isinstance(other, Operators) else self
 
+    def _one_at_entries(self, element: np.ndarray) -> Held:
+        """One element at the places of this matrix's entries; its product with the others is zero."""
+        S = self.semiring
+        element, none = (as_declared(x, S) for x in (element.reshape(1), np.empty(0, self.dtype)))
+        if element.dtype != none.dtype:
+            raise GraphError(_two_dtypes(self.dtype, element.dtype))
+        if not np.all(S.over(element.dtype).contains(element)):
+            raise GraphError(_outside("B", S))
+        entries = self._held.entries()
+        return entries.filled(np.repeat(element, len(entries.values)), S)
+
     def _columns_of(self, frame: Any) -> list[Any] | None:
         """The labels of the columns of a data frame beside a matrix whose columns have names of their own."""
         return None if self.is_over_vertices else column_labels(frame)
@@ -208,7 +220,10 @@ class Operators(ArrayProtocol):
                 array = array.astype(S.default_dtype)
             if array.shape not in (self.shape, ()):
                 raise GraphError(f"A has shape {self.shape} and B has shape {array.shape}")
-            held: Held = Array(array if self.holder == "dense" else np.broadcast_to(array, self.shape), S)
+            if array.shape == () and largest is None and S.absorbs and self.holder != "dense":
+                held = self._one_at_entries(array)
+            else:
+                held = Array(array if self.holder == "dense" else np.broadcast_to(array, self.shape), S)
         else:
             self._refuse_other(other)
             if other.shape != self.shape:
@@ -220,6 +235,10 @@ class Operators(ArrayProtocol):
 
 def _equal(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.asarray(x == y)
+
+
+def _outside(what: str, S: Semiring) -> str:
+    return f"{what} has entries outside the carrier of {S.name}, {S.notation}{S.how_written}"
 
 
 def _two_dtypes(mine: np.dtype, others: np.dtype) -> str:

@@ -71,6 +71,11 @@ class Vocabulary(Operators, Elements):
         """
         return self._with(converted(self._held, kind), self.row_names, self.column_names)
 
+    def __iter__(self) -> Iterator[np.ndarray]:
+        if self.holder == "dense":
+            return super().__iter__()
+        return (self._shown(self._held.at(i, slice(None))) for i in range(self.n))
+
     def edges(self) -> Iterator[tuple[Any, Any, Any]]:
         """Iterate over the entries other than the algebra's zero, row by row.
 

@@ -79,3 +79,9 @@ def test_records_leave_in_the_order_of_the_algebra(S):
             assert same(sr.adjacency(again, S, names=M.names).array, x), dtype
         for row, wanted in zip(M.to_frame(long=False).to_numpy(), x, strict=True):
             assert same(S.array(list(row)), wanted)
+
+
+def test_a_matrix_over_vertices_in_two_orders_is_a_graph():
+    M = sr.Matrix([[0.0, 1.0], [2.0, 3.0]], sr.min_plus, ["a", "b"], columns=["b", "a"])
+    assert {(a, b): w for a, b, w in M.to_networkx().edges(data="weight")} == {
+        ("a", "b"): 0.0, ("a", "a"): 1.0, ("b", "b"): 2.0, ("b", "a"): 3.0}

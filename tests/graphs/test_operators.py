@@ -414,3 +414,23 @@ def test_what_is_not_dense_has_no_array_without_a_copy():
     with pytest.raises(ValueError, match="a sparse Matrix has no array of all elements: leave out copy=False"):
         np.asarray(M, copy=False)
     assert np.shape(M) == (2, 2) and np.ndim(M) == 2 and np.size(M) == 4
+
+
+def test_one_element_is_multiplied_with_the_entries_of_a_large_sparse_matrix():
+    """Not with all places; their product with zero is zero."""
+    n = 1 << 20
+    M = Matrix(sp.coo_array(([1.0, 2.0], ([0, 3], [5, n - 1])), shape=(n, n)), sr.min_plus)
+    for found in (M * 2, 2.0 * M, np.float64(2) * M, np.multiply(M, np.array(2.0))):
+        assert found.holder == "sparse" and list(found.edges()) == [(0, 5, 3.0), (3, n - 1, 4.0)]
+    assert (M * INF).nnz == 0 and (M.T * 1).nnz == 2
+    assert [row.min() for row, _ in zip(M, range(4), strict=False)] == [1.0, INF, INF, 2.0]
+    with refused("A is float64 and B is int64"):
+        _ = M * np.int64(2)
+    with refused("B has entries outside the carrier of min-plus"):
+        _ = M * np.nan
+
+
+def test_one_truth_value_beside_packed_bits():
+    M = Matrix(np.eye(3, dtype=bool), sr.boolean).hold("packed")
+    assert (M * True).equals(M) and (M * False).nnz == 0 and (M | True).nnz == 9 and (True * M).holder == "packed"
+    assert [row.tolist() for row in M] == np.eye(3, dtype=bool).tolist()
