@@ -113,7 +113,8 @@ class Arrays:
     def tensor(self, array: Any) -> torch.Tensor:
         """An array's memory, in C order."""
         if not self._on_gpu:
-            return torch.from_numpy(np.require(array, requirements=("C", "W")))
+            array = np.require(array, requirements=("C", "W"))
+            return torch.from_numpy(array.reshape(-1).reshape(array.shape))  # without steps back along an axis of one
         import cupy
 
         # −1: nothing waits, as both are on this stream

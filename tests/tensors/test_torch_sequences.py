@@ -41,6 +41,15 @@ def test_derivatives_of_chains_and_scans(S: sr.Semiring) -> None:
     assert check(lambda a: srt.chain(a, S), stack)
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_derivatives_of_one_matrix_from_the_end(n: int) -> None:
+    """An array that is turned around has a step back along its axis of one element, which PyTorch refuses."""
+    for S in (sr.plus_times, sr.log, sr.min_plus):
+        A, x = elements(S, 1, n, n, seed=1), elements(S, n, 1, seed=2)
+        assert torch.autograd.gradcheck(lambda a, S=S: srt.scan(a, S, reverse=True), A)
+        assert torch.autograd.gradcheck(lambda a, x, S=S: srt.scan(a, S, reverse=True, initial=x), (A, x))
+
+
 @pytest.mark.parametrize("lengths", [None, [5, 2, 3]])
 def test_chains_over_log_are_loops_of_logsumexp(lengths: Any) -> None:
     """Values and derivatives, also with a weight on every row, and of a matrix of zeros that no walk takes."""
