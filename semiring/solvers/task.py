@@ -22,6 +22,7 @@ from semiring.algebra.lexicographic import in_order
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import LawError, NoClosureError, SemiringError
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.machine.memory import require
 from semiring.operands.align import aligned, by_label, like_vector
 from semiring.operands.convert import as_bits, as_dense, of_floats
@@ -324,8 +325,8 @@ def own_algebra(verb: str, given: Sequence[Any]) -> Semiring:
         if isinstance(S := getattr(A, "semiring", None), Semiring):  # of a Matrix, or of factors
             return S
     kinds = " and ".join(type(A).__name__ for A in given)
-    raise SemiringError(f"{verb} of {kinds} needs an algebra, which only a Matrix has: give one as S, such as "
-                        "sr.min_plus")
+    usual = "sr.boolean" if any(isinstance(A, PackedMatrix) for A in given) else "sr.min_plus"
+    raise SemiringError(f"{verb} of {kinds} needs an algebra, which only a Matrix has: give one as S, such as {usual}")
 
 
 def refuse_closures(S: Semiring, verb: str = "closure") -> None:

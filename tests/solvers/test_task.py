@@ -257,6 +257,13 @@ def test_without_an_algebra_nothing_is_done(verb: str) -> None:
         OF_A_MATRIX[verb](M.array)
 
 
+def test_bits_are_told_an_algebra_that_takes_them() -> None:
+    P = sr.PackedMatrix.identity(3)
+    with pytest.raises(sr.SemiringError, match=r"needs an algebra, .* such as sr\.boolean$"):
+        sr.matmul(P, P)
+    assert sr.matmul(P, P, sr.boolean) == P
+
+
 def test_what_cannot_be_left_out_is_asked_for() -> None:
     for call in (lambda: sr.closure_rows(M), lambda: sr.path(M), lambda: sr.path(M, sr.min_plus, "a")):
         with pytest.raises(sr.SemiringError, match=r"needs (sources|a source and a target): "):
