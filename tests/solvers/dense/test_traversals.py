@@ -97,6 +97,20 @@ def test_other_algebras_have_no_such_order() -> None:
                            ).is_bottleneck
 
 
+@settings(max_examples=100)
+@given(st.sampled_from([2, 3, 255, 256, 257, 300, 513]), st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 2]))
+def test_one_element_that_differs_from_its_opposite_is_found(n: int, seed: int, near: int) -> None:
+    """Wherever it is: beside the diagonal, in a block on it, or far away."""
+    random = np.random.default_rng(seed)
+    A = symmetric(random.integers(0, 3, (n, n)))
+    assert traversals.is_symmetric(A)
+    i = int(random.integers(0, n))
+    j = int(random.integers(max(i - [1, 100, n][near], 0), min(i + [1, 100, n][near], n - 1), endpoint=True))
+    assume(i != j)
+    A[i, j] += 1
+    assert not traversals.is_symmetric(A)
+
+
 @pytest.mark.usefixtures("by_numpy")
 def test_where_it_runs() -> None:
     random = np.random.default_rng(2)
