@@ -18,6 +18,7 @@ import numpy as np
 from semiring.algebra.elements import equal, full, is_nan
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.machine.pieces import ranges, share
 from semiring.matrices import matmul
 from semiring.operands.devices import module_of
 
@@ -26,6 +27,7 @@ from .contraction import Product, Steps, Sum
 from .notation import Axis
 
 NONE = np.int32(-1)  # no term won: the sum is zero
+PIECE = 1 << 16  # elements that are multiplied one by one at once: a cache holds what is made on the way
 
 
 class Won(NamedTuple):
@@ -132,7 +134,7 @@ def _multiplied(
         right = laid(R, step.right_axes, (step.batch, step.left_free, step.right_free), sizes, grouped=False)
         arithmetic = S.over(L.dtype)
         multiply = arithmetic.raw_mul if S.product_only and not S.absorbs else arithmetic.mul
-        return np.asarray(multiply(left, right), L.dtype)
+        return by_element(multiply, left, right, shape)
     left = laid(L, step.left_axes, (step.batch, step.left_free, step.summed), sizes)
     right = laid(R, step.right_axes, (step.batch, step.summed, step.right_free), sizes)
     if won is None:
@@ -141,6 +143,31 @@ def _multiplied(
     total, which = matmul(left, right, S, check=check, argmax=True)
     won.append(Won(step.summed, step.axes, which.reshape(shape)))
     return total.reshape(shape)
+
+
+def by_element(
+    multiply: Callable[[np.ndarray, np.ndarray], Any], left: np.ndarray, right: np.ndarray, shape: tuple[int, ...]
+) -> np.ndarray:
+    """⊗ of arrays that broadcast to a shape, in pieces, so that only these have arrays on the way to their product."""
+    if prod(shape) <= PIECE:
+        return np.asarray(multiply(left, right), left.dtype)
+    made = np.empty(shape, left.dtype)
+    cut = next(k for k in range(len(shape)) if prod(shape[k + 1 :]) <= PIECE)
+    spans = ranges(shape[cut], -(-shape[cut] * prod(shape[cut + 1 :]) // PIECE))
+
+    def piece(place: tuple[int, ...], first: int, last: int) -> None:
+        made[(*place, slice(first, last))] = multiply(_part(left, place, first, last), _part(right, place, first, last))
+
+    share(piece, [(place, *span) for place in np.ndindex(shape[:cut]) for span in spans],
+          1 if left.dtype == object else None)
+    return made
+
+
+def _part(A: np.ndarray, place: tuple[int, ...], first: int, last: int) -> np.ndarray:
+    """At a place along the first axes, a range along the next one; axes of one element repeat it."""
+    at = tuple(0 if n == 1 else i for i, n in zip(place, A.shape, strict=False))
+    found: np.ndarray = A[at] if A.shape[len(place)] == 1 else A[(*at, slice(first, last))]
+    return found
 
 
 def laid(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,20 @@ def test_a_plan_buys_no_code_of_nests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(code, "bought", True)
     plan = sr.plan("einsum", *given, S=S)
     assert plan.method == "nests of loops" and plan.run() == 25 and ran == ["nests of loops"]
+
+
+@pytest.mark.parametrize("S", [sr.min_plus, sr.plus_times, sr.counting], ids=str)
+@pytest.mark.parametrize("text", ["ij,kl->ijkl", "ij,kl->lkji", "ij,jk->ijk", "ij,ij->ij"])
+def test_a_product_by_element_takes_little_more_memory_than_its_answer(S: sr.Semiring, text: str) -> None:
+    sizes = {"i": 50, "j": 50, "k": 30, "l": 50} if "l" in text else {"i": 2000, "j": 2000, "k": 1}
+    given = [np.ones([sizes[a] for a in term]) for term in text.split("->")[0].split(",")]
+    plan = sr.plan("einsum", text, *given, S=S)
+    plan.run()
+    tracemalloc.start()
+    answer = plan.run()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert answer.nbytes == plan.memory and peak <= 1.4 * plan.memory
 
 
 @pytest.mark.parametrize("S", [sr.plus_times, sr.max_min], ids=str)

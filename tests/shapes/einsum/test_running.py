@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
+from semiring.shapes.einsum import running
 
 
 def test_products_without_the_laws_are_summed_last_from_left_to_right() -> None:
@@ -46,6 +47,24 @@ def test_the_answer_is_in_new_memory(text: str) -> None:
     got = sr.einsum(text.replace("1", "j"), A, S=sr.min_plus)
     assert not np.shares_memory(got, A)
     got[...] = 7
+
+
+@pytest.mark.parametrize("piece", [1, 5, 24])
+@pytest.mark.parametrize("S", [sr.min_plus, sr.shortest_hops, sr.regex], ids=str)
+def test_a_product_by_element_is_cut_into_pieces(S: sr.Semiring, piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    some = {"min-plus": [1.0, 2.0, np.inf], "shortest-hops": [(1.0, 2.0), (np.inf, np.inf), (3.0, 0.0)]}
+    elements = S.array(some.get(S.name, [sr.letter("a"), sr.regex.zero, sr.letter("b")]))
+    for text, *shapes in (("ij,kl->likj", (2, 3), (4, 2)), ("ij,ij->ji", (7, 2), (7, 2)), ("i,ij->ij", (3,), (3, 5)),
+                          ("j,ij->ij", (5,), (3, 5)), ("...ik,k->...ik", (1, 3, 4), (4,)), (",i->i", (), (30,)),
+                          ("i,->i", (30,), ())):
+        given = [elements[rng.integers(0, 3, shape)] for shape in shapes]
+        given = [A if isinstance(A, np.ndarray) else S.array([A]).reshape(()) for A in given]
+        wanted = sr.einsum(text, *given, S=S)
+        with monkeypatch.context() as patch:
+            patch.setattr(running, "PIECE", piece)
+            got = sr.einsum(text, *given, S=S)
+        assert got.shape == wanted.shape and (got == wanted).all()
 
 
 def test_numbers_that_leave_the_range_on_the_way_are_refused() -> None:
