@@ -10,7 +10,7 @@ the same shapes.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from math import prod
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from semiring.graphs.texts import clip_repr
 
 from .notation import Axis, Fitted
 
+WHICH, PLACE = 4, 8  # bytes of the number of a winning term, and of a place on the walk back to it
 MOST_AXES = 32  # of an array that is made: NumPy computes with so many
 Optimize = bool | str | Sequence[tuple[int, ...]]
 
@@ -87,7 +88,7 @@ class Steps:
             raise SemiringError(f"einsum would make an array of {len(axes)} axes here, and NumPy computes with at "
                                 f"most {MOST_AXES}: take out axes of one element, or sum more axes")
 
-    def size(self, axes: Sequence[Axis]) -> int:
+    def size(self, axes: Iterable[Axis]) -> int:
         """The number of elements of an array."""
         return prod(self.sizes[a] for a in axes)
 
@@ -104,8 +105,13 @@ class Steps:
         """
         looks = {number for step in self.steps if step.summed
                  for number in ((step.source,) if isinstance(step, Sum) else (step.left, step.right))}
+        return tuple(i for i in range(len(self.operands)) if i not in looks or i in self.diagonal)
+
+    @cached_property
+    def diagonal(self) -> tuple[int, ...]:
+        """The operands of which an axis is repeated, so that only a diagonal is read."""
         return tuple(i for i, axes in enumerate(self.fitted.operands)
-                     if i not in looks or any(a is not None and axes.count(a) > 1 for a in axes))
+                     if any(a is not None and axes.count(a) > 1 for a in axes))
 
     @cached_property
     def largest(self) -> tuple[Axis, ...]:
@@ -113,16 +119,63 @@ class Steps:
         return max((step.axes for step in self.steps), key=self.size, default=())
 
     @cached_property
-    def most(self) -> int:
+    def _most(self) -> int:
         """The elements of all arrays that are held at once, beyond the operands."""
         held: dict[int, int] = {}
         most = 0
         for number, step in enumerate(self.steps, len(self.operands)):
             held[number] = self.size(step.axes)
-            most = max(most, sum(held.values()))
+            most = max(most, sum(held.values()) + (self.copied(step) if isinstance(step, Product) else 0))
             for used in (step.source,) if isinstance(step, Sum) else (step.left, step.right):
                 held.pop(used, None)
         return most
+
+    def bytes(self, item: int, winners: bool) -> int:
+        """Bytes that may be held at once beyond the operands, if the steps run one after the other.
+
+        Winners stay until the walk back. A sum compares all elements with those of its result, and a product with
+        winners may copy its factors and number their elements.
+
+        Parameters
+        ----------
+        item : int
+            Bytes of an element.
+        winners : bool
+        """
+        if not winners:
+            return self._most * item
+        kept = sum(WHICH * self.size(step.axes) for step in self.steps if step.summed)
+        beside = [self._compared(step, item) for step in self.steps if step.summed]
+        return self._most * item + kept + max(beside, default=0) + self.places
+
+    def _compared(self, step: Sum | Product, item: int) -> int:
+        """Bytes beside operands and answer of a step that notes which terms win."""
+        if isinstance(step, Product):
+            return (item + WHICH) * (self.size(step.left_axes) + self.size(step.right_axes))
+        return self.size(step.given) * (2 if self._join(step.given, step.summed) else 2 + item)
+
+    @cached_property
+    def places(self) -> int:
+        """Bytes of the places of winning terms, and of what is held on the walk back to them."""
+        summed = len(self.sizes) - len(self.fitted.output)
+        return self.size(self.fitted.output) * PLACE * (summed + 3) if summed else 0
+
+    def copied(self, step: Product) -> int:
+        """The elements of factors in which axes that a stack joins do not follow each other.
+
+        A product that sums copies them; one by element reads them in short runs, which takes about as long.
+        """
+        factors = (step.left_axes, (step.left_free, step.summed)), (step.right_axes, (step.summed, step.right_free))
+        return sum(self.size({*axes, *step.summed}) for axes, groups in factors  # without the laws it may lack some
+                   if not all(self._join(axes, group) for group in groups))
+
+    def _join(self, axes: Sequence[Axis], group: Sequence[Axis]) -> bool:
+        """Whether some axes are at most one of an array, or follow each other in it; those of one element aside."""
+        own, wanted = ([a for a in some if self.sizes[a] > 1] for some in (axes, group))
+        if len(wanted) < 2:
+            return True
+        first = own.index(wanted[0]) if wanted[0] in own else len(own)
+        return own[first : first + len(wanted)] == wanted
 
     def _summed_alone(self, i: int) -> int:
         """Sum the axes that only one operand has; return the number of what is left of it."""

@@ -271,7 +271,8 @@ class EinsumTask:
             return self._multiplied(self.product)
         steps, S, check = self.steps, self.S, self.options.check
         nested = nested_way.offer(steps, S, self.given, self.argmax, check)
-        if (needed := nested.bytes if nested else steps.most * self.given.dtype.itemsize) > UNCHECKED_BYTES:
+        needed = nested.bytes if nested else steps.bytes(self.given.dtype.itemsize, self.argmax)
+        if needed > UNCHECKED_BYTES:
             require(needed, *self.plan().shortage, on_gpu=self.given.on_gpu)
         try:
             found = nested.answer(self.given.as_arrays(), self.argmax, check) if nested else None
@@ -298,7 +299,7 @@ class EinsumTask:
         with nested_way.renting(steps, S, self.given, self.argmax, check):
             compute = run_on_gpu if self.given.on_gpu else run
             result, won = compute(steps, S, self.given.as_arrays(), self.argmax, check)
-        if not self.argmax:
+        if not self.argmax or len(steps.fitted.output) == len(steps.sizes):  # no axis is summed
             return result, {}
         nothing = is_zero(result, S.over(result.dtype).zero)
         return result, assignment(steps, won, nothing)

@@ -46,9 +46,9 @@ class Nested:
         Of all arrays that are held at once, beyond the operands.
     """
 
-    def __init__(self, steps: Steps, S: Semiring, low: Lowering, contraction: Contraction):
+    def __init__(self, steps: Steps, S: Semiring, low: Lowering, contraction: Contraction, argmax: bool):
         self._steps, self._S, self._low, self._contraction = steps, S, low, contraction
-        self.bytes = contraction.bytes
+        self.bytes = contraction.bytes + (steps.places if argmax else 0)
 
     def answer(
         self, given: Sequence[np.ndarray], argmax: bool, check: bool
@@ -122,9 +122,9 @@ def offer(steps: Steps, S: Semiring, given: Operands, argmax: bool, check: bool)
     seconds = _seconds(low, contraction)
     if not all(code.repays(seconds) for code in _codes(low)):
         return None
-    if check and not low.is_identity:  # else the nests look at the operands
-        given.examine()
-    return Nested(steps, S, low, contraction)
+    if check:  # the nests look at what they read, if it is stored as it is
+        given.examine(steps.diagonal if low.is_identity else None)
+    return Nested(steps, S, low, contraction, argmax)
 
 
 def suited(
@@ -145,7 +145,8 @@ def is_due(low: Lowering, contraction: Contraction) -> bool:
 def most_bytes(steps: Steps, S: Semiring, dtype: np.dtype, argmax: bool) -> int:
     """Bytes that may be held at once beyond the operands, by nests or by products of stacks."""
     contraction = _contraction(steps, plain_form(S, dtype, Facts(), 3), argmax)
-    return max(steps.most * dtype.itemsize, contraction.bytes if contraction else 0)
+    nests = contraction.bytes + (steps.places if argmax else 0) if contraction else 0
+    return max(steps.bytes(dtype.itemsize, argmax), nests)
 
 
 def _contraction(steps: Steps, low: Lowering, argmax: bool) -> Contraction | None:

@@ -155,7 +155,7 @@ class Contraction:
     def repays(self) -> bool:
         """Whether nests are predicted to be faster than products of stacks."""
         call, term, copied = BY_PRODUCT
-        stacks = sum(call + term * step.work + copied * self._copied(step) for step in self.products)
+        stacks = sum(call + term * step.work + copied * self.steps.copied(step) for step in self.products)
         return self.seconds + TURNED * self._turned <= stacks
 
     @property
@@ -170,24 +170,9 @@ class Contraction:
         return sum(self.steps.size(own) for own, laid in zip(self._own, self.laid, strict=False)
                    if self._long(own) != self._long(laid.axes))
 
-    def _copied(self, step: Product) -> int:
-        """Elements of factors in which axes that a stack joins do not follow each other.
-
-        A product that sums copies them; one by element reads them in short runs, which takes about as long.
-        """
-        factors = (step.left_axes, (step.left_free, step.summed)), (step.right_axes, (step.summed, step.right_free))
-        return sum(self.steps.size(axes) for axes, groups in factors
-                   if not all(self._follow(self._long(axes), self._long(group)) for group in groups))
-
     def _long(self, axes: Sequence[Axis]) -> list[Axis]:
         """The axes of more than one element."""
         return [a for a in axes if self.steps.sizes[a] > 1]
-
-    @staticmethod
-    def _follow(axes: list[Axis], group: list[Axis]) -> bool:
-        """Whether some of the axes follow each other in this order."""
-        first = axes.index(group[0]) if group else 0
-        return axes[first : first + len(group)] == group
 
     def run(
         self, low: Lowering, given: Sequence[np.ndarray], memory: np.ndarray, looks_given: bool, looks_made: bool

@@ -103,13 +103,13 @@ def plan_of(
         from semiring.kernels.cuda.choose import without_facts
         from semiring.kernels.cuda.compile.launch import device_name
 
-        place, low, memory = device_name(), without_facts(S, dtype), steps.most * dtype.itemsize
+        place, low, memory = device_name(), without_facts(S, dtype), steps.bytes(dtype.itemsize, argmax)
     elif (nests := suited(steps, S, given, argmax, check)) is None:
         low, memory = plain_form(S, dtype, Facts(), 3), most_bytes(steps, S, dtype, argmax)
     elif is_due(*nests):
         low, contraction = nests
         how, reason = "nests of loops", "no array is transposed between the products"
-        memory = contraction.bytes
+        memory = contraction.bytes + (steps.places if argmax else 0)
     else:
         low, memory = nests[0], most_bytes(steps, S, dtype, argmax)
         reason = "nests of loops are predicted to be faster, and are not compiled"

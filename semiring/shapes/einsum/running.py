@@ -156,7 +156,8 @@ def by_element(
     spans = ranges(shape[cut], -(-shape[cut] * prod(shape[cut + 1 :]) // PIECE))
 
     def piece(place: tuple[int, ...], first: int, last: int) -> None:
-        made[(*place, slice(first, last))] = multiply(_part(left, place, first, last), _part(right, place, first, last))
+        at: Any = (*place, slice(first, last))
+        made[at] = multiply(_part(left, place, first, last), _part(right, place, first, last))
 
     share(piece, [(place, *span) for place in np.ndindex(shape[:cut]) for span in spans],
           1 if left.dtype == object else None)
@@ -165,8 +166,8 @@ def by_element(
 
 def _part(A: np.ndarray, place: tuple[int, ...], first: int, last: int) -> np.ndarray:
     """At a place along the first axes, a range along the next one; axes of one element repeat it."""
-    at = tuple(0 if n == 1 else i for i, n in zip(place, A.shape, strict=False))
-    found: np.ndarray = A[at] if A.shape[len(place)] == 1 else A[(*at, slice(first, last))]
+    at: list[Any] = [0 if n == 1 else i for i, n in zip(place, A.shape, strict=False)]
+    found: np.ndarray = A[tuple(at) if A.shape[len(at)] == 1 else (*at, slice(first, last))]
     return found
 
 

@@ -88,7 +88,7 @@ def test_copies_of_products_of_stacks_are_known(network: tuple[str, dict]) -> No
         for axes, wanted in zip((step.left_axes, step.right_axes), groups, strict=True):
             A = np.zeros([steps.sizes[a] for a in axes])
             copied += 0 if np.shares_memory(A, as_stack(A, axes, wanted, steps.sizes)) else A.size
-        assert found._copied(step) == copied
+        assert found.steps.copied(step) == copied
 
 
 def test_vectors_are_the_axes_that_one_factor_has() -> None:

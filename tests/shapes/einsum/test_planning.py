@@ -105,6 +105,23 @@ def test_a_product_by_element_takes_little_more_memory_than_its_answer(S: sr.Sem
     assert answer.nbytes == plan.memory and peak <= 1.4 * plan.memory
 
 
+@pytest.mark.parametrize("argmax", [False, True])
+@pytest.mark.parametrize(("text", "length"), [
+    ("ij,jk->ik", 500), ("ij,jk,kl->il", 500), ("ij,jk,kl,lm->", 500), ("ij,ij->ij", 900), ("ij->i", 1000),
+    ("ij->j", 1000), ("abc->b", 90), ("abc,acd->bd", 90), ("abc,cad->db", 90), ("abc,bcd,cde->ae", 60),
+])
+def test_a_plan_counts_what_is_held(text: str, length: int, argmax: bool) -> None:
+    """Copies of factors, winners, and their places; beside them a quarter of a million bytes for what is small."""
+    given = [np.ones((length,) * len(term)) for term in text.split("->")[0].split(",")]
+    plan = sr.plan("einsum", text, *given, S=sr.min_plus, argmax=argmax)
+    plan.run()
+    tracemalloc.start()
+    plan.run()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 1.25 * plan.memory + (1 << 18)
+
+
 @pytest.mark.parametrize("S", [sr.plus_times, sr.max_min], ids=str)
 def test_elements_of_an_outer_product_are_multiplied_one_by_one(S: sr.Semiring) -> None:
     plan = sr.plan("einsum", "i,j->ij", np.ones(3), np.ones(4), S=S)
