@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import inspect
 import json
 import os
@@ -15,6 +16,7 @@ from html import escape
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from textwrap import dedent
 from types import FunctionType, ModuleType
 from typing import Any
 from xml.etree import ElementTree
@@ -250,6 +252,55 @@ def test_a_notebook_runs_without_the_site(notebooks: ModuleType, page: Path, tmp
     command = [sys.executable, "-c", RUN, file.name]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def unrun() -> Iterator[Any]:
+    """Blocks of Python that neither a notebook nor doctest runs: on GPUs, on a cluster, with PyTorch or JAX."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        fenced = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        indented = re.findall(r"(?:^    .*\n|^\n(?=    ))+", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
+        for number, block in enumerate([*fenced, *map(dedent, indented)]):
+            code = re.sub(r"^(\$|semiring) .*", "", block, flags=re.MULTILINE)  # commands of a shell
+            if ">>>" not in code and re.search(r"\bsr[tj]?\.", code):
+                yield pytest.param(code, id=f"{page.stem} {number}")
+
+
+def parameters(module: str, name: str) -> dict[str, Any]:
+    """The parameters of a public function, of a module that may need a package which is not installed."""
+    if module == "sr":
+        assert hasattr(sr, name), f"there is no sr.{name}"
+        return dict(inspect.signature(getattr(sr, name)).parameters)
+    file = ROOT / "semiring" / {"srt": "torch.py", "srj": "jax.py"}[module]
+    defined = {node.name: node.args for node in ast.parse(file.read_text(encoding="utf-8")).body
+               if isinstance(node, ast.FunctionDef)}
+    return dict.fromkeys(each.arg for each in (*defined[name].args, *defined[name].kwonlyargs))
+
+
+def wrong_calls(code: str) -> list[str]:
+    """Calls of the library, in code that is not run, with an option that the function lacks."""
+    wrong = []
+    for node in ast.walk(ast.parse(code)):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        if not (isinstance(node.func.value, ast.Name) and node.func.value.id in ("sr", "srt", "srj")):
+            continue
+        known = parameters(node.func.value.id, node.func.attr)
+        if not any(getattr(p, "kind", None) is inspect.Parameter.VAR_KEYWORD for p in known.values()):
+            wrong += [f"{ast.unparse(node)}: {k.arg}" for k in node.keywords if k.arg not in known]
+    return wrong
+
+
+@pytest.mark.parametrize("code", [*unrun()])
+def test_code_that_is_not_run_calls_what_there_is(code: str) -> None:
+    assert wrong_calls(code) == []
+
+
+def test_a_wrong_call_in_code_that_is_not_run_is_found() -> None:
+    assert wrong_calls("D = sr.closure(A, sr.min_plus, gpus=2)") == ["sr.closure(A, sr.min_plus, gpus=2): gpus"]
+    assert wrong_calls("srt.closure(A, sr.log, tile=4)") == ["srt.closure(A, sr.log, tile=4): tile"]
+    with pytest.raises(AssertionError, match=r"there is no sr\.close"):
+        wrong_calls("sr.close(A)")
 
 
 def test_a_notebook_has_texts_answers_and_no_syntax_of_the_site(notebooks: ModuleType) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -424,6 +425,34 @@ def test_rent_is_counted_whatever_the_work_is_for(purpose: str) -> None:
     before = code.spent
     work()
     assert code.spent > before
+
+
+FIRST_CALLS = """
+import os, sys
+import numpy as np, scipy.sparse as sp, semiring as sr
+S = sr.Semiring("own", add=np.minimum, mul=lambda a, b: a + b + 0.5 * a * b, zero=np.inf, one=0.0,
+                carrier=lambda a: a >= 0)
+A = np.array([[1.0, 2.0], [3.0, 4.0]])
+B = sp.csr_array(A)
+for call in (
+    lambda: sr.matmul(A, A, S), lambda: sr.closure(A, S), lambda: sr.solve(A, A, S), lambda: sr.factor(A, S).solve(A),
+    lambda: sr.paths(A, S), lambda: sr.path(A, S, 0, 1), lambda: sr.closure_rows(A, S, 0), lambda: S.sum(A),
+    lambda: S.prod(A), lambda: S.cumsum(A, 0), lambda: sr.einsum("ij,jk->ik", A, A, S=S), lambda: sr.nearest(A, S, [0]),
+    lambda: sr.scan(np.stack([A, A]), S), lambda: sr.forward(A[0], A, S, emissions=A), lambda: sr.diameter(A, S),
+    lambda: sr.convolve(A[0], A[1], S), lambda: sr.matmul(A, A, S, mask=A > 1), lambda: sr.chain([A, A, A], S),
+    lambda: sr.matmul(A, A, S, argmax=True), lambda: sr.matmul(B, B, S), lambda: sr.closure(B, S),
+    lambda: sr.factor(B, S).row(0), lambda: sr.paths(B, S), lambda: sr.closure([("a", "b", 1.0)], S),
+    lambda: sr.closure(A > 1, sr.boolean), lambda: sr.reach(B),
+):
+    call()
+    assert "numba" not in sys.modules, call.__code__.co_names
+assert os.listdir(os.environ["SEMIRING_CACHE_DIR"]) == []
+"""
+
+
+def test_first_small_calls_import_no_numba(tmp_path: Path) -> None:
+    environment = os.environ | {"SEMIRING_COMPILE": "auto", "SEMIRING_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", FIRST_CALLS], env=environment, check=True)
 
 
 def test_a_numba_that_cannot_be_imported_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
