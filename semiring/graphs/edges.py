@@ -23,7 +23,7 @@ from .columns import (
     table_columns,
     turned,
 )
-from .exports import entries_of
+from .exports import edges_of
 from .foreign import as_array, as_scipy, is_foreign, unpadded
 from .frames import edge_columns, has_index, is_frame, is_square, library_of
 from .names import as_names, check_names, is_hashable, is_integer, is_missing, near, refuse_table, span_text
@@ -158,11 +158,7 @@ def _plain(column: list[Any], what: str) -> list[Any]:
 
 def _from_matrix(M: Operators) -> Columns:
     """The entries other than the algebra's zero; truth values are edges without weights, as in a sparse matrix."""
-    if not M.is_over_vertices:
-        raise GraphError("the rows and columns of this Matrix are different, and a graph has one set of vertices: "
-                         "rename them, such as by [(('row', a), ('column', b), w) for a, b, w in M.edges()], for a "
-                         "bipartite graph")
-    rows, columns, values = entries_of(M)
+    rows, columns, values = edges_of(M)
     return Columns(rows, columns, values if M.dtype.kind != "b" else None, M.n, M.names, library=M.library)
 
 

@@ -45,6 +45,15 @@ def entries_of(M: Operators | Elements) -> tuple[NDArray[np.int64], NDArray[np.i
     return (*entries.places(), with_infinities(as_declared(entries.values, M.semiring), M.semiring))
 
 
+def edges_of(M: Operators) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
+    """The same of a matrix whose rows and columns are the same vertices; others are refused."""
+    if not M.is_over_vertices:
+        raise GraphError("the rows and columns of this Matrix are different, and a graph has one set of vertices: "
+                         "rename them, such as by [(('row', a), ('column', b), w) for a, b, w in M.edges()], for a "
+                         "bipartite graph")
+    return entries_of(M)
+
+
 def sparse_of(M: Matrix) -> Any:
     """See `Matrix.to_sparse`."""
     if M.dtype.names or M.dtype.kind == "O":
@@ -62,11 +71,7 @@ def networkx_of(M: Matrix) -> Any:
     """See `Matrix.to_networkx`."""
     from networkx import DiGraph
 
-    if not M.is_over_vertices:
-        raise GraphError("the rows and columns of this Matrix are different, and a graph has one set of vertices: "
-                         "rename them, such as by [(('row', a), ('column', b), w) for a, b, w in M.edges()], for a "
-                         "bipartite graph")
-    rows, columns, values = entries_of(M)
+    rows, columns, values = edges_of(M)
     names = range(M.n) if M.names is None else M.names
     graph = DiGraph()
     graph.add_nodes_from(names)
