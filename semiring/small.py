@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from .algebra.elements import kinds_of
 from .algebra.semiring import Semiring
 from .algorithms import elimination
 from .algorithms.blocks import UndefinedStar
@@ -32,6 +33,7 @@ from .kernels.lowering.general import general
 from .kernels.lowering.objects import python_objects
 from .kernels.numpy.small import SmallArrays, by_blas
 from .kernels.numpy.small import fits as numpy_fits
+from .operands.examine import computes_with
 from .solvers.cycles import may_diverge
 from .solvers.dense.rings import cancels, is_exact
 from .solvers.dense.schedules import PIVOTS
@@ -44,6 +46,7 @@ KEPT = 1024  # algebras and dtypes that are known at once
 
 ndarray, ufunc, truth = np.ndarray, np.ufunc, np.bool_
 OBJECT = np.dtype(object)
+NOT_PLAIN = (TypeError, AttributeError, ValueError, ArithmeticError)  # of objects
 
 
 class Before:
@@ -128,6 +131,7 @@ class OfObjects:
     def __init__(self, S: Semiring):
         self._T, low = S.over(object), python_objects(S, OBJECT, "")
         self._kernel, self._cancels = kernel(low), cancels(low)
+        self._known: set[type] = {bool, int}  # types of objects for which the operations are defined
 
     def answer(self, A: np.ndarray, B: np.ndarray | None = None) -> Any:
         """A ⊗ B, or A*; None if an element is not plain."""
@@ -141,7 +145,7 @@ class OfObjects:
         C = np.empty((len(left), right.shape[1]), object)
         try:
             self._kernel.multiply(C, left, right)
-        except TypeError:  # of a number for which an operation is not defined
+        except NOT_PLAIN:
             return None
         return C if A.ndim == B.ndim else C[0] if A.ndim == 1 else C[:, 0]
 
@@ -151,7 +155,7 @@ class OfObjects:
         D = A.copy()
         try:
             sound = self._kernel.close(D) < 0
-        except TypeError:
+        except NOT_PLAIN:
             return None
         sound = sound and not (self._cancels and not is_exact(D))
         return D if sound else None
@@ -168,14 +172,24 @@ class OfObjects:
             if self._cancels and not is_exact(D):
                 return None
             elimination.solve(D, X, self._kernel, PIVOTS)
-        except (UndefinedStar, TypeError):
+        except (UndefinedStar, *NOT_PLAIN):
             return None
         return X[:, 0] if B.ndim == 1 else X
 
     def _is_plain(self, A: np.ndarray) -> bool:
         """Whether all are elements; numbers only if they are exact."""
         T = self._T
-        return T.takes_all(A) or (T.semiring.traced is None and bool(T.contains(A).all()))
+        if T.semiring.traced is None:
+            return T.takes_all(A) or bool(T.contains(A).all())
+        return T.takes_all(A) and self._computes_with(A)
+
+    def _computes_with(self, A: np.ndarray) -> bool:
+        """Whether the operations are defined for all types of objects, also where zero spares one."""
+        for kind in kinds_of(A) - self._known:
+            if not computes_with(self._T.semiring, next(x for x in A.flat if type(x) is kind)):
+                return False
+            self._known.add(kind)
+        return True
 
 
 def takes_objects(S: Semiring, verb: str) -> bool:

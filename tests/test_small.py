@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -271,6 +272,31 @@ def test_what_is_refused_is_refused_in_the_same_words(engine: str, request: pyte
     ]:
         found, wanted = outcome(verb, *operands), outcome(generally, verb, *operands)
         assert is_same(found, wanted, exact=False), (verb, operands, found, wanted)
+
+
+def test_objects_that_are_refused_are_refused_in_the_same_words() -> None:
+    """Integers that are too large for a float, operations that are not defined, also where zero spares them."""
+    longest = sr.Semiring("longest", add=lambda a, b: max(a, b), mul=lambda a, b: a + b, zero=-np.inf, one=0,
+                          dtype=object)
+    large, near, half = 6 * 10**25, np.int64(4), Fraction(7, 2)
+    refused = 0
+    for verb, S, *operands in [
+        (sr.matmul, longest, [[large, large]], [[large], [near]]), (sr.closure, longest, [[0, large], [near, 0]]),
+        (sr.solve, longest, [[-near, large], [near, large]], [near, large]), (sr.matmul, longest, [[near]], [[2]]),
+        (sr.matmul, sr.bitset_may, [[half]], [[0]]), (sr.matmul, sr.bitset_may, [0], [[half, 3]]),
+        (sr.matmul, sr.bitset_may, [5], [[6, 3]]), (sr.matmul, sr.min_plus, [[half]], [[half + 1]]),
+        (sr.closure, sr.bitset_may, [[0, half], [0, 0]]), (sr.solve, sr.bitset_may, [[0, 0], [0, 0]], [half, half]),
+        (sr.matmul, sr.max_times, [[half, 2]], [["a"], [1]]), (sr.matmul, sr.max_times, [[None, 2]], [[1], [1]]),
+    ]:
+        given = [np.array(x, object) for x in operands]
+        found, wanted = outcome(verb, *given, S), outcome(generally, verb, *given, S)
+        if isinstance(wanted, tuple):
+            refused += 1
+            assert found == wanted, (S, operands)
+        else:
+            assert found.tolist() == wanted.tolist(), (S, operands)
+    assert refused >= 6
+    assert small.product((np.array([[half]]), np.array([[half]]), sr.min_plus), {}) is not None
 
 
 @pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])

@@ -182,14 +182,14 @@ def _refuse_strangers(S: Semiring, what: str, array: np.ndarray) -> None:
         if isinstance(value, STRANGERS):
             _refuse(what, clip_repr(value), at, f"{S.name} computes with numbers; mark an absent edge with the "
                     f"algebra's zero, {show(S.zero)}")
-        if not _computes_with(S, value):
+        if not computes_with(S, value):
             _refuse(what, clip_repr(value), at, f"the operations of {S.name} are not defined for objects of type "
                     f"{kind.__name__}; pass numbers of another type")
         doubtful.remove(kind)
 
 
-def _computes_with(S: Semiring, value: Any) -> bool:
-    """Whether an algebra's operations are defined for a value, and with zero and one for what is not a number."""
+def computes_with(S: Semiring, value: Any) -> bool:
+    """Return whether the operations are defined for a value; unless it is a number, with zero and one too."""
     do: dict[str, Any] = S.over(object).scalar
     try:
         do["carrier"](value)

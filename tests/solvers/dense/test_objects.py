@@ -163,7 +163,7 @@ def outcome(call: Callable[[], Any]) -> tuple[str, Any]:
         found = call()
     except sr.SemiringError as e:
         return "error", str(e)
-    except TypeError as e:  # of the algebra's own functions, reached by a value outside the carrier
+    except (TypeError, ValueError) as e:  # of the algebra's own functions, reached by a value outside the carrier
         return "error", type(e)
     return str(np.shape(found)), np.asarray(found, object).tolist()
 
