@@ -49,6 +49,7 @@ class SmallArrays:
         self._general = numpy_function(low.mul.outputs, 2, (dtype,), (dtype,))
         self._most = np.finfo(dtype).max if self._floats else dtype.type(0)
         self._hands_on = bool(plain or low.log_sum or not self._floats)  # NaN of either operand to every term of it
+        self._least = 8 * float(np.finfo(dtype).tiny / np.finfo(dtype).eps) if self._logs else 0.0
         self._is_quiet = self._product in EXTREMES and self._add is not np.add
         self._inside = _inside(S.carrier_in(low.dtype), low.dtype)
         self._suited = suited(S, low.dtype) if self._low else None
@@ -115,6 +116,9 @@ class SmallArrays:
 
         Infinities that meet become NaN; a sum with only zeros is zero.
         """
+        C = self._product_of_powers(A, B)
+        if C is not None:
+            return C
         assert self._logs
         binary, negated = self._logs.binary, self._logs.negated
         terms, axis = self._terms(A, B), -1 if B.ndim == 1 else 0
@@ -126,6 +130,21 @@ class SmallArrays:
         sums = np.add.reduce(powers, axis)
         C = np.squeeze(top, axis) + (np.log2(sums) if binary else np.log(sums))
         return -C if negated else C
+
+    def _product_of_powers(self, A: np.ndarray, B: np.ndarray) -> Any:
+        """The same by a product of powers, as in logsum.py, or None if an entry may have lost what underflowed."""
+        assert self._logs
+        power, logarithm = (np.exp2, np.log2) if self._logs.binary else (np.exp, np.log)
+        a, b = (-A, -B) if self._logs.negated else (A, B)
+        row, column = np.maximum.reduce(a, -1, keepdims=True), np.maximum.reduce(b, 0, keepdims=True)
+        powers = power(a - row).dot(power(b - column))
+        if not powers.item(powers.argmin()) >= self._least * A.shape[-1]:  # or NaN, of infinities
+            return None
+        tops = row + column if A.ndim == B.ndim == 2 else row[..., 0] + column[0]
+        C = tops + logarithm(powers)
+        if not vdot(C, C) < inf:  # the sum of two tops may overflow where no term does
+            return None
+        return -C if self._logs.negated else C
 
     def _has_room(self, A: np.ndarray, B: np.ndarray) -> bool:
         """Whether no element is infinite, and no sum of two leaves the dtype."""

@@ -36,6 +36,34 @@ def test_products_whose_terms_take_one_operand_only(mul, a: tuple[int, ...], b: 
     assert np.shape(found) == np.shape(np.matmul(A, B)) and np.array_equal(found, wanted)
 
 
+SOFT_MINIMUM = sr.Semiring("soft minimum", add=lambda a, b: -np.logaddexp(-a, -b), mul=np.add, zero=np.inf, one=0.0)
+
+
+@pytest.mark.parametrize("S", [sr.log, SOFT_MINIMUM], ids=lambda S: S.name)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize(("a", "b"), [((3, 4), (4, 5)), ((4,), (4, 5)), ((3, 4), (4,)), ((4,), (4,)), ((3, 1), (1, 2))])
+def test_log_sums_take_a_power_for_each_element_where_none_is_lost(
+    S: sr.Semiring, dtype: str, a: tuple[int, ...], b: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else, and where infinities or numbers near the largest one meet, a power for each term: of as many digits."""
+    rng = np.random.default_rng(1)
+    arrays, most, calls = SmallArrays(general(S, np.dtype(dtype))), float(np.finfo(dtype).max), []
+    by_terms = arrays._terms
+    monkeypatch.setattr(arrays, "_terms", lambda *operands: calls.append(1) or by_terms(*operands))
+    most = most if S is sr.log else -most
+    for scale, top, terms in [(1.0, 0.0, 0), (1.0, 30.0, 0), (1e4, 0.0, None), (1.0, S.zero, 1), (1.0, most, 1)]:
+        A, B = ((scale * rng.normal(size=shape)).astype(dtype) for shape in (a, b))
+        A.flat[0] = top
+        if top == S.zero:
+            A[...] = S.zero
+        calls.clear()
+        found, wanted = arrays.product(A, B), sr.matmul(A.astype("f8"), B.astype("f8"), S, device="cpu")
+        assert terms is None or len(calls) == terms
+        assert np.shape(found) == np.shape(wanted) and np.result_type(found) == dtype
+        assert np.allclose(found, wanted.astype(dtype) if top == most else wanted, rtol=30 * np.finfo(dtype).eps,
+                           atol=60 * np.finfo(dtype).eps)
+
+
 def test_what_is_declined() -> None:
     A = np.ones((3, 3))
     for B in (np.ones((1, 3)), np.ones((2, 3, 3)), np.array([[np.nan] * 3] * 3)):
