@@ -123,9 +123,14 @@ class Factored:
         --------
         >>> import numpy as np
         >>> import semiring as sr
-        >>> F = sr.factor(np.array([[0.0, 0.5], [0.25, 0.0]]), sr.plus_times)
-        >>> F.solve(np.array([7.0, 0.0]))
+        >>> A = np.array([[0.0, 0.5], [0.25, 0.0]])
+        >>> sr.factor(A, sr.plus_times).solve(np.array([7.0, 0.0]))
         array([8., 2.])
+
+        Many equations with the unknowns on the left, X = X ⊗ A ⊕ B, by factors of the transposed matrix:
+
+        >>> sr.factor(A.T, sr.plus_times.opposite).solve(np.array([7.0, 0.0]))
+        array([8., 4.])
         """
         return self._solution(right_hand_side(B, self._came, self.plan.lowering.dtype))
 
