@@ -14,13 +14,8 @@ from semiring.algebra.catalogue import catalogue
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.kernels.cuda.choose import without_facts
-from semiring.kernels.cuda.compile.program import (
-    ProductGeometry,
-    is_linear,
-    packed_program,
-    product_geometries,
-    program,
-)
+from semiring.kernels.cuda.compile.geometry import ProductGeometry, product_geometries
+from semiring.kernels.cuda.compile.program import is_linear, packed_program, program
 from semiring.kernels.lowering.boolean import is_boolean
 from semiring.operands.read import operand
 from semiring.solvers.task import own_algebra

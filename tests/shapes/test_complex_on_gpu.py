@@ -18,7 +18,8 @@ from semiring.kernels.cuda.choose import choose, without_facts
 from semiring.kernels.cuda.compile.chains import chain_geometry, chain_source
 from semiring.kernels.cuda.compile.convolution import convolution_source
 from semiring.kernels.cuda.compile.folds import fold_source
-from semiring.kernels.cuda.compile.program import OPTIONS, exchange_source, product_geometries, program
+from semiring.kernels.cuda.compile.geometry import product_geometries
+from semiring.kernels.cuda.compile.program import OPTIONS, exchange_source, program
 from semiring.kernels.cuda.compile.steps import step_geometry, step_source
 from semiring.kernels.cuda.compile.thin import thin_geometries, thin_source
 from semiring.kernels.cuda.dense import outer

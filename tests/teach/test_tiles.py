@@ -15,7 +15,7 @@ from teach.cases import equal
 from teach.node import NODE
 
 import semiring as sr
-from semiring.kernels.cuda.compile.program import ProductGeometry, product_geometries
+from semiring.kernels.cuda.compile.geometry import ProductGeometry, product_geometries
 from semiring.teach.elements import Elements
 from semiring.teach.javascript import runtime
 from semiring.teach.page import element_as_json, script

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from .program import LIGHT, Program, data_text, file_text, program
+from .geometry import LIGHT
+from .program import Program, data_text, file_text, program
 from .thin import STORED, may_be_nan, powers_text, told
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from .program import LIGHT, program
+from .geometry import LIGHT
+from .program import program
 
 if TYPE_CHECKING:
     from semiring.kernels.cuda.lowering import CudaLowering

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .program import LIGHT, Program, data_text, file_text, program
+from .geometry import LIGHT
+from .program import Program, data_text, file_text, program
 from .rules import literal
 
 if TYPE_CHECKING:

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.kernels.cuda.compile.geometry import LARGEST_STACKED, CloseGeometry, panel_geometry, stack_geometry
 from semiring.kernels.cuda.compile.launch import (
     RECORDING,
     Function,
@@ -37,13 +38,7 @@ from semiring.kernels.cuda.compile.launch import (
     memory,
     minus_ones,
 )
-from semiring.kernels.cuda.compile.program import (
-    LARGEST_STACKED,
-    CloseGeometry,
-    Program,
-    panel_geometry,
-    stack_geometry,
-)
+from semiring.kernels.cuda.compile.program import Program
 
 from .product import EVERY, Gap, Product, View
 

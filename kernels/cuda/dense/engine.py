@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semiring.kernels.cuda.compile.geometry import LARGEST_STACKED
 from semiring.kernels.cuda.compile.launch import (
     Function,
     Module,
@@ -25,14 +26,7 @@ from semiring.kernels.cuda.compile.launch import (
     minus_ones,
     rows_of,
 )
-from semiring.kernels.cuda.compile.program import (
-    LARGEST_STACKED,
-    always_defined,
-    is_linear,
-    packed_program,
-    program,
-    sums_of_powers,
-)
+from semiring.kernels.cuda.compile.program import always_defined, is_linear, packed_program, program, sums_of_powers
 
 from .closure import HUGE, TILE, Closure, outer_block
 from .logsum import log_sum_product

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from semiring.kernels.cuda.compile.geometry import CloseGeometry, stack_geometry
 from semiring.kernels.cuda.compile.launch import Function, Module, current_device, multiprocessors, rows_of, synchronize
-from semiring.kernels.cuda.compile.program import CloseGeometry, close_source, exchange_source, program, stack_geometry
+from semiring.kernels.cuda.compile.program import close_source, exchange_source, program
 from semiring.kernels.facts import DeviceFacts
 
 from .product import View

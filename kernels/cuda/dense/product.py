@@ -8,14 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from semiring.kernels.cuda.compile.geometry import ProductGeometry, narrow_geometries, product_geometries
 from semiring.kernels.cuda.compile.launch import Function, Module, compile_ahead, memory, multiprocessors
-from semiring.kernels.cuda.compile.program import (
-    ProductGeometry,
-    Program,
-    narrow_geometries,
-    product_geometries,
-    word_filler,
-)
+from semiring.kernels.cuda.compile.program import Program, word_filler
 
 MOST_STACKED = 65535  # matrices of a stack in one launch
 LEAST_PART = 512  # terms of a product that are a part of k

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from semiring.kernels.cuda.compile.geometry import ProductGeometry, product_geometries
 from semiring.kernels.cuda.compile.launch import Function, Module, rows_of
-from semiring.kernels.cuda.compile.program import ProductGeometry, product_geometries
 
 from .engine import WORTH_PADDING, CudaKernel, rounded_up, view_of
 from .product import MOST_STACKED, NO_GAP, View

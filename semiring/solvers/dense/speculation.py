@@ -22,7 +22,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.kernels.cuda.ahead import begin_call
 from semiring.kernels.cuda.choose import PRODUCT, array_kernel, choose
-from semiring.kernels.cuda.compile.program import LARGEST_STACKED
+from semiring.kernels.cuda.compile.geometry import LARGEST_STACKED
 from semiring.kernels.cuda.dense.exchange import (
     IMPROVED,
     LEAVES,

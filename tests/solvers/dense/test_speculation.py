@@ -18,7 +18,7 @@ import pytest
 import semiring as sr
 import semiring.solvers.dense as package
 from semiring.kernels.cuda.choose import choose, general_on_device, packed_on_device
-from semiring.kernels.cuda.compile.program import LARGEST_STACKED
+from semiring.kernels.cuda.compile.geometry import LARGEST_STACKED
 from semiring.kernels.cuda.dense.exchange import IMPROVED, LEAVES, NOT_A_NUMBER, OTHER, OUTSIDE, SEEN_ORDER, UNDEFINED
 from semiring.kernels.facts import DeviceFacts
 from semiring.kernels.lowering.general import general

@@ -9,7 +9,8 @@ from gpu import nvrtc
 import semiring as sr
 from semiring.kernels.cuda.choose import choose
 from semiring.kernels.cuda.compile.convolution import convolution_geometry, convolution_source
-from semiring.kernels.cuda.compile.program import LIGHT, OPTIONS
+from semiring.kernels.cuda.compile.geometry import LIGHT
+from semiring.kernels.cuda.compile.program import OPTIONS
 from semiring.kernels.facts import DeviceFacts
 
 from .test_program import NAMES, QUICK, compile_all, dtypes, lowerings_of, needs_compiler

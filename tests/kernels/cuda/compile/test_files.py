@@ -17,11 +17,11 @@ from semiring.kernels.cuda.choose import choose, general_on_device
 from semiring.kernels.cuda.compile.chains import chain_geometry, chain_source
 from semiring.kernels.cuda.compile.convolution import convolution_source
 from semiring.kernels.cuda.compile.folds import fold_geometry, fold_source
+from semiring.kernels.cuda.compile.geometry import product_geometries
 from semiring.kernels.cuda.compile.program import (
     OPTIONS,
     boolean_words,
     exchange_source,
-    product_geometries,
     program,
     rank_source,
     word_filler,

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.cuda.choose import choose, general_on_device
-from semiring.kernels.cuda.compile.program import OPTIONS, Program, product_geometries, program
+from semiring.kernels.cuda.compile.geometry import product_geometries
+from semiring.kernels.cuda.compile.program import OPTIONS, Program, program
 from semiring.kernels.cuda.dense import engine, winners
 from semiring.kernels.cuda.dense.engine import CudaKernel
 from semiring.kernels.cuda.dense.winners import CudaWinnersKernel
