@@ -32,6 +32,7 @@ SMALL = [
     ("ranks", "-n 64 --rounds 1 --ray", ["ray"]),
     ("scale", "--n 1024 --parts 4 --turns 1", []),
     ("sequences", "--scale 0.01", []),
+    ("small", "--quick", []),
     ("sparse_matrices", "--quick", ["edsger", "graphblas", "igraph", "networkit", "pandas", "rustworkx"]),
     ("stages", "--quick", []),
     ("torch_gradients", "4 8", ["torch"]),
