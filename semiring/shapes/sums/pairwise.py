@@ -107,7 +107,7 @@ def _absorbing(compute: Way, dtype: np.dtype) -> Way:
         numbers = found.view(bits)
         if numbers.item(numbers.argmin()) != negative_zero:
             return found
-        return np.where((x == 0) | (y == 0), dtype.type(0), found)
+        return np.where((x == 0) | (y == 0), dtype.type(0), found)[()]  # a scalar of scalars, as `found` is
 
     return product
 

@@ -107,6 +107,8 @@ def test_products_with_zero_are_zero_to_the_bit(name: str, dtype: str) -> None:
             assert found.dtype == x.dtype and found.tobytes() == np.asarray(wanted).tobytes(), (op, y)
     some = np.array([-0.0, 1.0], dtype)
     assert not np.signbit(S.mul(some, some)).any()
+    one = S.mul(some[0, ...], some[1, ...])
+    assert type(one) is np.dtype(dtype).type and one.tobytes() == bytes(one.nbytes)
 
 
 @pytest.mark.parametrize("dtype", ["i1", "i4", "i8", "u2", "u8"])
