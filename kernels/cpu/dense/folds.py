@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial, reduce
+from functools import lru_cache, partial, reduce
 from hashlib import blake2b
 from itertools import product
 from math import prod
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +27,9 @@ import numpy as np
 from semiring.algebra.expression import Expression, apply, constant, operand
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, has_fma, has_halves, name_of, source
+from semiring.kernels.cpu.compile.program import Program, has_fma, has_halves, name_of
 from semiring.kernels.cpu.compile.rules import LANES, vectors
+from semiring.kernels.cpu.compile.templated import Templated
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.ordinary import alike, ordinary
@@ -38,7 +38,6 @@ from semiring.machine.pieces import ranges, share
 
 from .lanes import geometry, is_inside
 
-TEMPLATE = Path(__file__).with_name("folds_template.py")
 STREAMS = 8  # rows that are read side by side, of which processors fetch so many ahead,
 FAR = 1024  # if so many bytes are between neighbours in a sum of powers,
 WIDE_ROW = 1 << 14  # and in another one; rows that are nearer are read as they lie in memory,
@@ -103,8 +102,8 @@ def grouped(x: np.ndarray, axes: Sequence[int]) -> list[Group]:
     return found
 
 
-class FoldKernel:
-    """⊕ or ⊗ of a lowering along axes, if it commutes.
+class FoldKernel(Templated):
+    """⊕ or ⊗ of a lowering along axes, if it commutes: see folds_template.py.
 
     Parameters
     ----------
@@ -113,6 +112,8 @@ class FoldKernel:
     op : {"add", "mul"}
     """
 
+    template = Path(__file__).with_name("folds_template.py")
+
     def __init__(self, lowering: Lowering, op: str):
         self.lowering = lowering
         self.powers = lowering.log_sum if op == "add" else None
@@ -120,16 +121,6 @@ class FoldKernel:
         self.exact = self.whole or (op == "add" and lowering.algebra.selective)
         self.program, self.count, self.masked = _program(lowering, op)
         self.result = lowering.dtype if lowering.dtype.names else self.program.components[0]
-
-    @cached_property
-    def module(self) -> ModuleType:
-        """The compiled module: see folds_template.py."""
-        return cache.load(*self.text)
-
-    @property
-    def text(self) -> tuple[str, str]:
-        """The name and the text of the module."""
-        return self.program.name, source(self.program, TEMPLATE)
 
     @property
     def _piece(self) -> int:
@@ -264,8 +255,7 @@ class Along:
 
     def code(self, lowering: Lowering) -> list[cache.Function]:
         """The compiled functions."""
-        text = kernel(lowering, self.op).text
-        return [cache.Function(*text, name) for name in ("fold_lines", "fold_rows")]
+        return kernel(lowering, self.op).code("fold_lines", "fold_rows")
 
 
 SUMS, PRODUCTS = Along("add"), Along("mul")

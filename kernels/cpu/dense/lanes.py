@@ -18,15 +18,15 @@ import functools
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
 from semiring.algebra.evaluate import Rules
 from semiring.algebra.expression import Expression, apply, constant, operand
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, has_fma, host_features, imports_of, program, source
+from semiring.kernels.cpu.compile.program import Program, has_fma, host_features, imports_of, program
 from semiring.kernels.cpu.compile.rules import LANES, function, vectors
+from semiring.kernels.cpu.compile.templated import Templated
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.contraction import fuses_in_step, hides_no_infinity, operand_ranges, whole_step
 from semiring.machine.pieces import parts_worth, ranges, share
@@ -108,8 +108,8 @@ def is_inside(lowering: Lowering) -> Expression:
     return condition
 
 
-class Small:
-    """The compiled functions of small matrices of one lowering, each when it is first asked for.
+class Small(Templated):
+    """The compiled functions of small matrices of one lowering: see lanes_template.py.
 
     Parameters
     ----------
@@ -119,35 +119,17 @@ class Small:
 
     def __init__(self, lowering: Lowering):
         self.program = scalar_and_vectors(lowering)
-        self._template = TEMPLATE if lowering.log_sum is None else POWERS
-
-    @functools.cached_property
-    def module(self) -> ModuleType:
-        """The compiled module: see lanes_template.py."""
-        return cache.load(*self._text)
+        self.template = TEMPLATE if lowering.log_sum is None else POWERS
 
     @functools.cached_property
     def product(self) -> int:
         """C ← A ⊗ B or C ⊕ A ⊗ B on matrices of a stack."""
-        return self._address("product")
+        return self.address("product")
 
     @functools.cached_property
     def close(self) -> int:
         """D ← D* on matrices of a stack."""
-        return self._address("close")
-
-    @property
-    def _text(self) -> tuple[str, str]:
-        return self.program.name, source(self.program, self._template)
-
-    def code(self, *functions: str) -> list[cache.Function]:
-        """What is compiled for some of them."""
-        return [cache.Function(*self._text, function) for function in functions]
-
-    def _address(self, function: str) -> int:
-        from semiring.kernels.cpu.compile.jit import address_of  # it imports Numba
-
-        return address_of(getattr(self.module, function))
+        return self.address("close")
 
 
 @functools.lru_cache(1024)

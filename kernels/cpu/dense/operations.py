@@ -6,17 +6,16 @@ import functools
 import re
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
-from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.program import COMBINE, Program, source
+from semiring.kernels.cpu.compile.templated import Templated
 
 TEMPLATE = Path(__file__).with_name("operations_template.py")
 
 
-class Operations:
+class Operations(Templated):
     """The compiled operations of a program, each when it is first asked for.
 
     Parameters
@@ -36,53 +35,40 @@ class Operations:
         self.constants = np.frombuffer(self._memory, np.uint8).ctypes.data
 
     @functools.cached_property
-    def module(self) -> ModuleType:
-        """The module that is compiled: see operations_template.py."""
-        return cache.load(*self._text)
-
-    @functools.cached_property
     def multiply(self) -> int:
         """Rows of C ← C ⊕ A ⊗ B, packed."""
-        return self._address("multiply")
+        return self.address("multiply")
 
     @functools.cached_property
     def close_pivots(self) -> int:
         """Some pivots among themselves."""
-        return self._address("close_pivots")
+        return self.address("close_pivots")
 
     @functools.cached_property
     def add_scattered(self) -> int:
         """Entries added to where they stand in a larger matrix."""
-        return self._address("add_scattered")
+        return self.address("add_scattered")
 
     @functools.cached_property
     def combine_entries(self) -> int:
         """The ⊕ of stored entries ⊗ entries of a column."""
-        return self._address("combine_entries")
+        return self.address("combine_entries")
 
     @functools.cached_property
     def add_multiples(self) -> int:
         """A row of C ← C ⊕ A ⊗ B, of any width."""
-        return self._address("add_multiples")
+        return self.address("add_multiples")
 
     @functools.cached_property
     def total(self) -> int:
         """One element of a product."""
-        return self._address("total")
-
-    def code(self, *functions: str) -> list[cache.Function]:
-        """What is compiled for some of them."""
-        return [cache.Function(*self._text, function) for function in functions]
+        return self.address("total")
 
     @property
-    def _text(self) -> tuple[str, str]:
+    def text(self) -> tuple[str, str]:
+        """The name and the text of the module."""
         program = self.program
         return program.name, source(replace(program, prelude=program.prelude + program.combine), TEMPLATE)
-
-    def _address(self, function: str) -> int:
-        from semiring.kernels.cpu.compile.jit import address_of  # it imports Numba
-
-        return address_of(getattr(self.module, function))
 
 
 @functools.lru_cache(256)

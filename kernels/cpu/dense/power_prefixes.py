@@ -11,23 +11,20 @@ See power_prefixes_template.py, and prefixes.py for other operations.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
-from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, has_fma, name_of, source
+from semiring.kernels.cpu.compile.program import Program, has_fma, name_of
 from semiring.kernels.cpu.compile.rules import LANES, vectors
+from semiring.kernels.cpu.compile.templated import Templated
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.pieces import ranges, share
 from semiring.machine.threads import scratch
 
 from .lanes import geometry, is_inside
 
-TEMPLATE = Path(__file__).with_name("power_prefixes_template.py")
 BLOCK = 128  # terms that are summed up in turn
 LONG = 1 << 9  # elements of a line from which it is cut into chunks, if there are few lines
 CHUNK = 1 << 15  # bytes of a chunk, and a line of the cache more: lanes read from different sets of the cache
@@ -36,8 +33,8 @@ TASK = 1 << 14  # elements from which a share of the work is worth a call
 LEVELS = 64  # of the stack of totals
 
 
-class PowerPrefixKernel:
-    """Prefixes of the log-sum-exp of a lowering.
+class PowerPrefixKernel(Templated):
+    """Prefixes of the log-sum-exp of a lowering: see power_prefixes_template.py.
 
     Parameters
     ----------
@@ -45,6 +42,7 @@ class PowerPrefixKernel:
         Of floats in single or double precision, stored as they are.
     """
 
+    template = Path(__file__).with_name("power_prefixes_template.py")
     exact = False
     functions = ("power_prefixes",)
 
@@ -54,16 +52,6 @@ class PowerPrefixKernel:
         self._item = part.itemsize
         self.count, _, masked = geometry((part,))
         self.program = _program(lowering, self.count, masked)
-
-    @cached_property
-    def module(self) -> ModuleType:
-        """The compiled module: see power_prefixes_template.py."""
-        return cache.load(*self.text)
-
-    @property
-    def text(self) -> tuple[str, str]:
-        """The name and the text of the module."""
-        return self.program.name, source(self.program, TEMPLATE)
 
     def prefixes(self, x: np.ndarray, _scanned: Callable[[np.ndarray], np.ndarray]) -> np.ndarray | None:
         """All prefixes along the second of three axes; parameters and result as of `PrefixKernel.prefixes`.

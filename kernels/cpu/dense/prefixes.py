@@ -14,16 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, geometry, imports_of, name_of, source
+from semiring.kernels.cpu.compile.program import Program, geometry, imports_of, name_of
 from semiring.kernels.cpu.compile.rules import function
+from semiring.kernels.cpu.compile.templated import Templated
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.pieces import ranges, share
 from semiring.machine.threads import scratch
@@ -32,7 +32,6 @@ from .folds import ROOMS, room_for
 from .lanes import is_inside
 from .power_prefixes import PowerPrefixKernel
 
-TEMPLATE = Path(__file__).with_name("prefixes_template.py")
 BLOCK = 128  # terms that an operation which rounds takes in turn
 NARROW = 16  # columns up to which lines are taken one element at a time
 LONG = 1 << 14  # elements of a line from which it is cut into chunks, if there are few lines
@@ -42,8 +41,8 @@ TASK = 1 << 16  # elements from which a share of the work is worth a call
 LEVELS = 64  # of the stack of totals
 
 
-class PrefixKernel:
-    """Prefixes over an operation of a lowering.
+class PrefixKernel(Templated):
+    """Prefixes over an operation of a lowering: see prefixes_template.py.
 
     Parameters
     ----------
@@ -54,6 +53,7 @@ class PrefixKernel:
         Whether the operation never rounds, so that terms are taken in turn.
     """
 
+    template = Path(__file__).with_name("prefixes_template.py")
     functions = ("prefixes_of_lines", "prefixes_of_rows", "shift_lines")
 
     def __init__(self, lowering: Lowering, op: str, exact: bool):
@@ -61,16 +61,6 @@ class PrefixKernel:
         self.program = _program(lowering, op)
         sizes = geometry(self.program.components)
         self._depth, self._item, self._size = sizes.depth, sizes.item, sizes.size
-
-    @cached_property
-    def module(self) -> ModuleType:
-        """The compiled module: see prefixes_template.py."""
-        return cache.load(*self.text)
-
-    @property
-    def text(self) -> tuple[str, str]:
-        """The name and the text of the module."""
-        return self.program.name, source(self.program, TEMPLATE)
 
     def prefixes(self, x: np.ndarray, scanned: Callable[[np.ndarray], np.ndarray]) -> np.ndarray | None:
         """All prefixes along the second of three axes.
@@ -194,7 +184,7 @@ class Running:
     def code(self, lowering: Lowering) -> list[cache.Function]:
         """The compiled functions."""
         made = kernel(lowering, self.op, True)
-        return [cache.Function(*made.text, name) for name in made.functions]
+        return made.code(*made.functions)
 
 
 SUMS, PRODUCTS = Running("add"), Running("mul")
