@@ -12,8 +12,6 @@ import numpy as np
 from semiring.kernels.cpu.compile.program import COMBINE, Program, source
 from semiring.kernels.cpu.compile.templated import Templated
 
-TEMPLATE = Path(__file__).with_name("operations_template.py")
-
 
 class Operations(Templated):
     """The compiled operations of a program, each when it is first asked for.
@@ -27,6 +25,8 @@ class Operations(Templated):
     constants : int
         Address of the packed elements zero and one.
     """
+
+    template = Path(__file__).with_name("operations_template.py")
 
     def __init__(self, program: Program):
         self.program = program
@@ -68,7 +68,7 @@ class Operations(Templated):
     def text(self) -> tuple[str, str]:
         """The name and the text of the module."""
         program = self.program
-        return program.name, source(replace(program, prelude=program.prelude + program.combine), TEMPLATE)
+        return program.name, source(replace(program, prelude=program.prelude + program.combine), self.template)
 
 
 @functools.lru_cache(256)
