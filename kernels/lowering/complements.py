@@ -59,6 +59,9 @@ def multilinear(e: Expression) -> Polynomial | None:
             found = _sum(parts[0], parts[1], 1 if node.op == "add" else -1)
         elif node.op == "negative":
             found = _sum({}, parts[0], -1)
+        elif node.op == "divide":
+            by = parts[1].get((), 0) if len(parts[1]) == 1 else 0  # a constant, or else nothing to divide by
+            found = {k: c / by for k, c in parts[0].items()} if by else None
         else:
             found = _product(*parts) if node.op == "multiply" else None
         if found is None:
@@ -128,6 +131,7 @@ def complemented_step(low: Lowering, inside: Range | None = None) -> Expression 
         return None
     inside = carrier_range(traced.carrier) if inside is None else inside
     h, (term, *_) = scale_of(low.add), (low.test_for_zero.mul if low.test_for_zero else low.mul).outputs
+    term = _as_product(term)
     if not h or term.op != "multiply" or inside.low < 0 or inside.high > h or "cast" in low.mul.operations():
         return None
     return _step(term, h, inside, dtype)
@@ -149,6 +153,13 @@ def _step(term: Expression, h: float, inside: Range, dtype: np.dtype) -> Express
     part = q if h == 1 else apply("multiply", q, constant(1 / h))
     rest = apply("subtract", q, apply("multiply", operand(0), part))
     return apply("add", operand(0), Expression("multiply", (p, rest)))
+
+
+def _as_product(term: Expression) -> Expression:
+    """A product that is divided by a constant as a product of which a factor is."""
+    if term.op != "divide" or term.args[1].op != "constant" or (whole := _as_product(term.args[0])).op != "multiply":
+        return term
+    return Expression("multiply", (whole.args[0], apply("divide", whole.args[1], term.args[1])))
 
 
 def _halves(term: Expression) -> tuple[Expression, Expression]:
