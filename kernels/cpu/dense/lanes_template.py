@@ -67,7 +67,7 @@ def inside_vectors(v: Any, a: Any) -> Any:
 
 by = Rows(PARTS, ZEROS, COUNT, HEIGHT, MASKED, combine_vectors, scaled_vectors, inside_vectors)
 tiles, strangers, move, update = by.tiles(), by.strangers(), by.move(), by.update()
-packed_4, packed_8 = by.packed(4), by.packed(8)
+packed_2, packed_4, packed_8 = by.packed(2), by.packed(4), by.packed(8)
 room_for_b, room_for_c, room_for_star = by.room(SIDE, SIDE), by.room(SIDE, SIDE), by.room(1, 1)
 
 
@@ -144,6 +144,11 @@ def product(
     size = n * ITEM
     together = m == n and k == n and a_column == ITEM and b_column == ITEM and c_column == ITEM
     together = together and a_row == size and b_row == size and c_row == size
+    if together and n == 2 and COUNT >= 2:
+        for s in range(count):
+            if packed_2((a + s * a_step, b + s * b_step, c + s * c_step, more, checked, one)):
+                return s
+        return -1
     if together and n == 4 and COUNT >= 4:
         for s in range(count):
             if packed_4((a + s * a_step, b + s * b_step, c + s * c_step, more, checked, one)):

@@ -30,7 +30,8 @@ CASES = [
     (sr.boolean, "b1"), (sr.plus_times, "c8"), (sr.gf2, "u1"), (MIXED, "f4"), (PAIRS, PAIRS.element_dtype),
 ]
 SHAPES = [
-    (1, 1, 1), (4, 4, 4), (8, 8, 8), (5, 3, 7), (16, 16, 16), (9, 33, 17), (33, 2, 33), (3, 0, 2), (0, 3, 2), (2, 3, 0),
+    (1, 1, 1), (2, 2, 2), (4, 4, 4), (8, 8, 8), (5, 3, 7), (16, 16, 16), (9, 33, 17), (33, 2, 33), (3, 0, 2),
+    (0, 3, 2), (2, 3, 0),
 ]
 
 
@@ -108,13 +109,13 @@ def test_what_is_not_an_element_is_seen_wherever_it_stands(S: sr.Semiring, dtype
     assert product(C, A, B, True, True) == -1
 
 
-@pytest.mark.parametrize("n", [4, 8])
+@pytest.mark.parametrize("n", [2, 4, 8])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_rows_that_share_a_vector_are_looked_at(n: int, dtype: str) -> None:
     _, product = of(sr.min_plus, dtype)
     A, B, C = (np.ones((3, n, n), dtype) for _ in range(3))
     for X in (A, B, C):
-        for i, j in ((0, 0), (1, n - 1), (n - 1, 2)):
+        for i, j in ((0, 0), (1, n - 1), (n - 1, n // 4)):
             X[1, i, j] = np.nan
             before = C.copy()
             assert product(C, A, B, True, True) == 1
