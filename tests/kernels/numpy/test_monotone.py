@@ -89,3 +89,15 @@ def test_short_sequences_are_left_to_vectors() -> None:
     assert repays(100_000, 100_000, 1e10)
     assert not repays(100_000, 100, 1e7)
     assert not repays(1000, 1000, 1e6)
+
+
+def test_of_sums_that_round_to_one_number_the_least_leads() -> None:
+    """The convex numbers are so large that sums with neighbours tie: only what rounding took tells which is best."""
+    low, random = lowering("f8"), np.random.default_rng(1)
+    for _ in range(60):
+        x = random.integers(-9, 9, random.integers(5, 14)) * 0.5
+        bends = np.cumsum(np.sort(random.integers(-6, 7, 13)))
+        y = bends * random.choice([0.5, 1.0, 2.0]) + 2.0 ** random.integers(52, 55)
+        found = slopes(low, y)
+        if found is not None and found.exact:
+            assert same_bits(with_convex(low, x, found, len(x) + len(y) - 1), definition(low, x, y))
