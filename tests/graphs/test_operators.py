@@ -434,3 +434,22 @@ def test_one_truth_value_beside_packed_bits():
     M = Matrix(np.eye(3, dtype=bool), sr.boolean).hold("packed")
     assert (M * True).equals(M) and (M * False).nnz == 0 and (M | True).nnz == 9 and (True * M).holder == "packed"
     assert [row.tolist() for row in M] == np.eye(3, dtype=bool).tolist()
+
+
+@pytest.mark.parametrize("kinds", itertools.product(("dense", "sparse"), repeat=2), ids="-".join)
+def test_equal_matrices_have_equal_names(kinds):
+    """In any order; other names, or none, are not an error but unequal, as are another algebra and another shape."""
+    mine, others = kinds
+    A = np.array([[0.0, 2.0], [INF, 1.0]])
+    square, tall = (Matrix(A, sr.min_plus, ["a", "b"], **own).hold(mine) for own in ({}, {"columns": ["x", "y"]}))
+    assert square.equals(Matrix(A[::-1, ::-1].copy(), sr.min_plus, ["b", "a"]).hold(others))
+    assert tall.equals(Matrix(A[:, ::-1].copy(), sr.min_plus, ["a", "b"], columns=["y", "x"]).hold(others))
+    for names, columns in ((None, None), (["a", "c"], None), (["a", "b"], ["x", "y"]), (None, ["a", "b"])):
+        assert not square.equals(Matrix(A, sr.min_plus, names, columns=columns).hold(others))
+        assert not Matrix(A, sr.min_plus, names, columns=columns).hold(others).equals(square)
+    for names, columns in ((["a", "b"], None), (["a", "b"], ["x", "z"]), (["x", "y"], ["a", "b"]), (None, ["x", "y"])):
+        assert not tall.equals(Matrix(A, sr.min_plus, names, columns=columns).hold(others))
+    assert not square.equals(Matrix(A, sr.max_plus, ["a", "b"]).hold(others))
+    assert not square.equals(Matrix(A[:1], sr.min_plus, ["a"], columns=["a", "b"]).hold(others))
+    for other in (A, A.tolist(), None, "M", sr.as_graph([("a", "b", 2.0)])):
+        assert not square.equals(other)
