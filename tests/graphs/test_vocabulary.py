@@ -343,3 +343,48 @@ def test_masked_values_are_zero() -> None:
     M = ROADS.hold("sparse").hold("dense")
     M["bute"] = np.ma.array([3.0, 2.0], mask=[False, True])
     assert M.row("bute").tolist() == [3.0, INF]
+
+
+@settings(max_examples=15)
+@given(st.integers(1, 12), st.integers(0, 2**32))
+def test_the_vocabulary_against_graphblas(n: int, seed: int) -> None:
+    """Line by line, as the table in docs/site/howto/graphblas.md has it."""
+    gb = pytest.importorskip("graphblas")
+    rng = np.random.default_rng(seed)
+
+    def both(density: float) -> tuple[sr.Matrix, Any]:
+        rows, columns = np.nonzero(rng.random((n, n)) < density)
+        values = rng.integers(0, 9, len(rows)).astype(float)
+        return (sr.Matrix(sp.coo_array((values, (rows, columns)), (n, n)), sr.min_plus),
+                gb.Matrix.from_coo(rows, columns, values, nrows=n, ncols=n))
+
+    def agrees(found: sr.Matrix, wanted: Any) -> None:
+        assert found.holder == "sparse" and found.shape == wanted.shape and found.nnz == wanted.nvals
+        assert list(found.edges()) == sorted(zip(*(part.tolist() for part in wanted.to_coo()), strict=True))
+
+    (A, a), (B, b), (M, m) = both(0.3), both(0.2), both(0.4)
+    plus, least = gb.binary.plus, gb.monoid.min
+    some, others = rng.permutation(n)[:3].tolist(), rng.permutation(n)[:2].tolist()
+    agrees(A @ B, gb.semiring.min_plus(a @ b).new())
+    agrees(sr.matmul(A, B, mask=M), gb.semiring.min_plus(a @ b).new(mask=m.S))
+    agrees(sr.matmul(A, B, mask=M, complement=True).hold("sparse"), gb.semiring.min_plus(a @ b).new(mask=~m.S))
+    more = m.dup()
+    more(accum=gb.binary.min) << gb.semiring.min_plus(a @ b)
+    agrees(M | A @ B, more)
+    assert np.array_equal(sr.matmul(A.hold("dense"), B, accumulate=M.hold("dense")), (M | A @ B).to_numpy())
+    agrees(A.T, a.T.new())
+    agrees(A | B, a.ewise_add(b, least).new())
+    agrees(A * B, a.ewise_mult(b, plus).new())
+    agrees(A.kron(B), a.kronecker(b, plus).new())
+    agrees(A.map(lambda w: -w), a.apply(gb.unary.ainv).new())
+    agrees(A.select(lambda w: w < 5), a.select(gb.select.valuelt, 5).new())
+    agrees(A.where(M), a.dup(mask=m.S))
+    agrees(A.where(M, complement=True), a.dup(mask=~m.S))
+    assert A.sum(axis=1).tolist() == a.reduce_rowwise(least).new().to_dense(fill_value=INF).tolist()
+    part = A[some, others]
+    wanted = a[some, others].new()
+    assert [(some.index(i), others.index(j), w) for i, j, w in part.edges()] == sorted(
+        zip(*(x.tolist() for x in wanted.to_coo()), strict=True))
+    a[some, others] << wanted.ewise_add(wanted, plus).new()
+    A[some, others] = part * part
+    agrees(A, a)
