@@ -286,6 +286,8 @@ def to_write(
              for x, size in zip((rows, columns), held.shape, strict=True)]
     new = np.empty([len(line) for line, x in zip(lines, (rows, columns), strict=True) if not isinstance(x, int)],
                    held.dtype)
+    if not new.ndim and np.ndim(given):
+        raise ValueError("an array for one element")
     new[...] = given
     return lines[0], lines[1], new.reshape(len(lines[0]), len(lines[1]))
 

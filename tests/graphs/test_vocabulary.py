@@ -339,6 +339,15 @@ def test_masks_are_what_a_product_takes(kind: str) -> None:
             M[key] = 1.0
 
 
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_an_array_is_no_element_and_an_array_of_arrow_is_a_list_of_names(kind: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    M = ROADS.hold("sparse").hold(kind)
+    with refused("the entries that are set have shape (), and the value (1, 1)"):
+        M["ayr", "mill"] = [[3.0]]
+    assert M[pa.array(["coll", "ayr"]), pa.chunked_array([["shop"]])].equals(M[["coll", "ayr"], ["shop"]])
+
+
 def test_masked_values_are_zero() -> None:
     M = ROADS.hold("sparse").hold("dense")
     M["bute"] = np.ma.array([3.0, 2.0], mask=[False, True])

@@ -51,7 +51,8 @@ def offer(task: Task) -> Plan:
     if both and (C or out is not None):
         raise SemiringError(
             "the product of two sparse matrices is sparse: accumulate and out need a dense operand; "
-            "write sr.Matrix(C, S) | sr.Matrix(A, S) @ sr.Matrix(B, S), or pass A.toarray() with the algebra's zero filled in"
+            "write sr.Matrix(C, S) | sr.Matrix(A, S) @ sr.Matrix(B, S), or pass A.toarray() with the algebra's zero "
+            "filled in"
         )
     dtype = same_dtype(A, B, *C)
     if both and dtype.kind in "OV" and not keeps_any(A, B):
