@@ -151,7 +151,8 @@ def is_list(key: Any) -> bool:
     >>> is_list(["a"]), is_list(np.array(["a"])), is_list(np.str_("a")), is_list(("a", "b"))
     (True, True, False, False)
     """
-    return isinstance(key, list) or hasattr(key, "to_pylist") or (hasattr(key, "dtype") and getattr(key, "ndim", 1) == 1)
+    in_one_line = hasattr(key, "dtype") and getattr(key, "ndim", 1) == 1
+    return in_one_line or isinstance(key, list) or hasattr(key, "to_pylist")
 
 
 def selected(names: Names, size: int, place: Place) -> Names:
