@@ -136,10 +136,11 @@ def lowering_of(A: Sparse, *, room: bool) -> Lowering:
 def with_another_process(low: Lowering, A: Sparse, answer: bool, surely: bool = False) -> Iterator[None]:
     """Within this context another process helps to compile, if the analysis of A finds nothing compiled.
 
-    It helps from the start if it is known that loops of the analysis (`surely`) or the elimination will be compiled:
-    meanwhile the analysis may run in Python. If both have been compiled before, no process is started, which would take
-    longer than the rest. `answer`: whether the whole closure is wanted, and not only factors. Of an elimination on a
-    GPU, whose kernels threads compile, the other process takes the analysis alone.
+    It helps from the start if the elimination is so much work that it will be compiled: meanwhile the analysis may run
+    in Python. If both have been compiled before, no process is started, which would take longer than the rest.
+    `answer`: whether the whole closure is wanted, and not only factors. For a GPU, whose kernels are compiled by
+    threads, the other process compiles the analysis alone, and helps from the start if `surely` says that the analysis
+    needs compiled loops. On the CPU `surely` is not used.
     """
     if when() == "never" or not (low.on_gpu or low.kind == "numba"):
         yield
