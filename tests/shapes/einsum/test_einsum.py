@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 from functools import reduce
@@ -258,6 +259,17 @@ def test_what_is_no_element_is_refused_wherever_it_is(data: st.DataObject) -> No
         place = f"operand {k}[{', '.join(map(str, at or (0,)))}] is NaN"
         with pytest.raises(sr.SemiringError, match=re.escape(place)):
             sr.einsum(f"{','.join(terms)}->{output}", *arrays, S=sr.min_plus)
+
+
+def test_entries_beside_a_diagonal_are_looked_at() -> None:
+    A, one = np.ones((3, 3)), np.ones(())
+    wrong = np.array([[1.0, np.nan, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
+    for nests in (contextlib.nullcontext(), by_nests()):
+        with nests:
+            for text, k, *given in (("aa->", 0, wrong), (",,aa->", 2, one, one, wrong), ("ab,bc,cc->a", 2, A, A, wrong),
+                                    ("aa,ab->b", 0, wrong, A), ("ab,bc,cd,aa->d", 3, A, A, A, wrong)):
+                with pytest.raises(sr.SemiringError, match=rf"operand {k}\[0, 1\] is NaN"):
+                    sr.einsum(text, *given, S=sr.min_plus)
 
 
 def test_operands_are_examined_once() -> None:

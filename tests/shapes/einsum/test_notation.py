@@ -16,6 +16,8 @@ def test_an_ellipsis_broadcasts() -> None:
     A, B = rng.integers(0, 9, (4, 1, 2, 3)).astype(float), rng.integers(0, 9, (5, 3, 2)).astype(float)
     assert np.array_equal(sr.einsum("...ij,...jk", A, B, S=sr.min_plus), sr.matmul(A, B, sr.min_plus))
     assert np.array_equal(sr.einsum("...ij,...jk->ik...", A, B, S=sr.plus_times), np.einsum("...ij,...jk->ik...", A, B))
+    assert np.array_equal(sr.einsum("...jk,...ij->...ik", B, A, S=sr.min_plus), sr.matmul(A, B, sr.min_plus))
+    assert np.array_equal(sr.einsum("...,...->...", B, B[:1], S=sr.max_plus), B + B[:1])
     assert np.array_equal(sr.einsum("i...->...", B, S=sr.max_plus), B.max(0))
     assert np.array_equal(sr.einsum(B, [..., 7], [...], S=sr.max_plus), B.max(-1))
     assert np.array_equal(sr.einsum("... i, i -> ...", B, B[0, 0], S=sr.plus_times), B @ B[0, 0])

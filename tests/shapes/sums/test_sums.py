@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.kernels.cpu.compile.price import always
 from semiring.shapes.sums.sums import axes_of
 
 inf = np.inf
@@ -128,6 +129,26 @@ def test_a_product_that_does_not_commute_keeps_its_order() -> None:
     assert str(sr.regex.prod(words)) == "abcdefgh"
     assert [[str(w) for w in row] for row in sr.regex.prod(words, 1)] == [["ac", "bd"], ["eg", "fh"]]
     assert [str(w) for w in sr.regex.cumprod(words[0, 0])] == ["a", "ab"]
+    assert str(sr.regex.prod(words[0, 0], initial=sr.letter("z"))) == "zab"
+
+
+def test_products_of_affine_maps_keep_their_order() -> None:
+    """x → a x + b do not commute, and have a one, with which compiled folds could begin."""
+    maps = sr.Semiring("affine", fields={"a": "f8", "b": "f8"}, add=lambda x, y: (x.a + y.a, x.b + y.b), one=(1, 0),
+                       mul=lambda x, y: (x.a * y.a, x.a * y.b + x.b), zero=(0, 0), product_only=True)
+    rng = np.random.default_rng(6)
+    x = np.empty((2, 90, 200), maps.element_dtype)
+    x["a"], x["b"] = rng.choice([-1.0, 1.0], x.shape), rng.integers(-4, 5, x.shape)
+    for axes in [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)]:
+        kept = [a for a in range(3) if a not in axes]
+        factors = x.transpose(*axes, *kept).reshape(-1, *(x.shape[a] for a in kept))
+        a, b = np.ones(factors.shape[1:]), np.zeros(factors.shape[1:])
+        for factor in factors:
+            a, b = a * factor["a"], a * factor["b"] + b
+        for layout in (x, x.transpose(2, 1, 0).copy().transpose(2, 1, 0), x[:, ::-1][:, ::-1]):
+            with always():
+                found = maps.prod(layout, axes)
+            assert np.array_equal(found["a"], a) and np.array_equal(found["b"], b)
 
 
 def test_sums_of_floats_are_near_the_exact_ones() -> None:
