@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp
 
 import semiring as sr
 
@@ -100,6 +101,14 @@ def contractions(share: int) -> Rows:
            lambda: sr.matmul(many[0], sr.matmul(many[1], many[2], S), S), same)
     yield (f"einsum('ij,jk->ik'), order {n}, against matmul", lambda: sr.einsum("ij,jk->ik", C, C, S=S),
            lambda: sr.matmul(C, C, S), same)
+    yield (f"einsum('ij,kj->ik'), order {n}, against matmul", lambda: sr.einsum("ij,kj->ik", C, C, S=S),
+           lambda: sr.matmul(C, C.T, S), same)
+    yield (f"einsum('ij,j->i'), order {n}, against matmul", lambda: sr.einsum("ij,j->i", C, C[0], S=S),
+           lambda: sr.matmul(C, C[0], S), same)
+    yield (f"einsum('bij,bjk->bik'), {count:,} of order 4, against matmul",
+           lambda: sr.einsum("bij,bjk->bik", *many[:2], S=S), lambda: sr.matmul(many[0], many[1], S), same)
+    yield (f"einsum('bij,jk->bik'), {count:,} of order 4, against matmul",
+           lambda: sr.einsum("bij,jk->bik", many[0], many[1][0], S=S), lambda: sr.matmul(many[0], many[1][0], S), same)
 
 
 def sums(share: int) -> Rows:
@@ -112,6 +121,9 @@ def sums(share: int) -> Rows:
            lambda: np.minimum.accumulate(table, 0), same)
     yield ("S.sum of 100 × 100, against numpy.min", lambda: S.sum(table[:100, :100], 1),
            lambda: table[:100, :100].min(1), same)
+    x = random.random(10**8 // share, dtype="f4")
+    yield (f"S.sum of {len(x):,}, f4, against numpy.min", lambda: S.sum(x), x.min, same)
+    yield ("the same over log, against SciPy's logsumexp", lambda: sr.log.sum(x), lambda: logsumexp(x), near)
 
 
 def near(x: np.ndarray, y: np.ndarray) -> bool:
