@@ -252,6 +252,17 @@ def test_nan_is_found_where_products_do_not_show_it(name: str, engine: str, requ
 
 
 @pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_sum_of_infinities_of_both_signs_is_refused(engine: str, dtype: str, request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue(engine)
+    S = sr.Semiring("sums of least", add=np.add, mul=np.minimum, zero=0.0, product_only=True)
+    A, B = np.array([[np.inf, -np.inf], [1.0, 2.0]], dtype), np.array([[np.inf], [3.0]], dtype)
+    for left, right in ((A, B), (A[0], B), (A, B[:, 0]), (np.stack([A[1:], A[:1]]), B)):
+        found = outcome(sr.matmul, left, right, S)
+        assert isinstance(found, tuple) and found == outcome(generally, sr.matmul, left, right, S)
+
+
+@pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])
 def test_what_is_refused_is_refused_in_the_same_words(engine: str, request: pytest.FixtureRequest) -> None:
     request.getfixturevalue(engine)
     A, nan, half = np.eye(3), np.eye(3), np.full((3, 3), 0.5)

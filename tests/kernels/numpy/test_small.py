@@ -64,6 +64,14 @@ def test_log_sums_take_a_power_for_each_element_where_none_is_lost(
                            atol=60 * np.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize(("dtype", "far"), [("f4", 100.0), ("f8", 740.0)])
+def test_log_sums_of_powers_that_underflow_go_by_terms(dtype: str, far: float) -> None:
+    """Such powers have few digits: without the least power that is believed, none of 8 digits would be right."""
+    arrays = SmallArrays(general(sr.log, np.dtype(dtype)))
+    A, B = np.array([[0, -far]], dtype), np.array([[-far], [0]], dtype)
+    assert np.allclose(arrays.product(A, B), np.log(2) - far, rtol=4 * np.finfo(dtype).eps)
+
+
 def test_what_is_declined() -> None:
     A = np.ones((3, 3))
     for B in (np.ones((1, 3)), np.ones((2, 3, 3)), np.array([[np.nan] * 3] * 3)):
