@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from .algebra.catalogue import catalogue
 from .algebra.elements import kinds_of
 from .algebra.semiring import Semiring
 from .algorithms import elimination
@@ -214,7 +215,7 @@ def product(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     A, B, S = operands
     if type(B) is not ndarray or not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):
         return None
-    if type(S) is not Semiring or (dtype := A.dtype) is not B.dtype:
+    if (type(S) is not Semiring and (S := named(S)) is None) or (dtype := A.dtype) is not B.dtype:
         return None
     way: Any = PRODUCTS.get((S, dtype))
     if way.__class__ is not ufunc:
@@ -246,7 +247,7 @@ def closure(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if options or len(operands) != 2:
         return None
     A, S = operands
-    if not 0 < A.size <= LARGEST or type(S) is not Semiring:
+    if not 0 < A.size <= LARGEST or (type(S) is not Semiring and (S := named(S)) is None):
         return None
     dtype = A.dtype
     way: Any = CLOSURES.get((S, dtype))
@@ -269,7 +270,7 @@ def solve(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if options or len(operands) != 3:
         return None
     A, B, S = operands
-    if type(B) is not ndarray or type(S) is not Semiring:
+    if type(B) is not ndarray or (type(S) is not Semiring and (S := named(S)) is None):
         return None
     if A.dtype is not OBJECT or B.dtype is not OBJECT or not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):
         return None
@@ -277,6 +278,11 @@ def solve(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if way is None:
         way = _begin(CLOSURES, "closure", S, OBJECT)
     return way.solution(A, B) if way else None
+
+
+def named(S: Any) -> Semiring | None:
+    """The algebra of the catalogue with a name, or None for the general way, which knows other spellings."""
+    return catalogue.get(S.replace("-", "_")) if type(S) is str else None
 
 
 def _written(answer: Any, out: Any) -> Any:

@@ -285,6 +285,17 @@ def test_what_is_refused_is_refused_in_the_same_words(engine: str, request: pyte
         assert is_same(found, wanted, exact=False), (verb, operands, found, wanted)
 
 
+def test_names_of_algebras_go_the_short_way() -> None:
+    A, one = np.arange(9.0).reshape(3, 3), sr.why.eye(2)
+    for name in ("min-plus", "min_plus"):
+        assert np.array_equal(small.product((A, A, name), {}), sr.matmul(A, A, sr.min_plus))
+        assert np.array_equal(small.closure((A, name), {}), sr.closure(A, sr.min_plus))
+    assert np.array_equal(small.solve((one, one, "why"), {}), generally(sr.solve, one, one, sr.why))
+    for other in ("MIN plus", "k_best(2)", "nothing", ["min-plus"], None):  # which the general way knows, or refuses
+        assert small.product((A, A, other), {}) is None and small.closure((A, other), {}) is None
+    assert np.array_equal(sr.matmul(A, A, "MIN plus"), sr.matmul(A, A, "min-plus"))
+
+
 def test_objects_that_are_refused_are_refused_in_the_same_words() -> None:
     """Integers that are too large for a float, operations that are not defined, also where zero spares them."""
     longest = sr.Semiring("longest", add=lambda a, b: max(a, b), mul=lambda a, b: a + b, zero=-np.inf, one=0,
