@@ -194,3 +194,16 @@ def test_one_bend_that_is_not_convex(place: int) -> None:
     assert slopes(lowering("f8"), x) is None
     x[place:] = 0.1 * x[place:] + 7.3
     assert slopes(lowering("f8"), x) is None
+
+
+def test_slopes_that_round_to_one_number_are_merged_by_what_rounding_took() -> None:
+    """Differences of 1 + p ε and q ε / 4 are 1 or its neighbours, and which one is the lesser decides a rounded sum."""
+    low, eps, compared = lowering("f8"), float(np.finfo("f8").eps), 0
+    steps = [np.array([q * eps / 4, 1 + p * eps]) for p in range(3) for q in range(8)]
+    for a in steps:
+        for b in steps:
+            found = [slopes(low, x) for x in (a, b)]
+            if found[0] is not None and found[1] is not None and found[0].exact and found[1].exact:
+                compared += 1
+                assert same_bits(merged(low, found[0], found[1], 3), definition(low, a, b))
+    assert compared == len(steps) ** 2
