@@ -460,7 +460,8 @@ class Vocabulary(Operators, Elements):
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             given = number(S, value, dtype) if S.lift is None or not dtype.names else self._weights([[value]])[0, 0]
         elif isinstance(value, Operators) or has_labels(value) or comes_by_entries(value):
-            inside = self if len(part) < 2 else self._part(rows, columns)
+            inside = cast("Matrix", self)
+            inside = inside if len(part) < 2 else inside._part(rows, columns)
             B = value if isinstance(value, Operators) else self._like(value, None, inside._columns_of(value))
             self._refuse_other(B)
             if part != B.shape:
