@@ -36,6 +36,8 @@ TEMPLATE = Path(__file__).with_name("lanes_template.py")
 POWERS = Path(__file__).with_name("powers_template.py")
 SIDE = 64  # rows and columns of the largest matrix
 MOST_TERMS = 1 << 26  # of a call, between two of which an interrupt is heard
+PACKED = (2, 4)  # orders of matrices that are copied, so that a vector holds several of their rows
+COPIED = 128 << 10  # bytes of such matrices at once
 
 
 def geometry(parts: tuple[np.dtype, ...]) -> tuple[int, int, bool]:
@@ -194,17 +196,45 @@ def multiply_stack(
 
     product = from_python(small(lowering).product, 19)
     (batch, m, n), k = C.shape, A.shape[2]
-    places = [X.ctypes.data for X in (A, B, C)]
-    steps = [X.strides for X in (A, B, C)]
     strange: list[int] = []
 
-    def part(first: int, last: int) -> None:
+    def some(count: int, *stacks: np.ndarray) -> None:
         if not strange:
-            sides = [x for place, step in zip(places, steps, strict=True) for x in (place + first * step[0], *step)]
-            if product(*sides, last - first, m, k, n, accumulate, look, 1) >= 0:
-                strange.append(first)
+            sides = [x for X in stacks for x in (X.ctypes.data, *X.strides)]
+            if product(*sides, count, m, k, n, accumulate, look, 1) >= 0:
+                strange.append(count)
+
+    turned = _are_turned(lowering, C, A, B)
+    block = max(COPIED // (n * n * C.itemsize), 1) if turned else batch
+
+    def part(first: int, last: int) -> None:
+        for begin in range(first, last, block):
+            end = min(begin + block, last)
+            left, right = (_in_rows(X, begin, end) if turned else X[begin:end] for X in (A, B))
+            some(end - begin, left, right, C[begin:end])
 
     threads = thread_count()
     parts = max(parts_worth(batch * m * n * k, threads), batch * m * n * k // MOST_TERMS)
     share(part, ranges(batch, parts), threads)
     return not strange
+
+
+def _are_turned(lowering: Lowering, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> bool:
+    """Whether vectors would hold several rows of each matrix, if it were not for the layout of A or B.
+
+    From order 8 on copies take as long as they save.
+    """
+    n = C.shape[2]
+    if n not in PACKED or not C.shape[1] == A.shape[2] == n <= geometry(lowering.components)[0]:
+        return False
+    in_rows = n * C.itemsize, C.itemsize
+    return C.strides[1:] == in_rows and not A.strides[1:] == B.strides[1:] == in_rows
+
+
+def _in_rows(X: np.ndarray, begin: int, end: int) -> np.ndarray:
+    """Some matrices of a stack, each in C order; copied if they are not."""
+    if X.strides[1:] == (X.shape[2] * X.itemsize, X.itemsize):
+        return X[begin:end]
+    if X.strides[0] == 0:
+        return np.broadcast_to(np.ascontiguousarray(X[:1]), (end - begin, *X.shape[1:]))
+    return np.ascontiguousarray(X[begin:end])
