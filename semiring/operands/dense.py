@@ -142,6 +142,14 @@ class Dense(Operand):
         found = [examine(self.S, self.dtype, new)] if new else []
         return together([*known, *found]) if known else found[0]
 
+    def wrap(self, answer: Any) -> Any:
+        """An answer in the caller's own type, with the names of the vertices."""
+        if self.callers_dtype is not self.dtype:
+            answer = self.in_callers_dtype(answer)
+        if self.answers is not None:
+            return self.answers(answer)
+        return Matrix(answer, self.S.declared, self.names, self.library) if self.of_graph else answer
+
     def matrix(self, place: tuple[int, ...]) -> Dense:
         """One matrix of a stack; facts about all elements also hold for its own."""
         array = self.array[place]

@@ -13,7 +13,6 @@ from semiring.algebra.tables import dtype_text
 from semiring.algebra.vectors import convert
 from semiring.algorithms.labels import Graph
 from semiring.errors import SemiringError
-from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import with_infinities
 from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
@@ -133,11 +132,7 @@ class Operand:
 
     def wrap(self, answer: Any) -> Any:
         """An answer in the caller's own type, with the names of the vertices."""
-        if self.callers_dtype is not self.dtype:
-            answer = self.in_callers_dtype(answer)
-        if self.answers is not None:
-            return self.answers(answer)
-        return Matrix(answer, self.S.declared, self.names, self.library) if self.of_graph else answer
+        return answer if self.answers is None else self.answers(answer)
 
     def changed(self, **attributes: Any) -> Self:
         """A copy with other attributes and the same facts; a prepared operand is shared by several calls."""

@@ -23,6 +23,7 @@ from semiring.graphs.columns import IF_CLEAR
 from semiring.graphs.combining import zeros
 from semiring.graphs.foreign import refuse_fill, stored_in, unpadded
 from semiring.graphs.graph import Graph, graph_for
+from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import as_names
 from semiring.graphs.texts import with_infinities
 from semiring.graphs.weights import elements, refuse_nan, unweighted
@@ -167,6 +168,14 @@ class Sparse(Operand):
         """Refuse anything that is not an element."""
         _ = self.facts
         self.examined = True
+
+    def wrap(self, answer: Any) -> Any:
+        """An answer in the caller's own type, with the names of the vertices."""
+        if self.callers_dtype is not self.dtype:
+            answer = self.in_callers_dtype(answer)
+        if self.answers is not None:
+            return self.answers(answer)
+        return Matrix(answer, self.S.declared, self.names, self.library) if self.of_graph else answer
 
     @property
     def T(self) -> Sparse:
