@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from semiring.algebra.tables import dtype_text
@@ -88,3 +91,51 @@ def like_vector(given: Operand, first: Operand) -> Operand:
         return given
     assert isinstance(given, Dense)
     return given.changed(array=given.array[order], labels=first.labels)
+
+
+def stacks_by_labels(operands: list[Operand], product: bool, left: bool) -> list[Operand]:
+    """Operands of a product, or a square one and right-hand sides, some of them stacks whose rows have labels.
+
+    Columns of a square stack are put into the order of its rows, and what a stack meets into its order. Then positions
+    say all.
+
+    Raises
+    ------
+    GraphError
+        If a label is in one of them only, or twice and in another order.
+    """
+    first, *rest = operands
+    met = [first]
+    ends = _along(first, -2), _along(first, -1)
+    if not product and first.ends is not None:
+        order = by_labels(*ends, f"the rows of {first.what}", f"the columns of {first.what}")
+        met, ends = [_taken(first, order, -1)], (ends[0], ends[0])
+    if rest:
+        second, *others = rest
+        axis = -1 if left or len(second.shape) == 1 else -2
+        mine, others_of = ("columns" if product else "vertices"), ("columns" if left else "rows")
+        order = by_labels(ends[1], _along(second, axis), f"the {mine} of {first.what}",
+                          f"the {others_of} of {second.what}")
+        met.append(_taken(second, order, axis))
+        for other in others:
+            for axis, labels in ((-2, ends[0]), (-1, _along(second, -1))):
+                other = _taken(other, by_labels(labels, _along(other, axis), "the answer", other.what), axis)
+            met.append(other)
+    return [X if X.ends is None else X.changed(ends=None) for X in met]
+
+
+def _along(given: Operand, axis: int) -> Sequence[Any] | None:
+    """The labels along an axis of matrices, or of a vector."""
+    if given.ends is not None:
+        return given.ends[axis]
+    return given.labels if len(given.shape) == 1 else given.names if given.of_graph else None
+
+
+def _taken(given: Operand, order: np.ndarray | None, axis: int) -> Operand:
+    """An operand with an axis in another order."""
+    if order is None:
+        return given
+    if not isinstance(given, Dense) or given.of_graph:
+        raise GraphError(f"{given.what} is a matrix whose vertices are in another order than the labels of the stack "
+                         f"that it meets: put them into one order, such as {given.what}[labels]")
+    return given.changed(array=given.array.take(order, axis))

@@ -75,12 +75,15 @@ def read_series(A: Any, S: Semiring, what: str) -> Operand:
 
 
 def read_dataarray(A: Any, S: Semiring, what: str) -> Operand:
-    """Read a DataArray of xarray: a matrix, a vector whose labels are vertices, or a stack, whose labels are lost."""
+    """Read a DataArray of xarray: a matrix, a vector whose labels are vertices, or a stack, which has labels."""
     if A.ndim == 2:
         return as_matrix(A, S, what)
     given = read(A.to_numpy(), S, what)
     if A.ndim == 1:
         (given.labels,) = labels_of(A)
+    elif A.ndim > 2:
+        rows, columns = labels_of(A)[-2:]
+        given.ends = rows, columns
     return given
 
 

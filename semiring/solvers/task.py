@@ -24,7 +24,7 @@ from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.machine.memory import require
-from semiring.operands.align import aligned, by_label, like_vector
+from semiring.operands.align import aligned, by_label, like_vector, stacks_by_labels
 from semiring.operands.convert import as_bits, as_dense, of_floats
 from semiring.operands.devices import LEAST_WORK, exceeds_gpu
 from semiring.operands.operand import Operand
@@ -166,7 +166,7 @@ class Task:
         operands: list[Operand] = []
         packed = False
         first: Operand | None = None  # of those whose vertices have names
-        labelled = False
+        labelled = stacked = False
         for what, A in zip(NAMES, given, strict=False):
             if verb == "solve" and what == "B":
                 refuse_edges(A)
@@ -185,6 +185,7 @@ class Task:
                 raise SemiringError(f"{what} holds factors of a matrix: call their own methods, F.solve(B), "
                                     f"F.closure() or F.rows(…), or pass the matrix to {verb}")
             labelled |= operand.labels is not None
+            stacked |= operand.ends is not None
             operands.append(operand)
             packed |= operand.kind == "packed"
         if len(operands) > 1 and operands[0].dtype != operands[1].dtype and (
@@ -196,6 +197,8 @@ class Task:
             operands = [A if A.labels is None else by_label(A, graph, A.what) for A in operands]
         elif labelled and verb == "matmul":
             operands[1] = like_vector(operands[1], operands[0])
+        if stacked:
+            operands = stacks_by_labels(operands, verb == "matmul", options.left)
         if verb != "matmul" or (options.check and packed):  # sparse products look when it suits them
             for operand in operands:
                 if not operand.examined:

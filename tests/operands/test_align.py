@@ -106,3 +106,37 @@ def test_names_are_alike_where_both_have_the_same_or_none() -> None:
         (first, other, False), (first, array, False), (array, none, False), (none, first, False),
     ):
         assert alike(left, right) is same and alike(right, left) is same
+
+
+def test_stacks_of_xarray_meet_by_their_labels() -> None:
+    """Rows and columns in any order, of stacks, vectors and matrices; and the answers of closures, too."""
+    xarray = pytest.importorskip("xarray")
+    S, names, order, rng = sr.min_plus, ["a", "b", "c"], [2, 0, 1], np.random.default_rng(0)
+    A, B, C = (xarray.DataArray(rng.random((2, 3, 3)), dims=("t", "u", "v"), coords={"u": names, "v": names})
+               for _ in range(3))
+    x = A[0, :, 0]
+    M = sr.Matrix(rng.random((3, 3)), S, names)
+    product = sr.matmul(A, B, S)
+    for found, expected in (
+        (sr.closure(A[:, :, order], S), sr.closure(A, S)),
+        (sr.power(A[:, order], S, 2)[:, [1, 2, 0]][:, :, [1, 2, 0]], sr.power(A, S, 2)),
+        (sr.matmul(A, B[:, order], S), product),
+        (sr.matmul(A[:, :, order], B, S), product),
+        (sr.matmul(A[:, order], B[:, :, order], S), product[:, order][:, :, order]),
+        (sr.matmul(A, B, S, accumulate=C[:, order][:, :, order]), sr.matmul(A, B, S, accumulate=C)),
+        (sr.matmul(A, x[order], S), sr.matmul(A, x, S)),
+        (sr.matmul(x, A[:, order], S), sr.matmul(x, A, S)),
+        (sr.matmul(M, A[:, order], S), sr.matmul(M, A, S)),
+        (sr.solve(A[:, :, order], B[:, order], S), sr.solve(A, B, S)),
+        (sr.solve(A[:, :, order], B[:, :, order], S, left=True), sr.solve(A, B, S, left=True)),
+        (sr.closure(sr.prepare(A[:, :, order], S), S), sr.closure(A, S)),
+    ):
+        assert np.array_equal(found, expected)
+    other = B.assign_coords(u=["a", "b", "d"])
+    with pytest.raises(sr.GraphError, match="'c' is in the columns of A and not in the rows of B"):
+        sr.matmul(A, other, S)
+    with pytest.raises(sr.GraphError, match="rows of A"):
+        sr.closure(other, S)
+    with pytest.raises(sr.GraphError, match="another order than the labels of the stack"):
+        sr.matmul(A[:, :, order], M, S)
+    assert np.array_equal(sr.matmul(A.to_numpy(), other, S), product), "positions, where one has no labels"
