@@ -49,8 +49,8 @@ class Operand:
         The library of the data frame that was passed, and of those that are returned.
     labels : sequence, optional
         Labels of a vector's entries: vertices, if it meets a matrix over vertices.
-    ends : tuple, optional
-        Labels of the rows and of the columns of a stack; None for each without.
+    ends : sequence, optional
+        Labels along each axis of a stack, such as those of rows and columns; None for an axis without.
     factors : Factors or SparseFactors, optional
         The factors that were passed.
     prepared : bool
@@ -66,7 +66,7 @@ class Operand:
     answers: Callable[[Any], Any] | None = None
     library: str | None = None
     labels: Sequence[Any] | None = None
-    ends: tuple[list[Any] | None, list[Any] | None] | None = None
+    ends: Sequence[list[Any] | None] | None = None
     factors: Any = None
     prepared: bool = False
     goes_on: bool = False

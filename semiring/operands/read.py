@@ -82,8 +82,7 @@ def read_dataarray(A: Any, S: Semiring, what: str) -> Operand:
     if A.ndim == 1:
         (given.labels,) = labels_of(A)
     elif A.ndim > 2:
-        rows, columns = labels_of(A)[-2:]
-        given.ends = rows, columns
+        given.ends = labels_of(A)
     return given
 
 

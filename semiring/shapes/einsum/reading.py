@@ -124,8 +124,8 @@ class Operands:
     def align(self, fitted: Fitted) -> None:
         """Find the order of vertices along each axis: that of the first `Matrix` or graph that names them.
 
-        The labels of a vector name its entries if its axis is one of a `Matrix` or a graph too, or of another vector
-        with labels.
+        The labels of a vector, or of a stack of xarray, name its entries if its axis is one of a `Matrix` or a graph
+        too, or of another array with labels.
 
         Raises
         ------
@@ -133,23 +133,23 @@ class Operands:
             If an axis has different vertices in two operands.
         """
         owner: dict[Axis, str] = {}
-        vectors: dict[Axis, int] = {}  # the first one with labels along each axis
+        labelled: dict[Axis, tuple[Sequence[Any], str]] = {}  # the first labels along each axis, and whose they are
         for k, axes in enumerate(fitted.operands):
             for place, (axis, names) in enumerate(zip(axes, self.vertices[k], strict=False)):
                 if axis is not None and self.names.get(axis) is None:
                     self.names[axis], owner[axis] = names, self._place(k, place)
         for k, axes in enumerate(fitted.operands):
-            labels = self.operands[k].labels
-            for place, (axis, given) in enumerate(zip(axes, self.vertices[k] or (labels,), strict=False)):
+            X = self.operands[k]
+            for place, (axis, given) in enumerate(zip(axes, self.vertices[k] or X.ends or (X.labels,), strict=False)):
                 if given is None or axis is None:
                     continue
-                if axis in self.names:
+                if axis in self.names and not (X.ends and self.names[axis] is None):
                     names = self.names[axis]
                     wanted = list(range(fitted.sizes[axis])) if names is None else names
                     order = alignment(wanted, given, owner[axis], self._place(k, place))
                 else:
-                    first = self.operands[vectors.setdefault(axis, k)]
-                    order = by_labels(first.labels, given, first.what, self.operands[k].what)
+                    here, owns = labelled.setdefault(axis, (given, X.what))
+                    order = by_labels(here, given, owns, X.what)
                 if order is not None:
                     self.orders.append((k, place, order))
 

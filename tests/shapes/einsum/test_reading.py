@@ -180,3 +180,26 @@ def test_what_is_no_element_is_refused_with_its_place() -> None:
         sr.einsum("ij->j", A, S=sr.min_plus, optimize="best")
     with pytest.raises(sr.SemiringError, match="list of axes after operand 0"):
         sr.einsum(A, B, S=sr.min_plus)
+
+
+def test_stacks_of_xarray_meet_by_their_labels() -> None:
+    """Along every axis that two of them have, and a diagonal."""
+    xarray = pytest.importorskip("xarray")
+    S, names, order, rng = sr.min_plus, ["a", "b", "c"], [2, 0, 1], np.random.default_rng(0)
+    A, B = (xarray.DataArray(rng.random((2, 3, 3)), dims=("t", "u", "v"), coords={"u": names, "v": names, "t": [5, 9]})
+            for _ in range(2))
+    x, M = A[0, :, 0], sr.Matrix(rng.random((3, 3)), S, names)
+    for expression, given, shuffled in (
+        ("tij,tjk->tik", (A, B), (A, B[:, order])),
+        ("tij,tjk->tik", (A, B), (A, B[::-1, order])),
+        ("tij,tjk->ik", (A, B), (A, B[::-1])),
+        ("tii->ti", (A,), (A[:, :, order],)),
+        ("tij,j->ti", (A, x), (A, x[order])),
+        ("tij,jk->tik", (A, M), (A[:, :, order], M)),
+        ("ij,tjk->tik", (M, A), (M, A[:, order])),
+    ):
+        expected, found = (sr.einsum(expression, *some, S=S) for some in (given, shuffled))
+        assert np.array_equal(found, expected), expression
+    assert np.array_equal(sr.einsum("tij,jk->tik", A, sr.Matrix(M.array, S), S=S), sr.einsum("tij,jk->tik", A, M, S=S))
+    with pytest.raises(sr.GraphError, match="'c' is in"):
+        sr.einsum("tij,tjk->tik", A, B.assign_coords(u=["a", "b", "d"]), S=S)
