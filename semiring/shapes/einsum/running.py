@@ -19,6 +19,7 @@ from semiring.algebra.elements import equal, full, is_nan
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.machine.pieces import ranges, share
+from semiring.machine.threads import thread_count
 from semiring.matrices import matmul
 from semiring.operands.devices import module_of
 
@@ -27,7 +28,8 @@ from .contraction import Product, Steps, Sum
 from .notation import Axis
 
 NONE = np.int32(-1)  # no term won: the sum is zero
-PIECE = 1 << 16  # elements that are multiplied one by one at once: a cache holds what is made on the way
+PIECE = 1 << 16  # elements that all threads multiply one by one at once: caches hold what is made on the way
+LEAST = 1 << 12  # elements of a thread's piece
 
 
 class Won(NamedTuple):
@@ -152,15 +154,16 @@ def by_element(
     if prod(shape) <= PIECE:
         return np.asarray(multiply(left, right), left.dtype)
     made = np.empty(shape, left.dtype)
-    cut = next(k for k in range(len(shape)) if prod(shape[k + 1 :]) <= PIECE)
-    spans = ranges(shape[cut], -(-shape[cut] * prod(shape[cut + 1 :]) // PIECE))
+    threads = 1 if left.dtype == object else thread_count()
+    most = max(PIECE // threads, LEAST)
+    cut = next(k for k in range(len(shape)) if prod(shape[k + 1 :]) <= most)
+    spans = ranges(shape[cut], -(-shape[cut] * prod(shape[cut + 1 :]) // most))
 
     def piece(place: tuple[int, ...], first: int, last: int) -> None:
         at: Any = (*place, slice(first, last))
         made[at] = multiply(_part(left, place, first, last), _part(right, place, first, last))
 
-    share(piece, [(place, *span) for place in np.ndindex(shape[:cut]) for span in spans],
-          1 if left.dtype == object else None)
+    share(piece, [(place, *span) for place in np.ndindex(shape[:cut]) for span in spans], threads)
     return made
 
 
