@@ -246,7 +246,7 @@ class Elementwise(Carried):
 
     def _elements(self, x: Any, dtype: Any = None, what: str = "x") -> tuple[np.ndarray, Arithmetic]:
         array = array_of(self._algebra, x, what)
-        S = self.over(dtype if dtype is not None else carrying(array.dtype, self, what, literal=True))
+        S = self.over(dtype if dtype is not None else carrying(array.dtype, self._algebra, what, literal=True))
         if self.traced is None and not np.all(inside := S.contains(array)):
             bad = array[~np.asarray(inside)].flat[0] if array.ndim else array[()]
             raise SemiringError(f"{self.name}: {what} has {show(bad)}, which is not an element")

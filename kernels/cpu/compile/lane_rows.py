@@ -200,8 +200,8 @@ class Rows:
                         old = self._read(b, slots)
                         total = self._one(self.combine, v, old, row, right, unit)
                         if mask is not None:  # 0 ⊗ 0 of the other lanes need not be 0
-                            some = Vector(mask, np.dtype(bool))
-                            total = tuple(v.where(some, x, y) for x, y in zip(total, old, strict=True))
+                            taken = Vector(mask, np.dtype(bool))
+                            total = tuple(v.where(taken, x, y) for x, y in zip(total, old, strict=True))
                         for slot, part in zip(slots, total, strict=True):
                             b.store(part.value, slot)
 
