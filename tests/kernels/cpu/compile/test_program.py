@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.kernels.cpu.compile import program as module
 from semiring.kernels.cpu.compile.program import COMBINE, Geometry, Program, geometry, program, round_up, source, unroll
-from semiring.kernels.cpu.dense.operations import TEMPLATE
+from semiring.kernels.cpu.dense.operations import Operations
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 
@@ -73,7 +73,7 @@ def test_records_have_a_function_of_tuples() -> None:
 
 @pytest.mark.parametrize("low", DEFAULT, ids=lambda low: low.algebra.name)
 def test_the_module_is_python(low: Lowering) -> None:
-    text = source(program(low), TEMPLATE)
+    text = source(program(low), Operations.template)
     compile(text, "generated", "exec")
     assert "# each" not in text
     assert text.startswith('"""Generated from kernels/cpu/dense/operations_template.py; see there."""\n')
@@ -183,7 +183,7 @@ def test_constants_are_exact() -> None:
             (np.nan, -(2**63), False, np.float32(0.1)),
             "",
         ),
-        TEMPLATE,
+        Operations.template,
     )
     line = {name: next(x for x in text.split("\n") if x.startswith(name)) for name in ("ZERO", "ONE")}
     scope = {"np": np, "inf": np.inf, "nan": np.nan}
