@@ -116,6 +116,8 @@ WORDS = {
     "howto/cluster": "cluster, MPI, Ray, distributed, parallel, several machines, supercomputer, multiprocessing",
     "howto/masks": "mask, masked product, triangles, triangle counting, k-truss, sampled product, SDDMM, "
         "structural mask, complement",
+    "howto/prefixes": "cumulative sum, cumsum, cumprod, accumulate, prefix sum, prefix scan, running minimum, running "
+        "maximum, reduce, product of many matrices, ufunc.accumulate, ufunc.reduce",
     "howto/graphblas": "GraphBLAS, python-graphblas, SuiteSparse, LAGraph, GAP benchmark, "
         "breadth-first search by products, betweenness centrality, label propagation",
     "howto/paper": "algebra from a paper, expectation semiring by Eisner, formulas",
