@@ -25,6 +25,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 from graphs import barabasi_albert, erdos_renyi, geometric, grid, rmat
+from report import over
 
 SIZES = (64, 100, 150, 200, 300, 400, 600, 1000, 2000)
 ROUNDS = 20  # calls of each, the first not counted
@@ -71,8 +72,8 @@ def compare(name: str, A: Any, rounds: int, clock: Callable[[], float], threads:
             times[method].append((clock() - start) / threads)
     taken = {method: statistics.median(found[1:]) for method, found in times.items()}
     chosen = taken.pop("auto")
-    off = chosen / min(taken.values())
-    shown = ", ".join(f"{m} {1e3 * t:.2f} (predicted {predicted[m] / t:.2f})" for m, t in taken.items())
+    off = over(chosen, min(taken.values()))
+    shown = ", ".join(f"{m} {1e3 * t:.2f} (predicted {over(predicted[m], t):.2f})" for m, t in taken.items())
     print(f"{name}: {1e3 * chosen:.2f}, {shown} ms, off {off:.2f}×", flush=True)
     return off
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from report import seconds
+from report import over, seconds
 
 TURNS = 3
 
@@ -50,7 +50,7 @@ def measured(what: str, ours: Callable[[], Any], theirs: Callable[[], Any], agre
     (wall, work), (peer, peers_work) = (
         [sorted(column)[TURNS // 2] for column in zip(*times[which], strict=True)] for which in (0, 1))
     print(f"{what}: {seconds(wall)} ({seconds(work)}), SciPy {seconds(peer)} ({seconds(peers_work)}), "
-          f"{peer / wall:.1f}× ({peers_work / work:.1f}×)", flush=True)
+          f"{peer / wall:.1f}× ({over(peers_work, work):.1f}×)", flush=True)
 
 
 def main() -> None:

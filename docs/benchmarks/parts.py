@@ -21,7 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 import graphs
-from report import seconds
+from report import over, seconds
 from stages import in_turn
 
 CALLS = 9
@@ -117,7 +117,7 @@ def hops(small: bool) -> None:
                         marks.append(measured_now())
                     times.append([[b - a for a, b in zip(*pair, strict=True)] for pair in pairwise(marks)])
                 alone, both = (statistics.median(row[k][0] for row in times[1:]) for k in range(2))
-                used, own = (statistics.median(row[1][part] / row[0][part] for row in times[1:]) for part in (1, 2))
+                used, own = (statistics.median(over(row[1][k], row[0][k]) for row in times[1:]) for k in (1, 2))
                 print(f"{what}, {A.dtype}, {S.name}: paths {seconds(both)}, closure {seconds(alone)}, "
                       f"{both / alone:.2f}×; processor time {used:.2f}×, without the system's {own:.2f}×", flush=True)
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from report import require, require_gpu
+from report import over, require, require_gpu
 
 SLEEP = 0.005  # seconds between looks whether it is one's turn: what waits in MPI itself takes a processor
 
@@ -71,7 +71,7 @@ def by_mpi(n: int, rounds: int, device: str) -> None:
             same &= bool((np.concatenate(whole) == expected).all())
     if here.rank == 0:
         place = f"{threads} threads" if device == "cpu" else "one GPU"
-        ratio, effort = (median(side["one"]) / median(side["mpi"]) for side in (clock, used))
+        ratio, effort = (over(median(side["one"]), median(side["mpi"])) for side in (clock, used))
         print(f"MPI, {here.size} processes, n = {n}: {median(clock['mpi']):.2f} s; one process, {place}: "
               f"{median(clock['one']):.2f} s; ratio {ratio:.2f}, of processor time {effort:.2f}; same bits: {same}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import platform
 import sys
@@ -38,6 +39,11 @@ class Row:
 def seconds(t: float) -> str:
     """Return a time as people write it."""
     return f"{t:.2f} s" if t >= 1 else f"{t * 1e3:.3g} ms" if t >= 1e-3 else f"{t * 1e6:.3g} µs"
+
+
+def over(used: float, other: float) -> float:
+    """Return a ratio of processor times; NaN where no time was counted, for some systems count in ticks of 10 ms."""
+    return used / other if other else math.nan
 
 
 def median(run: Callable[[], object], repeat: int = 5) -> float:

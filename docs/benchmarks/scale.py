@@ -19,6 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from report import over
+
 CHILD = """
 import resource, sys
 from pathlib import Path
@@ -80,10 +82,11 @@ def measured(n: int, parts: list[int], turns: int, folder: Path) -> None:
         # game (1981); D. Irony, S. Toledo, A. Tiskin, Communication lower bounds for matrix multiplication (2004).
         bound = 2 * n**3 / (plan.memory / A.itemsize) ** 0.5 * A.itemsize
         print(f"n = {n}, memory 1/{part}, tiles of {plan.tile}: {clock / clock_out:.2f} of the speed in memory "
-              f"({clock_out:.1f} s for {clock:.1f} s), {processor / processor_out:.2f} by the processor's time; "
+              f"({clock_out:.1f} s for {clock:.1f} s), {over(processor, processor_out):.2f} by the processor's time; "
               f"moves {(plan.read + plan.written) / bound:.2f} times 2 n³ / √M; a commit every 10 s costs "
-              f"{100 * (clock_commits / clock_out - 1):.1f} % ({100 * (processor_commits / processor_out - 1):.1f} % "
-              f"of the processor's time); {peak(folder, memory)}", flush=True)
+              f"{100 * (clock_commits / clock_out - 1):.1f} % "
+              f"({100 * (over(processor_commits, processor_out) - 1):.1f} % of the processor's time); "
+              f"{peak(folder, memory)}", flush=True)
 
 
 def peak(folder: Path, memory: int) -> str:
