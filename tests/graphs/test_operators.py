@@ -436,7 +436,7 @@ def test_one_truth_value_beside_packed_bits():
     assert [row.tolist() for row in M] == np.eye(3, dtype=bool).tolist()
 
 
-@pytest.mark.parametrize("kinds", itertools.product(("dense", "sparse"), repeat=2), ids="-".join)
+@pytest.mark.parametrize("kinds", list(itertools.product(("dense", "sparse"), repeat=2)), ids="-".join)
 def test_equal_matrices_have_equal_names(kinds):
     """In any order; other names, or none, are not an error but unequal, as are another algebra and another shape."""
     mine, others = kinds
