@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Number
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -74,6 +74,12 @@ class Operators(ArrayProtocol):
         return self._named_by(names, mine.union(others, self._operation(mine, others)))
 
     __ror__ = __or__  # ⊕ commutes
+
+    def __add__(self, other: Any) -> NoReturn:
+        raise TypeError(f"unsupported operand types for +: a Matrix and {type(other).__name__}. A | B is the sum ⊕ "
+                        f"over {self.semiring.name}, and A * B the product ⊗ by element")
+
+    __radd__ = __add__
 
     def __mul__(self, other: Any) -> Matrix:
         names, mine, others = self._beside(other)

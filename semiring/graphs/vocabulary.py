@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
@@ -70,6 +71,24 @@ class Vocabulary(Operators, Elements):
         ('sparse', 'sparse', (2, 2))
         """
         return self._with(converted(self._held, kind), self.row_names, self.column_names)
+
+    def copy(self) -> Matrix:
+        """Return the same matrix with elements of its own, held in the same way.
+
+        Returns
+        -------
+        Matrix
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> roads = sr.adjacency([("a", "b", 3.0)], sr.min_plus)
+        >>> shorter = roads.copy()
+        >>> shorter["a", "b"] = 1.0
+        >>> float(roads["a", "b"]), float(shorter["a", "b"])
+        (3.0, 1.0)
+        """
+        return cast("Matrix", copy.copy(self))
 
     def __iter__(self) -> Iterator[np.ndarray]:
         if self.holder == "dense":

@@ -303,7 +303,7 @@ def test_infinity_is_a_float_at_every_door(door: str, S: sr.Semiring, tmp_path: 
 def test_a_copy_has_elements_of_its_own(kind):
     """However they are held."""
     M = Matrix(np.eye(3, dtype=bool), sr.boolean, list("abc"), columns=list("xyz")).hold(kind)
-    for call in (copy.copy, copy.deepcopy):
+    for call in (copy.copy, copy.deepcopy, Matrix.copy):
         again = call(M)
         assert again.equals(M) and again.holder == kind
         again["a", "y"] = True

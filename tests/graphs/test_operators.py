@@ -335,6 +335,14 @@ def test_what_is_no_matrix_beside_one_is_refused():
             call()
 
 
+def test_plus_says_which_operator_is_the_sum():
+    M = Matrix(np.array([[0.0, 2.0], [INF, 0.0]]), sr.min_plus, ["a", "b"])
+    for other in (M, 2, M.to_frame(long=False, library="pandas"), pd.Series([1.0, 2.0], ["a", "b"])):
+        for call in (lambda other=other: M + other, lambda other=other: other + M, lambda other=other: sum([other, M])):
+            with pytest.raises(TypeError, match=r"A \| B is the sum ⊕ over min-plus"):
+                call()
+
+
 def test_layouts_of_memory_are_no_other_dtypes():
     """Numbers in the other byte order, and records with fields in another order, meet those of the same dtype."""
     A = np.array([[INF, 3.0], [2.0, INF]])
