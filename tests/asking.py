@@ -238,6 +238,11 @@ def extremes(g: Generated, dtype: np.dtype) -> Array:
         values = np.array(some + [-x for x in some], dtype)
     elif dtype.kind in "iu":
         i = np.iinfo(dtype)
+        if not g.base.dtype.names and not g.labels:
+            inner = np.array([i.min + 1, i.max - 1], dtype)
+            x = g.from_data(inner)
+            if ((np.isinf(x) | g.is_zero(x)) & (g.to_data(x, dtype)[0] != inner)).any():
+                return np.empty(0, dtype)  # the oracle's numbers end before the dtype's
         values = np.array([i.max, i.max - 1, i.max - 7, i.max // 2, i.max // 2 + 1, i.max // 3, i.min, i.min + 1,
                            i.min + 8, i.min // 2, i.min // 2 - (i.min < 0)], dtype)
     else:
