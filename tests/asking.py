@@ -72,14 +72,15 @@ def plus_answer(known: Known, A: Array) -> tuple[Array, Array, None]:
     return bases.matmul(known.g.base, known.g.from_data(A), star), code, None
 
 
-def solve_answer(known: Known, A: Array, B: Array) -> tuple[Array, Array, None]:
-    """A* B."""
+def solve_answer(known: Known, A: Array, B: Array, left: bool = False) -> tuple[Array, Array, None]:
+    """A* B, or B A*."""
     g = known.g
     star, code = known.closure(A)
     inexact, _ = g.to_data(star, A.dtype)
     lost = g.is_constant(inexact, g.zero) & ~g.is_zero(star)  # what underflows takes an infinity of B with it
     code = np.where(lost.any(axis=(1, 2)) & (code == EXISTS), UNSURE, code)
-    return bases.matmul(g.base, star, g.from_data(B)), code, None
+    b = g.from_data(B)
+    return bases.matmul(g.base, *((b, star) if left else (star, b))), code, None
 
 
 def product_answer(known: Known, A: Array, B: Array, C: Array | None = None) -> tuple[Array, Array, None]:
@@ -154,6 +155,8 @@ def single_checks(g: Generated, S: Any, library: Any, rng: np.random.Generator) 
         ("sr.closure(A, S)", lambda A: library.closure(_view(A, layout), S), closure_answer),
         ("sr.factor(A, S).closure()", lambda A: library.factor(A, S).closure(), closure_answer),
         ("sr.factor(A, S).solve(B)", lambda A, B: library.factor(A, S).solve(B), solve_answer),
+        ("sr.factor(A, S).solve(B, left=True)", lambda A, B: library.factor(A, S).solve(B, left=True),
+         partial(solve_answer, left=True)),
         ("sr.solve(A, B, S)", lambda A, B: library.solve(A, B, S), solve_answer),
         ("sr.matmul(A, B, S)", lambda A, B: library.matmul(A, B, S), product_answer),
     )
@@ -186,6 +189,11 @@ def sparse_checks(g: Generated, S: Any, library: Any) -> Iterator[Check]:
     yield Check(
         "sr.solve(M, B, S)", each(lambda A, B: stored(solve(sparse(A), B, S), S, A.dtype)), solve_answer,
         any_order=True,
+    )
+    yield Check(
+        "sr.factor(M, S).solve(B, left=True)",
+        each(lambda A, B: stored(library.factor(sparse(A), S).solve(B, left=True), S, A.dtype)),
+        partial(solve_answer, left=True), any_order=True,
     )
     if not g.record_dtypes:
         yield Check("sr.matmul(M, B, S)", each(lambda A, B: times(sparse(A), B, S)), product_answer)

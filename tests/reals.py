@@ -104,9 +104,11 @@ def asked(case: Case, random: np.random.Generator, few: bool = False) -> Iterato
         ("solve a sparse matrix, left", lambda: sr.solve(sparse, B.T.copy(), S, left=True), left),
         ("factors", lambda: sr.factor(A, S).closure(), X),
         ("factors, solve", lambda: sr.factor(A, S).solve(B), right),
+        ("factors, solve, left", lambda: sr.factor(A, S).solve(B.T.copy(), left=True), left),
         ("factors, rows", lambda: sr.factor(A, S).rows([0, n - 1]), X[[0, n - 1]]),
         ("sparse factors", lambda: sr.factor(sparse, S).closure(), X),
         ("sparse factors, solve", lambda: sr.factor(sparse, S).solve(B), right),
+        ("sparse factors, solve, left", lambda: sr.factor(sparse, S).solve(B.T.copy(), left=True), left),
         ("sparse factors, row", lambda: sr.factor(sparse, S).row(n - 1), X[n - 1]),
         ("rows of factors", lambda: sr.closure_rows(sr.factor(A, S), S, [0]), X[[0]]),
     ]

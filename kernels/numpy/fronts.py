@@ -125,22 +125,28 @@ class ArrayFronts:
         a, kernel, one = self.analysis, self._kernel, self.lowering.unit
         x, starts, line = kernel.zeros((len(sources), a.n)), a.place[sources], np.arange(len(sources))
         x[line, starts] = full(x[line, starts], one)  # whose elements may be tuples
-        for k in self._above(starts):
-            S, U = self._parts(k)
-            D, R, _ = self._panels[k]
-            beyond = x[:, U]
-            kernel.multiply_add(beyond, x[:, S], R)
-            x[:, U] = beyond
-            kernel.right(x[:, S], D)
-        for k in reversed(range(len(a.parent)) if ends is None else self._above(self._needed(starts, ends, reflexive))):
-            S, U = self._parts(k)
-            kernel.multiply_add(x[:, S], x[:, U], self._panels[k][2])
+        down = range(len(a.parent)) if ends is None else self._above(self._needed(starts, ends, reflexive))
+        self._solve(x, self._above(starts), down)
         if not reflexive:
             for row, v in enumerate(starts.tolist()):
                 x[row, v] = self._cycle(x[row : row + 1], v)
         elif settled:
             x[line, starts] = full(x[line, starts], one)
         return np.asarray(x[:, a.place if ends is None else a.place[ends]])
+
+    def _solve(self, x: np.ndarray, up: Sequence[int], down: Sequence[int]) -> None:
+        """Rows x ← x A*, in the order of elimination: up these supernodes, and down those."""
+        kernel = self._kernel
+        for k in up:
+            S, U = self._parts(k)
+            D, R, _ = self._panels[k]
+            beyond = x[:, U]
+            kernel.multiply_add(beyond, x[:, S], R)
+            x[:, U] = beyond
+            kernel.right(x[:, S], D)
+        for k in reversed(down):
+            S, U = self._parts(k)
+            kernel.multiply_add(x[:, S], x[:, U], self._panels[k][2])
 
     def _needed(self, starts: np.ndarray, ends: np.ndarray, reflexive: bool) -> np.ndarray:
         """The places of the vertices that are wanted, and of those before the sources where walks have edges."""
@@ -183,6 +189,13 @@ class ArrayFronts:
             S, U = self._parts(k)
             kernel.multiply_add(X[S], self._panels[k][1], X[U])
         B[a.order] = X
+
+    def left(self, B: np.ndarray) -> None:
+        """B ← B A*."""
+        a = self.analysis
+        X, every = B[:, a.order], range(len(a.parent))
+        self._solve(X, every, every)
+        B[:, a.order] = X
 
 
 def seconds(lowering: Lowering, rounds: float, terms: float) -> float:

@@ -132,14 +132,16 @@ def restored(B: Any, A: Operand, left: bool = False) -> Any:
     return B if found is None else Dense(found, A.S, "B", lambda answer: with_infinities(answer, A.S))
 
 
-def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None = None) -> Dense:
-    """Read B of X = A ⊗ X ⊕ B: a vector, or the columns of a matrix, of A's dtype.
+def right_hand_side(
+    B: Any, A: Operand, dtype: np.dtype, placed: Operand | None = None, left: bool = False
+) -> Dense:
+    """Read B of X = A ⊗ X ⊕ B: a vector, or the columns of a matrix, of A's dtype; of X = X ⊗ A ⊕ B the rows.
 
     A and B are as they were passed; `placed` is B on the device that computes. The right-hand side wraps the answer:
     it has B's kind and A's byte order.
     """
     refuse_edges(B)
-    came = operand(restored(B, A), A.S, "B")
+    came = operand(restored(B, A, left), A.S, "B")
     came = aligned(came, A, "B") if came.of_graph and A.of_graph else came
     came = by_label(came, A, "B") if came.labels is not None and A.of_graph else came
     came = came.answering_in(A.callers_dtype)
@@ -147,21 +149,23 @@ def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None 
     if given.dtype != dtype:
         raise SemiringError(f"A is {dtype_text(dtype)} and B is {dtype_text(given.dtype)}; convert one with .astype(…)")
     n = A.shape[-1]
-    if len(given.shape) not in (1, 2) or given.shape[0] != n:
-        raise SemiringError(f"B must have shape ({n},) or ({n}, m), and has {given.shape}")
+    if len(given.shape) not in (1, 2) or given.shape[-1 if left else 0] != n:
+        several = f"(m, {n})" if left else f"({n}, m)"
+        raise SemiringError(f"B must have shape ({n},) or {several}, and has {given.shape}")
     if came.of_graph and not alike(A, came):  # names are on the host, and so was B
         given = type(given)(given.array, A.S, given.what, lambda answer: came.in_callers_dtype(to_host(answer)))
     _ = given.facts  # refuses what is not an element
     return given
 
 
-Apply = Callable[[Any], None]  # X ← A* X, in storage
+Apply = Callable[[Any], None]  # X ← A* X, in storage; or X ← X A*
 
 
 def solution(
-    A: Operand, right: Dense, low: Lowering, engine: Callable[[bool], tuple[Lowering, Apply]], check: bool
+    A: Operand, right: Dense, low: Lowering, engine: Callable[[bool], tuple[Lowering, Apply]], check: bool,
+    left: bool = False,
 ) -> Any:
-    """Compute X = A* B by factors.
+    """Compute X = A* B by factors, or B A* if the unknowns are on the left.
 
     Parameters
     ----------
@@ -182,12 +186,12 @@ def solution(
     if right.on_gpu != low.on_gpu:
         right = as_dense(on_device(right) if low.on_gpu else on_host(right))
     b = right.array
-    X = low.encode(b if b.ndim == 2 else b[:, None], True)
+    X = low.encode(b if b.ndim == 2 else b[None] if left else b[:, None], True)
     apply(X)
     result = low.decode(X)
     if check:
         refuse_overflow(low, result)
-    return right.wrap(result if b.ndim == 2 else result[:, 0])
+    return right.wrap(result if b.ndim == 2 else result[0] if left else result[:, 0])
 
 
 def _overflows(A: Operand, right: Dense, low: Lowering) -> bool:

@@ -30,10 +30,12 @@ def asked(A: np.ndarray, X: np.ndarray) -> list[tuple[str, Callable[[], Any], np
         ("solve", lambda: sr.solve(D, b, S), X @ B),
         ("left", lambda: sr.solve(D, cupy.ascontiguousarray(b.T), S, left=True), B.T @ X),
         ("factors", lambda: sr.factor(D, S).closure(), X), ("factors solve", lambda: sr.factor(D, S).solve(b), X @ B),
+        ("factors solve, left", lambda: sr.factor(D, S).solve(cupy.ascontiguousarray(b.T), left=True), B.T @ X),
         ("rows", lambda: sr.factor(D, S).rows([1, 0]), X[[1, 0]]),
         ("sparse", lambda: sr.closure(edges, S, device="gpu"), X),
         ("sparse, eliminated", lambda: sr.closure(edges, S, device="gpu", method="sparse"), X),
         ("sparse factors", lambda: sr.factor(edges, S, device="gpu").closure(), X),
+        ("sparse factors, left", lambda: sr.factor(edges, S, device="gpu").solve(B.T.copy(), left=True), B.T @ X),
         ("sparse equations", lambda: sr.solve(edges, B, S, device="gpu"), X @ B),
     ]
 

@@ -411,9 +411,17 @@ class Fronts:
 
     def columns(self, B: np.ndarray, thread_count: int | None = None) -> None:
         """B ← A* B, in storage."""
-        a, panels, width = self.analysis, self.by_columns(), self._width(B.shape[1], thread_count)
-        first, solve_columns = fields(B)[0][None].view(self._words[0]), _module(self._words, "Columns").solve_columns
-        by = self.operations
+        self._solve(B, self.by_columns(), self.operations, 2, thread_count)
+
+    def left(self, B: np.ndarray) -> None:
+        """B ← B A*, in storage: as columns of which the elements stand on the left of ⊗."""
+        self._solve(B, self.panels, exchanged_operations(self.lowering), 1, None)
+
+    def _solve(self, B: np.ndarray, panels: Planes, by: Operations, axis: int, thread_count: int | None) -> None:
+        """Right-hand sides, side by side along an axis of B after the planes: up the tree, and down again."""
+        a, count = self.analysis, B.shape[axis - 1]
+        width, solve_columns = self._width(count, thread_count), _module(self._words, "Columns").solve_columns
+        first = fields(B)[0][None].view(self._words[0]).swapaxes(axis, 2)
 
         def work(begin: int, end: int, counter: int) -> None:
             with self._buffers(width) as (W, buffers):
@@ -422,7 +430,7 @@ class Fronts:
                     counter, by.multiply, by.constants, 1,
                 )
 
-        self._share(work, B.shape[1], width, thread_count)
+        self._share(work, count, width, thread_count)
 
     def _width(self, count: int, thread_count: int | None) -> int:
         """Right-hand sides of a chunk: few are shared out among the threads."""

@@ -194,26 +194,34 @@ class Factors(Factored):
             in_place=False, look=True, check=self._check, progress=progress)
         return factors
 
-    def _solution(self, right: Dense) -> Any:
-        return solution(self._given, right, self.plan.lowering, self._engine, self._check)
+    def _solution(self, right: Dense, left: bool = False) -> Any:
+        engine = partial(self._engine, left=left)
+        return solution(self._given, right, self.plan.lowering, engine, self._check, left)
 
-    def _engine(self, wide: bool) -> tuple[Lowering, Apply]:
+    def _engine(self, wide: bool, left: bool) -> tuple[Lowering, Apply]:
         """A function that multiplies by A*, in Python's integers if sums are too wide for the storage."""
         n = self.shape[0]
         if self._decomposition is not None:
-            return self.plan.lowering, self._apply
+            return self.plan.lowering, self._apply_left if left else self._apply
         low = affordable(self.plan.lowering, 2 * n, float(n) ** 2)
         stored = self._factors if self._star is None else self._star
         if wide:
             low, stored = in_python_integers(low, stored)
         kernel = build_kernel(low)
         if self._star is not None:
-            return low, partial(kernel.left, stored)
-        return low, lambda X: elimination.solve(stored, X, kernel, self.plan.tile)
+            return low, (lambda X: kernel.right(X, stored)) if left else partial(kernel.left, stored)
+        solve = elimination.solve_left if left else elimination.solve
+        return low, lambda X: solve(stored, X, kernel, self.plan.tile)
 
     def _apply(self, X: Any) -> None:
         if not self._solved(X):
             self._substitute(X)
+
+    def _apply_left(self, X: Any) -> None:
+        """X ← X A*."""
+        if not self._solved(X.T, turned=True):
+            kernel = build_kernel(affordable(self.plan.lowering, 2 * self.shape[0], float(self.shape[0]) ** 2 * len(X)))
+            elimination.solve_left(self._factors, X, kernel, self.plan.tile)
 
     def _solved(self, X: Any, turned: bool = False) -> bool:
         """X ← A* X by LAPACK, or the same with Aᵀ; False if it has no factors, or numbers overflow."""
@@ -310,10 +318,8 @@ class Factors(Factored):
         if self._star is not None:
             found = low.decode(np.ascontiguousarray(self._star[starts]))
         else:
-            low = affordable(low, 2 * n, float(n) ** 2 * len(starts))
             work = low.encode(units(self._edges, starts), True)
-            if not self._solved(work.T, turned=True):
-                elimination.solve_left(self._factors, work, build_kernel(low), self.plan.tile)
+            self._apply_left(work)
             found = low.decode(work)
             if self._check:
                 refuse_overflow(low, found)

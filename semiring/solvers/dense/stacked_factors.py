@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semiring.algebra.arguments import truth_value
 from semiring.algebra.tables import dtype_text, html_table
 from semiring.errors import NoClosureError
 from semiring.machine.progress import part_of, told
@@ -92,17 +93,20 @@ class StackedFactors:
                 except NoClosureError as e:
                     raise of_stack(e, place) from None
 
-    def solve(self, B: Any) -> Any:
+    def solve(self, B: Any, *, left: bool = False) -> Any:
         """Return the least solutions X = A* B of X = A ⊗ X ⊕ B.
 
         Parameters
         ----------
         B : array_like, shape (n,) or (…, n, m)
-            Of A's dtype. A vector belongs to all equations; leading axes broadcast, as in `numpy.matmul`.
+            Of A's dtype. A vector belongs to all equations; leading axes broadcast, as in `numpy.matmul`. With `left`
+            of shape (n,) or (…, m, n).
+        left : bool
+            Put the unknowns on the left: solve X = X ⊗ A ⊕ B, whose least solution is B A*.
 
         Returns
         -------
-        ndarray, shape (…, n) or (…, n, m)
+        ndarray, shape (…, n), (…, n, m) or (…, m, n)
             The solutions, in A's byte order.
 
         Raises
@@ -124,17 +128,20 @@ class StackedFactors:
                [12.]])
         """
         refuse_edges(B)
-        right = operand(B, self._S, "B")
+        left, right = truth_value(left, "left"), operand(B, self._S, "B")
+        shapes, names = (self.shape, right.shape), ("A", "B")
+        shape = product_shape(*(shapes[::-1] if left else shapes), names=names[::-1] if left else names)
         if self._star is not None:
-            return compute(Task("matmul", self._S, (self._star, right), self._options, (None,)))
-        shape, b = product_shape(self.shape, right.shape), as_dense(right).array
+            factors = (right, self._star) if left else (self._star, right)
+            return compute(Task("matmul", self._S, factors, self._options, (None,)))
+        b = as_dense(right).array
         same_dtype(self._given, right)
         leading = shape.full[:-2]
         which = np.broadcast_to(np.arange(len(self._each)).reshape(self.shape[:-2]), leading)
         parts = np.broadcast_to(b, leading + b.shape if b.ndim == 1 else (*leading, *b.shape[-2:]))
         found = np.empty(shape.final, self._given.callers_dtype)
         for place in np.ndindex(leading):
-            found[place] = self._each[which[place]].solve(parts[place])
+            found[place] = self._each[which[place]].solve(parts[place], left=left)
         return found
 
     def closure(self) -> Any:

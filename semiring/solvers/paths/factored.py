@@ -8,6 +8,7 @@ from typing import Any, Self, overload
 
 import numpy as np
 
+from semiring.algebra.arguments import truth_value
 from semiring.algebra.elements import full
 from semiring.algebra.rounding import along
 from semiring.algebra.semiring import Semiring
@@ -94,16 +95,18 @@ class Factored:
         return found
 
     @overload
-    def solve(self, B: np.ndarray) -> np.ndarray: ...
+    def solve(self, B: np.ndarray, *, left: bool = ...) -> np.ndarray: ...
     @overload
-    def solve(self, B: Any) -> Any: ...
-    def solve(self, B: Any) -> Any:
+    def solve(self, B: Any, *, left: bool = ...) -> Any: ...
+    def solve(self, B: Any, *, left: bool = False) -> Any:
         """Return the least solution X = A* B of X = A ⊗ X ⊕ B.
 
         Parameters
         ----------
         B : array_like, shape (n,) or (n, m)
-            Of A's dtype.
+            Of A's dtype. With `left` of shape (n,) or (m, n).
+        left : bool
+            Put the unknowns on the left: solve X = X ⊗ A ⊕ B, whose least solution is B A*.
 
         Returns
         -------
@@ -127,14 +130,15 @@ class Factored:
         >>> sr.factor(A, sr.plus_times).solve(np.array([7.0, 0.0]))
         array([8., 2.])
 
-        Many equations with the unknowns on the left, X = X ⊗ A ⊕ B, by factors of the transposed matrix:
+        The same factors serve equations with the unknowns on the left:
 
-        >>> sr.factor(A.T, sr.plus_times.opposite).solve(np.array([7.0, 0.0]))
+        >>> sr.factor(A, sr.plus_times).solve(np.array([7.0, 0.0]), left=True)
         array([8., 4.])
         """
-        return self._solution(right_hand_side(B, self._came, self.plan.lowering.dtype))
+        left = truth_value(left, "left")
+        return self._solution(right_hand_side(B, self._came, self.plan.lowering.dtype, left=left), left)
 
-    def _solution(self, right: Dense) -> Any:
+    def _solution(self, right: Dense, left: bool = False) -> Any:
         """Return the solution for what `right_hand_side` made of B."""
         raise NotImplementedError
 

@@ -370,8 +370,8 @@ class SparseFactors(Factored, Pairs, Saving):
         """
         return measures.reduce(self._by, what, **options)
 
-    def _solution(self, right: Dense) -> Any:
-        return self._by.solution(right)
+    def _solution(self, right: Dense, left: bool = False) -> Any:
+        return self._by.solution(right, left)
 
     def _of_pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         return self._by.pairs(starts, ends)

@@ -25,6 +25,7 @@ from semiring.machine.pieces import ranges, share
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
 from semiring.operands.devices import module_of, to_host, upload
+from semiring.operands.read import operand
 from semiring.operands.sparse import Sparse
 
 from .. import costs
@@ -35,7 +36,7 @@ from ..forms import Apply, Encoded, refuse_overflow, right_hand_side, solution
 from ..paths.factored import settled, units
 from ..refusals import undefined_star
 from ..task import UNCHECKED_BYTES, Task, options
-from .analysis import lowering_of
+from .analysis import analysis_of, lowering_of
 
 if TYPE_CHECKING:
     from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
@@ -389,19 +390,29 @@ class Substitution:
 
     # Columns
 
-    def solution(self, right: Dense) -> Any:
-        """X = A* B, for B read by `right_hand_side`."""
+    def solution(self, right: Dense, left: bool = False) -> Any:
+        """X = A* B, for B read by `right_hand_side`, or B A*."""
+        if left and self.lowering.on_gpu:
+            return right.wrap(self._turned.solution(right.T).T)
         with self.engine.current():
             right = self.engine.right_hand_side(right)
-            return solution(self.A, right, self.lowering, self._multiplier, self.check)
+            return solution(self.A, right, self.lowering, partial(self._multiplier, left=left), self.check, left)
 
-    def _multiplier(self, wide: bool) -> tuple[Lowering, Apply]:
+    @cached_property
+    def _turned(self) -> Substitution:
+        """The transposed matrix, with the operands of ⊗ exchanged: its columns are rows, which a GPU cannot take."""
+        S = self.A.S
+        A: Any = operand(self.A.T, S if S.commutative else S.opposite)
+        return Substitution(A, analysis_of(A), self.engine, check=self.check)
+
+    def _multiplier(self, wide: bool, left: bool) -> tuple[Lowering, Apply]:
         """A function that multiplies by A*, in Python integers if sums are too wide for the storage."""
         self.reconsider(1)
         low, fronts = self._in_python_integers if wide else (self.lowering, self.fronts)
         if self.closed is None or wide:
-            return low, fronts.columns
-        return low, partial(kernel(low).left, self.closed)
+            return low, fronts.left if left else fronts.columns
+        whole, by = self.closed, kernel(low)
+        return low, (lambda X: by.right(X, whole)) if left else partial(by.left, whole)
 
     @cached_property
     def _in_python_integers(self) -> tuple[Lowering, FrontEngine]:

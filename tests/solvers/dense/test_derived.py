@@ -152,6 +152,27 @@ def test_solutions_are_the_oracles(case: Any, data: st.DataObject, sparse: bool,
     oracle.assert_same(S, expected, found.reshape(B.shape))
 
 
+@settings(max_examples=80)
+@given(st.sampled_from([c for c in CASES if c[1].kind != "O"]), st.data(), st.booleans(), st.sampled_from([None, 0, 3]))
+def test_factors_solve_from_both_sides(case: Any, data: st.DataObject, sparse: bool, rows: int | None) -> None:
+    """Over the same factors; numbers that do not round are those of equations solved alone."""
+    name, dtype = case
+    S = oracle.for_dtype(oracle.ALGEBRAS[name], dtype)
+    T = ours(S)
+    assume(not T.product_only)
+    A = data.draw(strategies.acyclic(S, dtype, data.draw(st.integers(0, 9))))
+    B = data.draw(strategies.matrices(S, dtype, (1 if rows is None else rows, len(A))))
+    star = oracle.closure_by_elimination(S, oracle.from_numpy(S, A))
+    expected = oracle.matmul(S, oracle.from_numpy(S, B), star, len(A))
+    assume(oracle.fits(S, star, dtype) and oracle.fits(S, expected, dtype))
+    F, right = sr.factor(as_sparse(read(A, T)) if sparse else A, T), B[0] if rows is None else B
+    found = F.solve(right, left=True)
+    assert found.shape == right.shape and found.dtype == right.dtype
+    oracle.assert_same(S, expected, found.reshape(B.shape))
+    with pytest.raises(sr.SemiringError, match=r"B must have shape \(\d+,\) or \(m, \d+\)"):
+        F.solve(np.zeros(len(A) + 1, A.dtype), left=True)
+
+
 def test_where_factors_do_not_commute() -> None:
     a, b, c = map(sr.letter, "abc")
     nothing = sr.regex.zero

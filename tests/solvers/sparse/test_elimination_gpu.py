@@ -76,6 +76,10 @@ def test_equations_come_back_where_the_right_hand_side_was(gpu: Any) -> None:
     assert type(found) is np.ndarray and np.allclose(found, expected)
     F = sr.factor(A, sr.plus_times, device="gpu")
     assert np.allclose(F.solve(B[:, 0]), expected[:, 0])
+    for right in (B.T.copy(), B[:, 0]):
+        found = F.solve(right, left=True)
+        assert type(found) is np.ndarray
+        assert np.allclose(found, sr.solve(A, right, sr.plus_times, left=True, device="cpu"))
 
 
 def test_the_plan_says_where_and_how(gpu: Any) -> None:

@@ -136,6 +136,8 @@ def test_other_algebras_have_the_bits_of_one_gpu(gpus: Any, name: str, devices: 
     B = np.random.default_rng(0).random((154, 11))
     for right in (B, B[:, 0], B[:, :1]):
         assert type(there.solve(right)) is np.ndarray and (there.solve(right) == one.solve(right)).all()
+        rows = right.T.copy()
+        assert (there.solve(rows, left=True) == one.solve(rows, left=True)).all()
     host = there.closure().host
     for number in range(3):
         with Device(host, number):
