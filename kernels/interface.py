@@ -162,8 +162,5 @@ class FrontEngine(Protocol):
     def columns(self, B: np.ndarray, thread_count: int | None = None) -> None:
         """B ← A* B."""
 
-    def left(self, B: np.ndarray) -> None:
-        """B ← B A*, on the host."""
-
     def summaries(self) -> np.ndarray | None:
         """For every vertex the total, number, least and most of its row of A*; None where that is not a short cut."""

@@ -408,7 +408,8 @@ class Substitution:
     def _multiplier(self, wide: bool, left: bool) -> tuple[Lowering, Apply]:
         """A function that multiplies by A*, in Python integers if sums are too wide for the storage."""
         self.reconsider(1)
-        low, fronts = self._in_python_integers if wide else (self.lowering, self.fronts)
+        found: tuple[Lowering, Any] = self._in_python_integers if wide else (self.lowering, self.fronts)
+        low, fronts = found
         if self.closed is None or wide:
             return low, fronts.left if left else fronts.columns
         whole, by = self.closed, kernel(low)
