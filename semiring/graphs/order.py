@@ -12,7 +12,7 @@ from semiring.errors import GraphError, SemiringError
 from .dataarrays import is_dataarray, labels_of
 from .frames import elements_of
 from .held import arranged
-from .names import alignment, same_names
+from .names import alignment, is_integer, same_names
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
@@ -24,7 +24,7 @@ Order = np.ndarray | None
 
 
 def orders(A: ArrayProtocol, B: ArrayProtocol) -> tuple[Order, Order]:
-    """The positions of B's rows and columns in the order of A's; None where the order is the same, or has no names.
+    """The positions of B's rows and columns in the order of A's; None where the order is the same.
 
     Raises
     ------
@@ -32,14 +32,16 @@ def orders(A: ArrayProtocol, B: ArrayProtocol) -> tuple[Order, Order]:
         If a name is in one of them only.
     """
     if A.column_names is A.row_names and B.column_names is B.row_names:
-        order = None if A.row_names is None or B.row_names is None else alignment(A.row_names, B.row_names)
+        order = between(A.row_names, B.row_names, "A", "B")
         return order, order
-    return (between(A.row_names, B.row_names, "rows", "rows"),
-            between(A.column_names, B.column_names, "columns", "columns"))
+    return (between(A.row_names, B.row_names, "the rows of A", "the rows of B"),
+            between(A.column_names, B.column_names, "the columns of A", "the columns of B"))
 
 
-def between(mine: Sequence[Any] | None, others: Sequence[Any] | None, my_axis: str, other_axis: str) -> Order:
-    """The positions of one axis of B in the order of one axis of A; None if the order is the same, or has no names.
+def between(mine: Sequence[Any] | None, others: Sequence[Any] | None, first: str, second: str) -> Order:
+    """The positions of one axis of B in the order of one axis of A; None if the order is the same.
+
+    Vertices without names, None or a range, are matched by position, unless the names are integers, too.
 
     Raises
     ------
@@ -48,12 +50,18 @@ def between(mine: Sequence[Any] | None, others: Sequence[Any] | None, my_axis: s
 
     Examples
     --------
-    >>> between(["a", "b"], ["b", "a"], "columns", "rows").tolist()
+    >>> between(["a", "b"], ["b", "a"], "the columns of A", "the rows of B").tolist()
     [1, 0]
+    >>> between(None, ["b", "a"], "A", "B"), between(None, [1, 0], "A", "B").tolist()
+    (None, [1, 0])
     """
+    mine = range(len(others)) if mine is None and others is not None else mine
+    others = range(len(mine)) if others is None and mine is not None else others
     if mine is None or others is None:
         return None
-    return alignment(mine, others, f"the {my_axis} of A", f"the {other_axis} of B")
+    if isinstance(mine, range) or isinstance(others, range):
+        return by_labels(mine, others, first, second)
+    return alignment(mine, others, first, second)
 
 
 def reordered(array: np.ndarray, rows: Order, columns: Order) -> np.ndarray:
@@ -69,8 +77,8 @@ def paired(S: Semiring, x: Any, y: Any) -> tuple[Any, Any]:
     """Two operands that are combined by element: arrays, the second one in the order of the labels of the first.
 
     Labels are names of a `Matrix`, the index and the columns of pandas, and coordinates of xarray, whose axes are in
-    the order of the first one, too. An axis without labels, or with numbers from 0 beside names, is matched by
-    position, and one of length 1 is repeated.
+    the order of the first one, too. An axis without labels, or with numbers from 0 beside names that are no integers,
+    is matched by position, and one of length 1 is repeated.
 
     Raises
     ------
@@ -98,6 +106,8 @@ def paired(S: Semiring, x: Any, y: Any) -> tuple[Any, Any]:
 def by_labels(here: Sequence[Any] | None, there: Sequence[Any] | None, first: str, second: str) -> Order:
     """The positions of the labels of one axis in the order of another one; None where these are matched by position.
 
+    So are numbers from 0, such as the index that pandas makes, beside names. Beside integers they are labels.
+
     Raises
     ------
     GraphError
@@ -108,15 +118,25 @@ def by_labels(here: Sequence[Any] | None, there: Sequence[Any] | None, first: st
     >>> by_labels(["a", "b"], ["b", "a"], "x", "y").tolist(), by_labels(["a", "b"], [0, 1], "x", "y")
     ([1, 0], None)
     """
-    if here is None or there is None or len(here) != len(there) or same_names(here, there):
+    if here is None or there is None or (isinstance(here, range) and isinstance(there, range)):
         return None
-    counted = list(range(len(here)))
-    if counted in (here, there) and set(here) != set(there):  # positions beside names
+    here, there = ([*x] if isinstance(x, range) else x for x in (here, there))
+    if same_names(here, there) or (len(here) != len(there) and 1 in (len(here), len(there))):
         return None
+    for counted, names in ((here, there), (there, here)):
+        if counted == [*range(len(counted))] and not any(map(_is_position, names)):
+            return None
     if len(set(there)) < len(there) or len(set(here)) < len(here):
         raise GraphError(f"{first} and {second} have labels in different orders, and one comes twice: pass .to_numpy() "
                          "to match them by position")
     return alignment(here, there, first, second)
+
+
+def _is_position(name: Any) -> bool:
+    """Whether a label is an integer, perhaps as a float or a text."""
+    if isinstance(name, str):
+        return name.isdecimal()
+    return is_integer(name) or (isinstance(name, (float, np.floating)) and name.is_integer())
 
 
 def labels_along(A: Any) -> list[Any] | None:
@@ -149,11 +169,11 @@ def _labels_of(A: Any, S: Semiring, what: str) -> tuple[Any, list[list[Any] | No
 
 
 def both(A: ArrayProtocol, B: ArrayProtocol) -> tuple[list[Any] | None, list[Any] | None]:
-    """The names of the rows and of the columns of A, and those of B where A has none."""
-    rows = B.row_names if A.row_names is None else A.row_names
-    if A.column_names is A.row_names and B.column_names is B.row_names:
-        return rows, rows
-    return rows, B.column_names if A.column_names is None else A.column_names
+    """The names of the rows and of the columns of A, and those of B where A has none and B was not reordered."""
+    rows, columns = (
+        theirs if mine is None and between(mine, theirs, "A", "B") is None else mine
+        for mine, theirs in ((A.row_names, B.row_names), (A.column_names, B.column_names)))
+    return rows, rows if A.column_names is A.row_names and B.column_names is B.row_names else columns
 
 
 def over_vertices(M: Matrix, what: str, advice: str = "") -> Matrix:

@@ -9,8 +9,8 @@ import numpy as np
 
 from semiring.algebra.tables import dtype_text
 from semiring.errors import GraphError, SemiringError
-from semiring.graphs.names import alignment, as_integer, same_names
-from semiring.graphs.order import by_labels
+from semiring.graphs.names import alignment, same_names, span_text
+from semiring.graphs.order import between, by_labels
 from semiring.graphs.texts import quoted
 
 from .dense import Dense
@@ -47,57 +47,27 @@ def aligned(given: Operand, first: Operand, what: str) -> Operand:
     Raises
     ------
     GraphError
-        If both have names, and a vertex is in one of them only. Vertices without names are matched by position.
+        If a vertex is in one of them only. Vertices without names are matched by position, unless the names of the
+        others are integers, too.
     """
-    if given is first or given.names is None or first.names is None:
+    if given is first:
         return given
-    order = alignment(first.names, given.names, first.what, what)
-    if order is None:
-        return given
-    return given.part(order).changed(names=first.names)
+    order = between(axis_labels(first, -1), axis_labels(given, -1), first.what, what)
+    return given if order is None else given.part(order).changed(names=first.names)
 
 
-def by_label(given: Operand, first: Operand, what: str) -> Operand:
-    """A vector with labels as an array in the order of a matrix's vertices.
-
-    Raises
-    ------
-    GraphError
-        If the labels are not the vertices, each once.
-    """
-    assert isinstance(given, Dense) and given.labels is not None
-    labels, n = list(given.labels), first.shape[-1]
-    plain = given.changed(labels=None)
-    if first.names is None and sorted(p for x in labels if (p := as_integer(x)) is not None) != list(range(n)):
-        raise GraphError(f"{what} has the label {quoted(next(iter(labels), None))} and others, and the vertices of "
-                         f"{first.what} are the integers 0 to {n - 1}: give {what}.to_numpy() to take it by position")
-    vertices = list(range(n)) if first.names is None else list(first.names)
-    if len(set(labels)) < len(labels):
-        raise GraphError(f"{what} has a label twice; it needs one entry for each vertex of {first.what}")
-    order = alignment(vertices, labels, first.what, what)
-    return plain if order is None else plain.changed(array=given.array[order])
+def axis_labels(given: Operand, axis: int) -> Sequence[Any] | None:
+    """The labels along an axis: a range for vertices without names; None if entries are matched by position."""
+    if given.labels is not None:
+        return given.labels[max(axis, -len(given.labels))]
+    return (range(given.shape[-1]) if given.names is None else given.names) if given.of_graph else None
 
 
-def like_vector(given: Operand, first: Operand) -> Operand:
-    """A vector in the order of the labels of another one; unchanged unless both have labels.
+def in_one_order(operands: list[Operand], product: bool = True, left: bool = False) -> list[Operand]:
+    """Operands of a product and what it is added to, or a square matrix and a right-hand side, by their labels.
 
-    Raises
-    ------
-    GraphError
-        If a label is in one of them only, or twice and in another order.
-    """
-    order = by_labels(first.labels, given.labels, first.what, given.what)
-    if order is None:
-        return given
-    assert isinstance(given, Dense)
-    return given.changed(array=given.array[order], labels=first.labels)
-
-
-def stacks_by_labels(operands: list[Operand], product: bool, left: bool) -> list[Operand]:
-    """Operands of a product, or a square one and right-hand sides, some of them stacks whose rows have labels.
-
-    Columns of a square stack are put into the order of its rows, and what a stack meets into its order. Then positions
-    say all.
+    Columns of a square stack are put into the order of its rows, and what an operand meets into its order; but a vector
+    into that of a matrix. Then positions say all.
 
     Raises
     ------
@@ -105,30 +75,59 @@ def stacks_by_labels(operands: list[Operand], product: bool, left: bool) -> list
         If a label is in one of them only, or twice and in another order.
     """
     first, *rest = operands
+    if not product and first.labels is not None:
+        rows, columns = axis_labels(first, -2), axis_labels(first, -1)
+        order = by_labels(rows, columns, _called(first, -2), _called(first, -1))
+        first = _taken(first, order, -1).changed(labels=[columns if rows is None else rows] * 2)
     met = [first]
-    ends = _along(first, -2), _along(first, -1)
-    if not product and first.ends is not None:
-        order = by_labels(*ends, f"the rows of {first.what}", f"the columns of {first.what}")
-        met, ends = [_taken(first, order, -1)], (ends[0], ends[0])
     if rest:
-        second, *others = rest
-        axis = -1 if left or len(second.shape) == 1 else -2
-        mine, others_of = ("columns" if product else "vertices"), ("columns" if left else "rows")
-        order = by_labels(ends[1], _along(second, axis), f"the {mine} of {first.what}",
-                          f"the {others_of} of {second.what}")
-        met.append(_taken(second, order, axis))
-        for other in others:
-            for axis, labels in ((-2, ends[0]), (-1, _along(second, -1))):
-                other = _taken(other, by_labels(labels, _along(other, axis), "the answer", other.what), axis)
-            met.append(other)
-    return [X if X.ends is None else X.changed(ends=None) for X in met]
+        met = [*in_order(first, rest[0], -1 if left else -2)]
+    for other in rest[1:]:
+        axes = [(X, axis) for X, axis in zip((rest[0], first), (-1, -2), strict=True) if len(X.shape) > 1]
+        for mine, (X, axis) in zip((-1, -2), axes, strict=False):
+            if len(other.shape) >= -mine:
+                other = in_order(X, other, mine, axis)[1]
+        met.append(other)
+    return [X if X.labels is None else X.changed(labels=None) for X in met]
 
 
-def _along(given: Operand, axis: int) -> Sequence[Any] | None:
-    """The labels along an axis of matrices, or of a vector."""
-    if given.ends is not None:
-        return given.ends[axis]
-    return given.labels if len(given.shape) == 1 else given.names if given.of_graph else None
+def in_order(first: Operand, second: Operand, other: int = -2, axis: int = -1) -> tuple[Operand, Operand]:
+    """Two operands, of which axes meet: the second one, or a vector that meets a matrix, in the order of the first.
+
+    Raises
+    ------
+    GraphError
+        If a label is in one of them only, or twice and in another order. A vector needs a label for each vertex.
+    """
+    here, there = axis_labels(first, axis), axis_labels(second, other)
+    if here is None or there is None:
+        return first, second
+    if len(first.shape) == 1 and len(second.shape) == 2:
+        second, first = in_order(second, first, axis, other)
+        return first, second
+    names = _called(first, axis), _called(second, other)
+    if len(first.shape) == 2 and len(second.shape) == 1:
+        order = _places(here, there, *names)
+    else:
+        of_matrix = 2 in (len(first.shape), len(second.shape))  # its names are no positions
+        order = (between if of_matrix else by_labels)(here, there, *names)
+    return first, _taken(second, order, other)
+
+
+def _places(vertices: Sequence[Any], labels: Sequence[Any], first: str, what: str) -> np.ndarray | None:
+    """The positions of vertices among the labels of a vector, which must be the vertices, each once."""
+    if len(set(labels)) < len(labels):
+        raise GraphError(f"{what} has a label twice; it needs one entry for each vertex of {first}")
+    if isinstance(vertices, range) and {*labels} != {*vertices}:
+        raise GraphError(f"{what} has the label {quoted(next(iter(labels), None))} and others, and the vertices of "
+                         f"{first} are the integers {span_text(len(vertices))}: give {what}.to_numpy() to take it by "
+                         "position")
+    return alignment(list(vertices), labels, first, what)
+
+
+def _called(given: Operand, axis: int) -> str:
+    """An axis of an operand in messages."""
+    return f"the {('rows', 'columns')[axis]} of {given.what}" if given.labels and len(given.shape) > 1 else given.what
 
 
 def _taken(given: Operand, order: np.ndarray | None, axis: int) -> Operand:
@@ -138,4 +137,4 @@ def _taken(given: Operand, order: np.ndarray | None, axis: int) -> Operand:
     if not isinstance(given, Dense) or given.of_graph:
         raise GraphError(f"{given.what} is a matrix whose vertices are in another order than the labels of the stack "
                          f"that it meets: put them into one order, such as {given.what}[labels]")
-    return given.changed(array=given.array.take(order, axis))
+    return given.changed(array=given.array.take(order, max(axis, -len(given.shape))))

@@ -14,10 +14,9 @@ from semiring.graphs.held import Array, Held, arranged
 from semiring.graphs.holders import comes_by_entries, converted, held_of
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.operators import refuse_other_algebra
-from semiring.graphs.order import between, labels_along
-from semiring.graphs.ufuncs import places_of_labels
+from semiring.graphs.order import between
 
-from .align import same_vertices
+from .align import axis_labels, same_vertices
 from .dense import Dense, carried_by, dtype_of_answers
 from .held import of_held
 from .operand import Operand
@@ -56,33 +55,18 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
     if isinstance(A, Matrix) and isinstance(B, Matrix):
         if "packed" in (A.holder, B.holder):
             A, B = A.hold("packed"), B.hold("packed")
-        order = between(A.column_names, B.row_names, "columns", "rows")
+        order = between(A.column_names, B.row_names, "the columns of A", "the rows of B")
         if order is not None and A.is_over_vertices and B.is_over_vertices:  # the answer has one order of vertices
             B, order = B._with(arranged(B._held, order, order), A.names, A.names, False), None
         answer = Answer(A, B)
         C = [_in_order(answer, x, S) if isinstance(x, Matrix) else x for x in others]
         return (of_held(A._held, S, "A", answer), of_held(arranged(B._held, order, None), S, "B"), *C)
-    M, inner = (A, 1) if isinstance(A, Matrix) else (B, 0)
-    others = [_vector_in_order(M, 1 - inner, x) for x in others]
-    A, B = (x if x is M else _vector_in_order(M, inner, x) for x in (A, B))
-    made = [of_held(_for_arrays(x._held), S, what) if isinstance(x, Matrix) else x
+    inner = int(isinstance(A, Matrix))
+    made = [of_held(_for_arrays(x._held), S, what).changed(labels=x._ends) if isinstance(x, Matrix) else x
             for x, what in zip((A, B, *others), NAMES, strict=False)]
     if getattr(made[inner], "ndim", 0) == 1:  # the answer is a vector, and a mask may name its entries
-        made[1 - inner].names = M.row_names if inner else M.column_names
+        made[1 - inner].names = A.row_names if inner else B.column_names
     return tuple(made)
-
-
-def _vector_in_order(M: Matrix, axis: int, x: Any) -> Any:
-    """A series or a DataArray of one axis as an array, in the order of the rows or columns that it meets.
-
-    Raises
-    ------
-    GraphError
-        If it has other labels.
-    """
-    if (labels := labels_along(x)) is None:
-        return x
-    return x.to_numpy()[places_of_labels(list(M._ends[axis]), labels)]
 
 
 def _tables_by_name(A: Any, B: Any, *others: Any) -> tuple[Any, ...]:
@@ -115,9 +99,11 @@ def right_side(B: Matrix, A: Operand, left: bool) -> Dense:
         For a matrix over a different algebra.
     """
     refuse_other_algebra(B, A.S, "B")
-    names, vertices = [B.row_names, B.column_names], None if A.names is None else list(A.names)
-    order = between(vertices, names[left], "vertices", "columns" if left else "rows")
-    names[left] = names[left] if vertices is None else vertices
+    names, vertices = [B.row_names, B.column_names], axis_labels(A, -1)
+    order = None
+    if vertices is not None:  # A is no array
+        order = between(vertices, names[left], f"the vertices of {A.what}", f"the {'columns' if left else 'rows'} of B")
+        names[left] = names[left] if isinstance(vertices, range) and order is None else [*vertices]
     array = converted(arranged(B._held, *((None, order) if left else (order, None))), "dense").array
     carried = carried_by(array, A.S)
 
@@ -166,8 +152,9 @@ def keeps_any(A: Operand, B: Operand) -> bool:
 
 def _in_order(answer: Answer, C: Matrix, S: Semiring) -> Any:
     rows, columns = answer.ends
-    across = between(columns, C.column_names, "columns", "columns")
-    return of_held(arranged(C._held, between(rows, C.row_names, "rows", "rows"), across), S, "accumulate")
+    down = between(rows, C.row_names, "the rows of the answer", "the rows of accumulate")
+    across = between(columns, C.column_names, "the columns of the answer", "the columns of accumulate")
+    return of_held(arranged(C._held, down, across), S, "accumulate")
 
 
 def _as_matrix(x: Any, S: Semiring, what: str) -> Any:

@@ -48,9 +48,8 @@ class Operand:
     library : str, optional
         The library of the data frame that was passed, and of those that are returned.
     labels : sequence, optional
-        Labels of a vector's entries: vertices, if it meets a matrix over vertices.
-    ends : sequence, optional
-        Labels along each axis of a stack, such as those of rows and columns; None for an axis without.
+        Labels along each axis of a vector, a stack, or a matrix whose columns have names of their own; None for an axis
+        without. See `semiring.operands.align`.
     factors : Factors or SparseFactors, optional
         The factors that were passed.
     prepared : bool
@@ -65,8 +64,7 @@ class Operand:
     of_graph: bool = False
     answers: Callable[[Any], Any] | None = None
     library: str | None = None
-    labels: Sequence[Any] | None = None
-    ends: Sequence[list[Any] | None] | None = None
+    labels: Sequence[Sequence[Any] | None] | None = None
     factors: Any = None
     prepared: bool = False
     goes_on: bool = False

@@ -70,7 +70,7 @@ def read_series(A: Any, S: Semiring, what: str) -> Operand:
     if what == "A" and getattr(A.index, "nlevels", 1) > 1:  # the ends of edges
         return read_graph(A, S, what)
     given = read(A.to_numpy(), S, what)
-    given.labels = A.index.tolist()
+    given.labels = [A.index.tolist()]
     return given
 
 
@@ -79,10 +79,7 @@ def read_dataarray(A: Any, S: Semiring, what: str) -> Operand:
     if A.ndim == 2:
         return as_matrix(A, S, what)
     given = read(A.to_numpy(), S, what)
-    if A.ndim == 1:
-        (given.labels,) = labels_of(A)
-    elif A.ndim > 2:
-        given.ends = labels_of(A)
+    given.labels = labels_of(A) if any(x is not None for x in labels_of(A)) else None
     return given
 
 

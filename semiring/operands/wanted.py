@@ -22,12 +22,13 @@ from semiring.graphs.foreign import as_array, as_scipy, is_foreign, is_sparse, u
 from semiring.graphs.frames import is_frame, is_of_truths, is_pandas, is_square, matrix_of
 from semiring.graphs.graph import graph_for
 from semiring.graphs.matrix import Matrix
-from semiring.graphs.names import alignment, refuse_table
-from semiring.graphs.order import by_labels, labels_along
+from semiring.graphs.names import refuse_table
+from semiring.graphs.order import between, by_labels, labels_along
 from semiring.graphs.texts import clip_repr
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cpu.sparse.structure import BROKEN, COLUMN, FINE, OFFSET, narrowed, state_of
 
+from .align import axis_labels
 from .between import Answer
 from .devices import is_on_gpu
 from .operand import Operand
@@ -159,7 +160,7 @@ class Wanted:
         """
         found = self
         if self.shape == shape and len(shape) == 2:
-            order = [None if theirs is None or mine is None else alignment(theirs, mine, what, "mask")
+            order = [None if theirs is None or mine is None else between(theirs, mine, what, "mask")
                      for theirs, mine, what in zip(_ends(rows, columns), (self.names, self.columns),
                                                    (rows.what, columns.what), strict=True)]
             found = self._ordered(order[0], order[1])
@@ -199,7 +200,8 @@ def _ends(rows: Operand, columns: Operand) -> tuple[Sequence[Any] | None, Sequen
     """The names of a product's rows and columns; vertices of one factor only are those of both."""
     if isinstance(rows.answers, Answer):
         return rows.answers.ends
-    return rows.names or columns.names, columns.names or rows.names
+    one, other = (X.names or axis_labels(X, -1) for X in (rows, columns))
+    return one or other, other or one
 
 
 def read_mask(mask: Mask, on_gpu: bool = False) -> Wanted:

@@ -21,7 +21,7 @@ from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general, inside
-from semiring.operands.align import aligned, alike, by_label
+from semiring.operands.align import aligned, alike, in_order
 from semiring.operands.between import right_side
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
@@ -143,7 +143,7 @@ def right_hand_side(
     refuse_edges(B)
     came = operand(restored(B, A, left), A.S, "B")
     came = aligned(came, A, "B") if came.of_graph and A.of_graph else came
-    came = by_label(came, A, "B") if came.labels is not None and A.of_graph else came
+    came = came if came.labels is None else in_order(A, came)[1]
     came = came.answering_in(A.callers_dtype)
     given = as_dense(placed or came)
     if given.dtype != dtype:

@@ -24,7 +24,7 @@ from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.machine.memory import require
-from semiring.operands.align import aligned, by_label, like_vector, stacks_by_labels
+from semiring.operands.align import aligned, in_one_order
 from semiring.operands.convert import as_bits, as_dense, of_floats
 from semiring.operands.devices import LEAST_WORK, exceeds_gpu
 from semiring.operands.operand import Operand
@@ -165,8 +165,8 @@ class Task:
         reader = as_bits if options.packed else as_operand
         operands: list[Operand] = []
         packed = False
-        first: Operand | None = None  # of those whose vertices have names
-        labelled = stacked = False
+        first: Operand | None = None  # of those over vertices
+        labelled = False
         for what, A in zip(NAMES, given, strict=False):
             if verb == "solve" and what == "B":
                 refuse_edges(A)
@@ -176,7 +176,7 @@ class Task:
                 operand: Operand = operands[0].changed(what=what)
             else:
                 operand = reader(A, S, what)
-            if operand.names is not None and operand.of_graph:
+            if operand.of_graph:
                 first = operand if first is None else first
                 operand = aligned(operand, first, what)
             if what == "accumulate" and operand.kind == "sparse" and not packed:
@@ -185,20 +185,14 @@ class Task:
                 raise SemiringError(f"{what} holds factors of a matrix: call their own methods, F.solve(B), "
                                     f"F.closure() or F.rows(…), or pass the matrix to {verb}")
             labelled |= operand.labels is not None
-            stacked |= operand.ends is not None
             operands.append(operand)
             packed |= operand.kind == "packed"
         if len(operands) > 1 and operands[0].dtype != operands[1].dtype and (
             {A.dtype for A in operands if not A.of_graph} == {np.dtype(np.float64)}
         ):
             operands = [of_floats(A) for A in operands]
-        graph = next((A for A in operands if A.of_graph), None) if labelled else None
-        if graph is not None:
-            operands = [A if A.labels is None else by_label(A, graph, A.what) for A in operands]
-        elif labelled and verb == "matmul":
-            operands[1] = like_vector(operands[1], operands[0])
-        if stacked:
-            operands = stacks_by_labels(operands, verb == "matmul", options.left)
+        if labelled:
+            operands = in_one_order(operands, verb == "matmul", options.left)
         if verb != "matmul" or (options.check and packed):  # sparse products look when it suits them
             for operand in operands:
                 if not operand.examined:

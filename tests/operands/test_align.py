@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -140,3 +141,100 @@ def test_stacks_of_xarray_meet_by_their_labels() -> None:
     with pytest.raises(sr.GraphError, match="another order than the labels of the stack"):
         sr.matmul(A[:, :, order], M, S)
     assert np.array_equal(sr.matmul(A.to_numpy(), other, S), product), "positions, where one has no labels"
+
+
+LABELS: dict[str, tuple[list[Any] | None, list[Any] | None, list[int] | str | None]] = {
+    # of what meets: of A, of B, and the order of B; why it is refused; None: by position
+    "turned": (["a", "b", "c"], ["c", "a", "b"], [1, 2, 0]),
+    "other": (["a", "b", "c"], ["c", "a", "d"], "different vertices"),
+    "integers": ([10, 20, 30], [30, 10, 20], [1, 2, 0]),
+    "counted and turned": ([0, 1, 2], [2, 0, 1], [1, 2, 0]),
+    "turned and counted": ([2, 0, 1], [0, 1, 2], [2, 0, 1]),
+    "counted and floats": ([0, 1, 2], [2.0, 0.0, 1.0], [1, 2, 0]),
+    "counted and others": ([0, 1, 2], [10, 20, 30], "different vertices|are the integers"),
+    "counted and later ones": ([0, 1, 2], [1, 2, 3], "different vertices|are the integers"),
+    "counted and texts": ([0, 1, 2], ["2", "0", "1"], "different vertices|are the integers"),
+    "others and counted": ([10, 20, 30], [0, 1, 2], "different vertices|are the integers"),
+}
+KINDS = ("Matrix", "own", "sparse", "prepared", "xarray", "stack", "series", "vector")
+
+
+def labelled(kind: str, array: np.ndarray, labels: list[Any], axis: int) -> Any:
+    """Elements with labels, along one axis if the other one has names of its own; vectors are the first row."""
+    pd, xr = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    if kind in ("series", "vector"):
+        vector = array[0] if axis else array[:, 0]
+        return pd.Series(vector, labels) if kind == "series" else xr.DataArray(vector, dims="k", coords={"k": labels})
+    names = [labels, labels]
+    if kind in ("own", "stack"):
+        names[1 - axis] = ["x", "y", "z"]
+    if kind == "stack":
+        return xr.DataArray(array[None], dims=("t", "u", "v"), coords=dict(zip("uv", names, strict=True)))
+    if kind == "xarray":
+        return xr.DataArray(array, dims=("u", "v"), coords=dict(zip("uv", names, strict=True)))
+    M = sr.Matrix(array, sr.min_plus, names[0], columns=names[1] if kind == "own" else None)
+    return sr.prepare(M, sr.min_plus) if kind == "prepared" else M.hold("sparse") if kind == "sparse" else M
+
+
+@pytest.mark.parametrize("case", LABELS)
+@pytest.mark.parametrize("verb", ["matmul", "einsum", "chain"])
+def test_what_meets_is_matched_by_labels_whatever_it_is(verb: str, case: str) -> None:
+    """Of every two kinds, and never by position if labels say something else."""
+    S, (mine, others, expected) = sr.min_plus, LABELS[case]
+    A, B = np.random.default_rng(1).integers(1, 50, (2, 3, 3)).astype(float)
+    offenders = []
+    for first in KINDS:
+        for second in KINDS:
+            one, other = labelled(first, A, mine, 1), labelled(second, B, others, 0)
+            left, right = first in ("series", "vector"), second in ("series", "vector")
+            stacks = [("..." if kind == "stack" else "") for kind in (first, second)]
+            spelt = f"{stacks[0]}{'j' if left else 'ij'},{stacks[1]}{'j' if right else 'jk'}->"
+            spelt += max(stacks) + ("" if left else "i") + ("" if right else "k")
+            call = {
+                "matmul": lambda one=one, other=other: sr.matmul(one, other, S),
+                "einsum": lambda one=one, other=other, spelt=spelt: sr.einsum(spelt, one, other, S=S),
+                "chain": lambda one=one, other=other: sr.chain([one, other], S),
+            }[verb]
+            try:
+                found = np.asarray(elements(call()), float).reshape(-1)
+            except sr.SemiringError as e:
+                by_kind = ("another order than the labels of the stack", "was prepared", "times an array of shape",
+                           r"rows of (matrices\[.\]) and the columns of \1")
+                says = [expected] if isinstance(expected, str) else []
+                if not any(re.search(x, str(e)) for x in (*says, *by_kind)):
+                    offenders.append((first, second, str(e)))
+                continue
+            if isinstance(expected, str):
+                offenders.append((first, second, "is matched by position"))
+                continue
+            both = second not in ("own", "stack", "series", "vector") and first != "stack"
+            answers = [(A[:, :, None] + B[expected][None]).min(1)]
+            answers.append(answers[0][:, expected] if both else answers[0])
+            parts = [X[0 if left else slice(None), 0 if right else slice(None)].reshape(-1) for X in answers]
+            if not any(np.array_equal(found, part) for part in parts):
+                offenders.append((first, second, "is wrong"))
+    assert not offenders, offenders
+
+
+def test_integers_beside_vertices_without_names_are_those_vertices() -> None:
+    """Of matrices, in products, by element and with a mask; in another number of vertices they are refused."""
+    S, A = sr.min_plus, np.arange(9.0).reshape(3, 3)
+    plain, turned = sr.Matrix(A, S), sr.Matrix(A[np.ix_([2, 0, 1], [2, 0, 1])], S, [2, 0, 1])
+    for call in (lambda X: sr.matmul(plain, X), lambda X: plain | X, lambda X: sr.solve(plain, X)):
+        assert np.array_equal(call(turned).array, call(plain).array) and call(turned).names is None
+    assert (turned | plain).equals(turned) and np.array_equal(sr.matmul(turned, plain).array, (turned @ turned).array)
+    for other in (sr.Matrix(A, S, [10, 20, 30]), sr.as_graph([(0, 3, 1.0)])):
+        with pytest.raises(sr.GraphError, match="have different vertices"):
+            sr.matmul(plain if isinstance(other, sr.Matrix) else turned, other)
+
+
+def test_a_chain_keeps_what_stacks_and_series_are_called() -> None:
+    """A product of two of them has no labels: all are in one order before."""
+    pd, xr = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    rng, names, order = np.random.default_rng(0), ["a", "b", "c"], [2, 0, 1]
+    A, B, C = (xr.DataArray(rng.random((2, 3, 3)), dims=("t", "u", "v"), coords={"u": names, "v": names})
+               for _ in range(3))
+    x = pd.Series(rng.random(3), names)
+    for given_, shuffled in (([A, B, C], [A, B[:, order], C[:, order]]), ([A, B, x], [A, B, x.iloc[order]]),
+                             ([x, A, B], [x, A[:, order], B[:, order]])):
+        assert np.array_equal(sr.chain(shuffled, sr.min_plus), sr.chain(given_, sr.min_plus))

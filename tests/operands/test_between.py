@@ -55,6 +55,7 @@ def test_vectors_meet_rows_and_columns_by_their_labels(holder: str) -> None:
         assert sr.matmul(M, y, mask=mask).tolist() == np.where([1, 0, 1], ROADS @ across, INF).tolist()
         mask = turned(np.array([True, False]), columns, ["mill", "shop"], kind)
         assert sr.matmul(x, M, mask=mask).tolist() == [sr.matmul(down, ROADS)[0], INF]
-    for call in (lambda: sr.matmul(pd.Series(down, ["ayr", "bute", "inn"]), M), lambda: M @ pd.Series(across)):
-        with refused("the matrix and the series have different vertices"):
-            call()
+    with refused("the rows of B and A have different vertices"):
+        sr.matmul(pd.Series(down, ["ayr", "bute", "inn"]), M)
+    with refused("the columns of A and B have different vertices"):
+        M @ pd.Series(across)

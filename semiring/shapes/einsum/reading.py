@@ -18,7 +18,7 @@ from semiring.graphs.dataarrays import is_dataarray
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import alignment, as_names
 from semiring.graphs.operators import refuse_other_algebra
-from semiring.graphs.order import by_labels
+from semiring.graphs.order import between, by_labels
 from semiring.machine.memory import require
 from semiring.operands.align import same_dtype
 from semiring.operands.convert import as_dense, of_floats
@@ -140,13 +140,16 @@ class Operands:
                     self.names[axis], owner[axis] = names, self._place(k, place)
         for k, axes in enumerate(fitted.operands):
             X = self.operands[k]
-            for place, (axis, given) in enumerate(zip(axes, self.vertices[k] or X.ends or (X.labels,), strict=False)):
-                if given is None or axis is None:
+            called = self.vertices[k] or X.labels or ()
+            for place, (axis, given) in enumerate(zip(axes, called, strict=False)):
+                if axis is None or (given is None and not self.vertices[k]):
                     continue
-                if axis in self.names and not (X.ends and self.names[axis] is None):
-                    names = self.names[axis]
-                    wanted = list(range(fitted.sizes[axis])) if names is None else names
-                    order = alignment(wanted, given, owner[axis], self._place(k, place))
+                if axis in self.names:
+                    names, both = self.names[axis], (owner[axis], self._place(k, place))
+                    if len(X.shape) == 1 and given is not None:  # the labels of a vector are vertices
+                        order = alignment([*range(fitted.sizes[axis])] if names is None else names, given, *both)
+                    else:
+                        order = between(names, given, *both)
                 else:
                     here, owns = labelled.setdefault(axis, (given, X.what))
                     order = by_labels(here, given, owns, X.what)

@@ -18,7 +18,7 @@ from semiring.algebra.tables import dtype_text
 from semiring.errors import SemiringError
 from semiring.graphs.foreign import CUDA, device_of
 from semiring.graphs.texts import clip_repr
-from semiring.operands.align import aligned, by_label
+from semiring.operands.align import aligned, in_order
 from semiring.operands.convert import on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import require_gpu
@@ -189,9 +189,9 @@ def _in_pairs(stack: np.ndarray, S: Semiring, asked: Options) -> Any:
 
 
 def in_one_order(operands: Sequence[Operand]) -> list[Operand]:
-    """Put neighbours whose vertices have names, and labelled vectors, into the order of the first of them.
+    """Put neighbours with names of vertices or labels into the order of the first of them.
 
-    A product with an array has no names, and two neighbours would then be matched by position.
+    A product has no labels, and with an array no names: two neighbours would then be matched by position.
 
     Raises
     ------
@@ -201,13 +201,11 @@ def in_one_order(operands: Sequence[Operand]) -> list[Operand]:
     made: list[Operand] = []
     first: Operand | None = None
     for A in operands:
-        named = A.of_graph and A.names is not None
-        first = (first or A) if named else None
+        first = (first or A) if A.of_graph else None
         made.append(A if first is None else aligned(A, first, A.what))
-    for end, beside in ((0, 1), (-1, -2)):
-        if made[end].labels is not None and made[beside].of_graph:
-            made[end] = by_label(made[end], made[beside], made[end].what)
-    return made
+    for i in range(1, len(made)):
+        made[i - 1], made[i] = in_order(made[i - 1], made[i])
+    return [A if A.labels is None else A.changed(labels=None) for A in made]
 
 
 def shape_of(operands: Sequence[Operand]) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from semiring.graphs.frames import elements_of, is_frame, is_pandas
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import alignment
 from semiring.graphs.operators import refuse_other_algebra
-from semiring.operands.align import by_label
+from semiring.operands.align import in_one_order, in_order
 from semiring.operands.dense import Dense
 from semiring.operands.read import elements
 from semiring.solvers.plan import Plan
@@ -62,17 +62,12 @@ def read_stack(A: Any, S: Any, verb: str) -> Dense:
         As `read_array` does.
     """
     found = read_array(A, S, "stack", verb)
-    if not is_dataarray(A) or A.ndim < 3:
+    if found.labels is None or len(found.shape) < 3:
         return found
-    rows, columns = labels_of(A)[-2:]
-    names = columns if rows is None else rows
-    if names is None:
-        return found
-    array = found.array
-    if rows is not None and columns is not None:
-        order = alignment(rows, columns, "the rows of stack", "the columns of stack")
-        array = array if order is None else array[..., order]
-    return found.changed(array=array, names=names, of_graph=True)
+    rows, columns = found.labels[-2:]
+    (made,) = in_one_order([found], product=False)
+    assert isinstance(made, Dense)
+    return made if rows is columns is None else made.changed(names=columns if rows is None else rows, of_graph=True)
 
 
 def rows_by_state(A: Any, S: Any, first: Dense, what: str, verb: str, *, axis: int = -1) -> Dense:
@@ -101,9 +96,9 @@ def rows_by_state(A: Any, S: Any, first: Dense, what: str, verb: str, *, axis: i
     if not first.of_graph:
         return found
     if found.labels is not None:
-        made = by_label(found, first, what)
+        made = in_order(first.changed(shape=first.shape[-2:]), found)[1]
         assert isinstance(made, Dense)
-        return made
+        return made.changed(labels=None)
     if labels is None or first.names is None or found.on_gpu:
         return found
     ends = "columns" if axis == -1 else "rows"
