@@ -45,6 +45,7 @@ from .equations import solve as solve
 from .errors import GraphError as GraphError
 from .errors import LawError as LawError
 from .errors import NoClosureError as NoClosureError
+from .errors import OutOfRangeError as OutOfRangeError
 from .errors import SemiringError as SemiringError
 from .errors import SemiringWarning as SemiringWarning
 from .errors import TraceError as TraceError

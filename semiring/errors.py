@@ -125,6 +125,20 @@ class GraphError(SemiringError):
     """
 
 
+class OutOfRangeError(SemiringError):
+    """A result that its dtype cannot hold; nothing else is wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> sr.matmul(np.array([[100]], "int8"), np.array([[100]], "int8"), sr.max_plus)
+    Traceback (most recent call last):
+        ...
+    semiring.errors.OutOfRangeError: max-plus: a result is 200, which int8 cannot hold; ...
+    """
+
+
 class SemiringWarning(UserWarning):
     """Something works, but not in the way the caller may expect.
 

@@ -18,8 +18,8 @@ ERRORS = [e for e in CLASSES if e is not sr.SemiringWarning]
 
 
 def test_the_classes_are_found() -> None:
-    names = {"SemiringError", "TraceError", "LawError", "NoClosureError", "GraphError"}
-    assert {e.__name__ for e in ERRORS} == names and len(CLASSES) == 6
+    names = {"SemiringError", "TraceError", "LawError", "NoClosureError", "GraphError", "OutOfRangeError"}
+    assert {e.__name__ for e in ERRORS} == names and len(CLASSES) == 7
 
 
 @pytest.mark.parametrize("error", CLASSES, ids=lambda e: e.__name__)

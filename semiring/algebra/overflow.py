@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 
-from semiring.errors import SemiringError
+from semiring.errors import OutOfRangeError
 
 from .expression import Expression, apply, constant, postorder, rebuild, typed
 
@@ -188,7 +188,7 @@ def refuse(S: Semiring, dtype: np.dtype, value: int | None, at_least: bool = Fal
 
     Raises
     ------
-    SemiringError
+    OutOfRangeError
         Always.
     """
     carried = {d.name for d in S.dtypes}
@@ -202,4 +202,4 @@ def refuse(S: Semiring, dtype: np.dtype, value: int | None, at_least: bool = Fal
     if value is not None and int(value).bit_length() > SHOWN_BITS:
         value = None
     found = f"outside {dtype.name}" if value is None else f"{int(value)}{more}, which {dtype.name} cannot hold"
-    raise SemiringError(f"{S.name}: a result is {found}; convert the data first{hint}")
+    raise OutOfRangeError(f"{S.name}: a result is {found}; convert the data first{hint}")

@@ -77,7 +77,7 @@ def paired(S: Semiring, x: Any, y: Any) -> tuple[Any, Any]:
     """Two operands that are combined by element: arrays, the second one in the order of the labels of the first.
 
     Labels are names of a `Matrix`, the index and the columns of pandas, and coordinates of xarray, whose axes are in
-    the order of the first one, too. An axis without labels, or with numbers from 0 beside names that are no integers,
+    the order of the first one, too. An axis without labels, or with numbers from 0 beside names other than integers,
     is matched by position, and one of length 1 is repeated.
 
     Raises

@@ -109,7 +109,7 @@ def in_order(first: Operand, second: Operand, other: int = -2, axis: int = -1) -
     if len(first.shape) == 2 and len(second.shape) == 1:
         order = _places(here, there, *names)
     else:
-        of_matrix = 2 in (len(first.shape), len(second.shape))  # its names are no positions
+        of_matrix = 2 in (len(first.shape), len(second.shape))  # its names are never positions
         order = (between if of_matrix else by_labels)(here, there, *names)
     return first, _taken(second, order, other)
 

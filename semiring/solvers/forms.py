@@ -13,7 +13,7 @@ from semiring.algebra.elements import is_nan
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.algebra.vectors import convert
-from semiring.errors import SemiringError
+from semiring.errors import OutOfRangeError, SemiringError
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import as_stored, with_infinities
 from semiring.kernels.build import affordable
@@ -77,7 +77,7 @@ def refuse_overflow(
 
     Raises
     ------
-    SemiringError
+    OutOfRangeError
         If infinities of both signs were added, because numbers left the range of the dtype.
     """
     there = low.on_gpu and not isinstance(result, np.ndarray)  # tiles of it may be in the host's memory
@@ -101,7 +101,7 @@ def refuse_overflow(
         at = tuple(np.argwhere(found)[0].tolist())
     at = at if place is None else place(at[0])
     at = (at[0] + first[0], at[1] + first[1]) if any(first) else at
-    raise SemiringError(
+    raise OutOfRangeError(
         f"{low.algebra.name}: the result has no value at [{', '.join(map(str, at))}]: on the way numbers leave the "
         f"range of {result.dtype}, and infinities of both signs meet. Convert the data to a wider dtype, or scale them"
     )
@@ -143,7 +143,7 @@ def right_hand_side(
     refuse_edges(B)
     came = operand(restored(B, A, left), A.S, "B")
     came = aligned(came, A, "B") if came.of_graph and A.of_graph else came
-    came = came if came.labels is None else in_order(A, came)[1]
+    came = came if came.labels is None else in_order(A, came, -1 if left else -2)[1].changed(labels=None)
     came = came.answering_in(A.callers_dtype)
     given = as_dense(placed or came)
     if given.dtype != dtype:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.errors import SemiringError
+from semiring.errors import OutOfRangeError, SemiringError
 from semiring.graphs.held import refuse_unless
 from semiring.operands.align import same_dtype
 from semiring.operands.convert import as_dense, on_device, on_host
@@ -72,7 +72,7 @@ def _selected(task: Task, inner: Task, truths: Any, shape: Product, plan: Plan) 
 
     try:
         values, which = compute(inner)
-    except SemiringError:  # an entry may have left its dtype that is not wanted: the host finds the others, or explains
+    except OutOfRangeError:  # perhaps of an entry that is not wanted: the host finds the others, or explains
         there = replace(task.options.without("device"), mask=Mask(to_host(cupy.ascontiguousarray(truths)), False))
         found = compute(Task("matmul", task.S, [on_host(given) for given in task.given], there, (None,)))
         values, which = (np.asarray(to_host(x)) for x in found)  # answers go back to where operands came from

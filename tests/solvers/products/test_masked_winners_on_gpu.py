@@ -87,6 +87,19 @@ def test_an_entry_that_is_not_wanted_may_leave_the_dtype(host: Host) -> None:
         offer(asked(host, sr.max_plus, A, A, host.array(~mask))).run()
 
 
+def test_the_host_hides_no_error_but_those_of_entries(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as of the GPU's memory: the host would compute all, without a word."""
+
+    def refused(task: Task) -> Any:
+        raise sr.SemiringError("the product needs 12 GiB of the GPU's memory and 3 GiB is available")
+
+    task = asked(host, sr.min_plus, np.ones((3, 3)), np.ones((3, 3)), np.eye(3, dtype=bool))
+    plan = offer(task)
+    monkeypatch.setattr(module, "compute", refused)
+    with pytest.raises(sr.SemiringError, match="GPU's memory"):
+        plan.run()
+
+
 @pytest.mark.parametrize("left", [False, True])
 def test_a_sparse_matrix_becomes_an_array(host: Host, left: bool) -> None:
     """What is not stored is zero, and wins nowhere."""
