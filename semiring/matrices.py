@@ -12,6 +12,7 @@ import numpy as np
 from . import small
 from .algebra.semiring import Semiring
 from .errors import SemiringError
+from .graphs.matrix import Matrix
 from .operands.between import factors
 from .operands.operand import Operand
 from .operands.wanted import mask_of
@@ -22,7 +23,6 @@ from .solvers.task import SpreadTask, Task, options
 if TYPE_CHECKING:
     from .algorithms.sparse.analysis import Analysis
     from .graphs.graph import Graph
-    from .graphs.matrix import Matrix
     from .kernels.cpu.bits.matrix import PackedMatrix
     from .solvers.dense.derived import Closures
 
@@ -32,8 +32,8 @@ Out = TypeVar("Out", bound="np.ndarray")
 P = ParamSpec("P")
 R = TypeVar("R")
 
-SHORT_WAYS: dict[str, Callable[[tuple[Any, ...], dict[str, Any]], Any]] = {
-    "matmul": small.product, "closure": small.closure, "solve": small.solve,
+SHORT_WAYS: dict[str, small.Short] = {
+    "matmul": small.product, "closure": small.closure, "solve": small.solve, "power": small.power,
 }
 SHORT_WAYS_ON_GPU = {"matmul": small.product_on_gpu}
 BUILDERS: dict[str, Callable[..., Task | SpreadTask]] = {}  # of tasks, by the verb's name
@@ -47,11 +47,18 @@ def verb(build: Callable[P, R]) -> Callable[P, R]:
     BUILDERS[build.__name__] = build  # type: ignore[assignment]
     if (short := SHORT_WAYS.get(build.__name__)) is not None:
         on_gpu = SHORT_WAYS_ON_GPU.get(build.__name__)
+        names = build.__code__.co_varnames[: build.__code__.co_argcount]
 
         @wraps(build)
         def of_small_ones(*operands: P.args, **options: P.kwargs) -> R:
-            way = short if operands and type(operands[0]) is np.ndarray else on_gpu
-            answer: Any = None if way is None else way(operands, options)
+            given, others = (operands, options) if "S" not in options else in_places(names, operands, options)
+            first = type(given[0]) if given else None
+            if first is np.ndarray:
+                answer: Any = short(given, others)
+            elif first is Matrix:
+                answer = small.of_matrix(short, given, others)
+            else:
+                answer = None if on_gpu is None else on_gpu(given, others)
             return build(*operands, **options).answer() if answer is None else answer  # type: ignore[attr-defined]
 
         return of_small_ones
@@ -62,6 +69,24 @@ def verb(build: Callable[P, R]) -> Callable[P, R]:
         return answer
 
     return computed
+
+
+def in_places(
+    names: tuple[str, ...], operands: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return arguments with those in their places that were given by name, as far as none before is missing.
+
+    Examples
+    --------
+    >>> in_places(("A", "S", "k"), (1,), {"k": 3, "S": "log", "check": False})
+    ((1, 'log', 3), {'check': False})
+    """
+    others = dict(options)
+    for name in names[len(operands) :]:
+        if name not in others:
+            break
+        operands = (*operands, others.pop(name))
+    return operands, others
 
 
 class Placing(TypedDict, total=False):

@@ -1,10 +1,11 @@
-"""The short way into small calls: `matmul` and `closure` of small arrays, before options and a task are built.
+"""The short way into small calls: products, closures, solutions and powers, before options and a task are built.
 
-    matmul(A, B, S)   two small arrays of one dtype, no options but out=    the general way, if not
+    matmul(A, B, S)   two small arrays of one dtype, few options            the general way, if not
       → ufunc         compiled for S and the dtype (kernels/cpu/dense/small.py), or NumPy's functions before that repays
       → answer        or None: anything is not usual, and the general way finds out what
 
-A product of CuPy arrays is one launch instead (kernels/cuda/dense/small.py).
+Solutions are products with a closure. Halves and other byte orders are converted first. A `Matrix` lends its array. A
+product of CuPy arrays is one launch instead (kernels/cuda/dense/small.py).
 
 A call this way costs what a call of NumPy does. It refuses nothing and explains nothing: what it does not know, and
 what it finds strange while it computes, goes the general way, which reads everything anew. So there is one place where
@@ -15,8 +16,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,13 +28,17 @@ from .algebra.semiring import Semiring
 from .algorithms import elimination
 from .algorithms.blocks import UndefinedStar
 from .errors import SemiringError
+from .graphs.held import Array
+from .graphs.matrix import Matrix
+from .graphs.names import same_names
 from .kernels.build import code_of, kernel
-from .kernels.choose import by_element
+from .kernels.choose import by_element, only_form
 from .kernels.cpu.dense import small
 from .kernels.lowering.base import Lowering
 from .kernels.lowering.general import general
 from .kernels.lowering.objects import python_objects
-from .kernels.numpy.small import SmallArrays, by_blas
+from .kernels.numpy import library
+from .kernels.numpy.small import SmallArrays, by_blas, quiet, shows_infinities
 from .kernels.numpy.small import fits as numpy_fits
 from .operands.examine import computes_with
 from .solvers.cycles import may_diverge
@@ -46,7 +52,8 @@ ON_GPU = f"{__package__}.solvers.dense.speculation"  # loaded by the first call 
 KEPT = 1024  # algebras and dtypes that are known at once
 
 ndarray, ufunc, truth = np.ndarray, np.ufunc, np.bool_
-OBJECT = np.dtype(object)
+OBJECT, HALF, HALF_IN = np.dtype(object), np.dtype("f2"), np.dtype("f4")
+FLAGS = ".solvers.dense.derived"  # loaded by the first call that asks for them
 NOT_PLAIN = (TypeError, AttributeError, ValueError, ArithmeticError)  # of objects
 
 
@@ -193,6 +200,75 @@ class OfObjects:
         return True
 
 
+class OfFields:
+    """What closes matrices of real or complex numbers, and solves equations, by LAPACK; otherwise as `Before`.
+
+    Parameters
+    ----------
+    low : Lowering
+        For which `inverts` is true.
+    """
+
+    left = -1
+
+    def __init__(self, low: Lowering):
+        self._eps = float(np.finfo(low.dtype).eps)
+
+    def answer(self, A: np.ndarray) -> np.ndarray | None:
+        """A*, or None."""
+        if A.ndim != 2 or A.shape[0] != A.shape[1]:
+            return None
+        try:
+            found = library.decomposed(A)
+            return None if found is None else found.closure(self._eps)
+        except library.Singular:
+            return None
+
+    def solution(self, A: np.ndarray, B: np.ndarray) -> np.ndarray | None:
+        """A* B, or None."""
+        if A.ndim != 2 or B.ndim not in (1, 2) or not A.shape[0] == A.shape[1] == len(B):
+            return None
+        X = B[:, None].copy() if B.ndim == 1 else B.copy()
+        try:
+            found = library.decomposed(A)
+            if found is None:
+                return None
+            found.refuse_singular(self._eps)
+            if not found.solve(X):
+                return None
+        except library.Singular:
+            return None
+        return X[:, 0] if B.ndim == 1 else X
+
+
+class Converted:
+    """What computes arrays whose elements are converted before and after: halves, other byte orders; as `Before`.
+
+    Parameters
+    ----------
+    ways : dict
+        `PRODUCTS` or `CLOSURES`.
+    S : Semiring
+    dtype, inner : dtype
+        Of the data, and in which they are computed.
+    """
+
+    left = -1
+
+    def __init__(self, ways: Ways, S: Semiring, dtype: np.dtype, inner: np.dtype):
+        self._verb, self._algebra = product if ways is PRODUCTS else closure, S
+        self._dtype, self._inner = dtype, inner
+
+    def answer(self, *operands: np.ndarray) -> Any:
+        """The answer in the dtype of the data, or None; floats that are too large for it are infinite."""
+        return self.through(self._verb, operands)
+
+    def through(self, short: Short, operands: tuple[np.ndarray, ...], **options: Any) -> Any:
+        """The answer of a short way."""
+        found = short((*[x.astype(self._inner) for x in operands], self._algebra), options)
+        return None if found is None else quiet().run(found.astype, self._dtype)
+
+
 def takes_objects(S: Semiring, verb: str) -> bool:
     """Whether there is a short way for Python objects: to closures if no cycle is searched once pivots have stars."""
     try:
@@ -203,6 +279,7 @@ def takes_objects(S: Semiring, verb: str) -> bool:
     return verb == "product" or not (S.product_only or may_diverge(python_objects(S, OBJECT, "")))
 
 
+Short = Callable[[tuple[Any, ...], dict[str, Any]], Any]  # takes operands and options
 Ways = dict[tuple[Any, np.dtype], Any]  # a ufunc, what is `Before` it, or False where there is no short way
 PRODUCTS: Ways = {}
 CLOSURES: Ways = {}
@@ -211,11 +288,15 @@ CLOSURES: Ways = {}
 def product(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A ⊗ B, or None for the general way; A is an array."""
     if len(operands) != 3 or (options and [*options] != ["out"]):
-        return None
+        if len(operands) != 3 or not is_usual(options, "out"):
+            return None
+        options = {"out": options.get("out")}
     A, B, S = operands
     if type(B) is not ndarray or not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):
         return None
-    if (type(S) is not Semiring and (S := named(S)) is None) or (dtype := A.dtype) is not B.dtype:
+    if type(S) is not Semiring and (S := named(S)) is None:
+        return None
+    if (dtype := A.dtype) is not B.dtype and (dtype.isnative or dtype != B.dtype):
         return None
     way: Any = PRODUCTS.get((S, dtype))
     if way.__class__ is not ufunc:
@@ -244,7 +325,9 @@ def product_on_gpu(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
 
 def closure(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A*, or None for the general way; A is an array."""
-    if options or len(operands) != 2:
+    if options:
+        return _closure_with(operands, options)
+    if len(operands) != 2:
         return None
     A, S = operands
     if not 0 < A.size <= LARGEST or (type(S) is not Semiring and (S := named(S)) is None):
@@ -265,19 +348,101 @@ def closure(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     return None if (strange if strange.__class__ is truth else strange.any()) else found
 
 
+def _closure_with(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """`closure`, perhaps with the flags that say that all matrices have one."""
+    flags = options.get("on_divergence", "raise")
+    if not is_usual(options, "on_divergence") or type(flags) is not str or flags not in ("raise", "mask"):
+        return None
+    found = closure(operands, {})
+    if found is None or flags == "raise":
+        return found
+    exists = np.ones(found.shape[:-2], bool) if found.ndim > 2 else np.True_
+    return import_module(FLAGS, __package__).Closures(found, exists)
+
+
 def solve(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A* B of Python objects, or None for the general way; A is an array."""
-    if options or len(operands) != 3:
+    """A* B, or with `left` B A*, or None for the general way; A is an array."""
+    if len(operands) != 3 or (options and not is_usual(options, "left")):
         return None
     A, B, S = operands
     if type(B) is not ndarray or (type(S) is not Semiring and (S := named(S)) is None):
         return None
-    if A.dtype is not OBJECT or B.dtype is not OBJECT or not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):
+    left = options.get("left", False)
+    if (left is not False and left is not True) or A.ndim != 2 or not 0 < B.ndim < 3:
         return None
-    way: Any = CLOSURES.get((S, OBJECT))
+    if (dtype := A.dtype) != B.dtype or not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):
+        return None
+    way: Any = CLOSURES.get((S, dtype))
     if way is None:
-        way = _begin(CLOSURES, "closure", S, OBJECT)
-    return way.solution(A, B) if way else None
+        way = _begin(CLOSURES, "closure", S, dtype)
+    if not way:
+        return None
+    if isinstance(way, OfFields):
+        X = way.solution(A.T, B.T) if left else way.solution(A, B)
+        return X if X is None or not left else X.T
+    if isinstance(way, OfObjects):
+        return None if left else way.solution(A, B)
+    if isinstance(way, Converted):
+        return way.through(solve, (A, B), left=left)
+    D = closure((A, S), {})
+    return None if D is None else product((B, D, S) if left else (D, B, S), {})
+
+
+def power(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """The product of k ≥ 2 factors A in the order of the general way, or None for that; A is an array."""
+    if len(operands) != 3 or (options and not is_usual(options)):
+        return None
+    square, S, k = operands
+    if type(k) is not int or k < 2 or square.ndim < 2:
+        return None
+    found = None
+    while True:
+        if k & 1 and (found := square if found is None else product((found, square, S), {})) is None:
+            return None
+        k >>= 1
+        if not k:
+            return found
+        if (square := product((square, square, S), {})) is None:
+            return None
+
+
+def of_matrix(short: Short, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What a short way gives for a `Matrix`, perhaps beside an array or another one over the same vertices; or None."""
+    A, *others = operands
+    S, held, among = A.semiring, A._held, True
+    if options or type(held) is not Array or not A.is_over_vertices:
+        return None
+    arrays, B = [held.array], others[0] if others else None
+    if type(B) is Matrix:
+        if B.semiring is not S or type(B._held) is not Array or not B.is_over_vertices:
+            return None
+        if B.names is not A.names and not same_names(B.names, A.names):
+            return None
+        arrays.append(B._held.array)
+    elif type(B) is ndarray:
+        arrays.append(B)
+        among = False
+    others = others[len(arrays) - 1 :]
+    if others and others[0] is not None and others[0] is not S:
+        return None
+    found = short((*arrays, S, *others[1:]), options)
+    return found if found is None or not among else A._holding(Array(found, S))
+
+
+def is_usual(options: dict[str, Any], *own: str) -> bool:
+    """Whether all options but a verb's own ones ask for what small calls do: checks, on the host.
+
+    What checks refuse goes the general way, also where they are not wanted.
+    """
+    for name, x in options.items():
+        if name in own:
+            continue
+        if name == "check":
+            if x is not True and x is not False:
+                return False
+        elif name != "device" or not (x is None or (type(x) is str and x == "cpu")):
+            return False
+    return True
 
 
 def named(S: Any) -> Semiring | None:
@@ -307,12 +472,45 @@ def _begin(ways: Ways, verb: str, S: Semiring, dtype: np.dtype) -> Any:
     if dtype is OBJECT:
         ways[S, dtype] = OfObjects(S) if takes_objects(S, verb) else False
         return ways[S, dtype]
-    low = form(S, dtype)
-    fits = low is not None and small.fits(low)
-    if fits and low is not None and verb == "closure":
-        fits = small.closes(low) and not (low.inverts or low.dual or cancels(low))
-    found = ways[S, dtype] = Before(verb, low, S) if fits and low is not None else False
+    if (inner := converted(S, dtype)) is not None:
+        low = form(S, HALF_IN) if inner is HALF_IN else None
+        fits = not (verb == "closure" and low is not None and low.inverts) and (
+            ways.get((S, inner)) or _begin(ways, verb, S, inner))
+        found: Any = Converted(ways, S, dtype, inner) if fits else False
+    else:
+        found = _native(verb, S, dtype)
+    ways[S, dtype] = found
     return found
+
+
+def _native(verb: str, S: Semiring, dtype: np.dtype) -> Before | OfFields | Literal[False]:
+    """What computes numbers as they are."""
+    low = form(S, dtype)
+    if low is None:
+        return False
+    if verb == "closure" and low.inverts and shows_infinities(low):
+        return OfFields(low)
+    fits = small.fits(low)
+    if fits and verb == "closure":
+        fits = small.closes(low) and not (low.inverts or low.dual or cancels(low))
+    return Before(verb, low, S) if fits else False
+
+
+def converted(S: Semiring, dtype: np.dtype) -> np.dtype | None:
+    """The dtype in which data of another are computed as the general way does; None where they are as they are.
+
+    Halves are, where single precision has the same expressions, constants and carrier.
+    """
+    if not dtype.isnative and dtype.kind in "iufc":
+        return dtype.newbyteorder("=")
+    if dtype != HALF or S.traced is None:
+        return None
+    try:
+        same = S.promoted(dtype) == dtype and S.carrier_in(dtype) == S.carrier_in(HALF_IN)
+    except SemiringError:  # which the general way explains
+        return None
+    low, single = only_form(S, dtype, False), form(S, HALF_IN)
+    return HALF_IN if same and low is not None and single is not None and low.key == single.key else None
 
 
 def form(S: Semiring, dtype: np.dtype) -> Lowering | None:

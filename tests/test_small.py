@@ -13,6 +13,8 @@ from engines import slow_but
 
 import semiring as sr
 from semiring import small
+from semiring.matrices import BUILDERS
+from semiring.solvers.dense.derived import Closures
 
 INT_DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 CASES = [(S, dtype) for S in sr.catalogue.values() for dtype in ("?", *INT_DTYPES, "f4", "f8", "c8", "c16")
@@ -29,20 +31,23 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(small, "CLOSURES", {})
 
 
-def generally(verb: Callable[..., Any], *operands: Any) -> Any:
-    """The same by the general way, which options ask for."""
-    return verb(*operands, device="cpu")
+def generally(verb: Callable[..., Any], *operands: Any, **options: Any) -> Any:
+    """The same by the general way."""
+    return BUILDERS[verb.__name__](*operands, **options).answer()
 
 
-def outcome(function: Callable[..., Any], *operands: Any) -> Any:
+def outcome(function: Callable[..., Any], *operands: Any, **options: Any) -> Any:
     try:
-        return function(*operands)
+        return function(*operands, **options)
     except sr.SemiringError as e:
         return type(e), str(e)
 
 
 def is_same(x: Any, y: Any, *, exact: bool, within: tuple[float, float] | None = None) -> bool:
     """Whether two outcomes agree: to the bit, or within a relative and an absolute bound."""
+    if isinstance(x, Closures) and isinstance(y, Closures):
+        there = type(x.exists) is type(y.exists) and np.array_equal(x.exists, y.exists)
+        return there and is_same(x.values, y.values, exact=exact, within=within)
     if isinstance(x, tuple) or isinstance(y, tuple):
         return type(x) is type(y) and x == y
     if (type(x), x.dtype, x.shape) != (type(y), y.dtype, y.shape):
@@ -90,7 +95,8 @@ def closure_bound(S: Any, D: np.ndarray) -> tuple[float, float] | None:
 def unusual(dtype: np.dtype) -> np.ndarray:
     """Numbers that a small call may not know how to take."""
     if dtype.kind in "fc":
-        return np.array([np.nan, np.inf, -np.inf, -0.0, -3.0, 1e30, 0.5, 1.0]).astype(dtype)
+        large = min(1e30, float(np.finfo(dtype).max))
+        return np.array([np.nan, np.inf, -np.inf, -0.0, -3.0, large, 0.5, 1.0]).astype(dtype)
     if dtype.kind == "b":
         return np.array([False, True])
     limits = np.iinfo(dtype)
@@ -102,8 +108,9 @@ def matrices(S: Any, dtype: np.dtype, rng: np.random.Generator) -> Iterator[Call
 
     Most of the few are notable ones, whose products most integers hold.
     """
-    known = S.elements_in(dtype)
-    zero = np.full(2, S.zero_in(dtype), dtype)
+    native = dtype.newbyteorder("=")
+    known = S.elements_in(native)
+    zero = np.full(2, S.zero_in(native), dtype)
     good = np.concatenate([known.notable, known.random, zero]).astype(dtype)
     while True:
         few = known.notable.astype(dtype) if rng.random() < 0.6 else good
@@ -137,15 +144,43 @@ def compare(S: Any, dtype: np.dtype, rounds: int, *, exact: bool) -> int:
         leading, other = ((), (2,), (3, 1))[rng.integers(3)], ((), (2,), (1, 2))[rng.integers(3)]
         A = make(*leading, m, k) if rng.random() < 0.8 else make(k)
         B = make(*other, k + (rng.random() < 0.05), n) if rng.random() < 0.8 else make(k)
-        found, wanted = outcome(sr.matmul, A, B, S), outcome(generally, sr.matmul, A, B, S)
+        asked = USUAL[rng.integers(len(USUAL))]
+        found, wanted = outcome(sr.matmul, A, B, S, **asked), outcome(generally, sr.matmul, A, B, S, **asked)
         assert is_same(found, wanted, exact=exact), (A, B, found, wanted)
         taken += small.product((A, B, S), {}) is not None
         if not S.product_only:
             D = make(*leading, m, m)
-            found, wanted = outcome(sr.closure, D, S), outcome(generally, sr.closure, D, S)
-            alike = exact and (D.ndim == 2 or selects(S) or is_exact(S, D, wanted))
+            flags = asked | ({"on_divergence": "mask"} if rng.random() < 0.3 and "check" not in asked else {})
+            found, wanted = outcome(sr.closure, D, S, **flags), outcome(generally, sr.closure, D, S, **flags)
+            values = wanted.values if isinstance(wanted, Closures) else wanted
+            alike = exact and (D.ndim == 2 or selects(S) or is_exact(S, D, values))
             assert is_same(found, wanted, exact=alike, within=closure_bound(S, D)), (D, found, wanted)
-            taken += small.closure((D, S), {}) is not None
+            taken += small.closure((D, S), flags) is not None
+    return taken
+
+
+USUAL: list[dict[str, Any]] = [{}, {}, {"check": False}, {"check": True, "device": None}, {"device": "cpu"}]
+
+
+def compare_solutions(S: Any, dtype: np.dtype, rounds: int, *, exact: bool) -> int:
+    """The same of equations and powers; left sides are summed in another order."""
+    rng = np.random.default_rng(rounds)
+    taken = 0
+    for make, _ in zip(matrices(S, dtype, rng), range(rounds), strict=False):
+        n, m = rng.integers(0, 34 if rng.random() < 0.7 else 5, 2)
+        A, left = make(n, n), bool(rng.random() < 0.3)
+        B = make(n) if rng.random() < 0.4 else make(m, n) if left else make(n + (rng.random() < 0.05), m)
+        asked = USUAL[rng.integers(len(USUAL))] | ({"left": left} if left or rng.random() < 0.5 else {})
+        found, wanted = outcome(sr.solve, A, B, S, **asked), outcome(generally, sr.solve, A, B, S, **asked)
+        alike = exact and (not left or selects(S) or is_exact(S, A, wanted))
+        largest = np.concatenate([A.ravel(), B.ravel()]).reshape(1, -1).repeat(n + 1, 0)
+        within = closure_bound(S, largest) if n else None
+        assert is_same(found, wanted, exact=alike, within=within), (A, B, found, wanted)
+        taken += small.solve((A, B, S), asked) is not None
+        k = int(rng.integers(0, 9))
+        found, wanted = outcome(sr.power, A, S, k), outcome(generally, sr.power, A, S, k)
+        assert is_same(found, wanted, exact=exact), (A, k, found, wanted)
+        taken += small.power((A, S, k), {}) is not None
     return taken
 
 
@@ -160,6 +195,55 @@ def test_compiled_answers_and_errors_are_those_of_the_general_way(S: Any, dtype:
     assert low is not None
     taken = compare(S, np.dtype(dtype), 40, exact=not low.by_library)
     assert taken > 5 or not small.small.fits(low)
+
+
+CLOSED = [(S, dtype) for S, dtype in CASES if not S.product_only]
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(("S", "dtype"), slow_but(CLOSED, *(CLOSED.index(CASES[i]) for i in FAST)),
+                         ids=lambda value: getattr(value, "name", value))
+def test_compiled_solutions_and_powers_are_those_of_the_general_way(S: Any, dtype: str) -> None:
+    low = small.form(S, np.dtype(dtype))
+    assert low is not None
+    taken = compare_solutions(S, np.dtype(dtype), 40, exact=not low.by_library)
+    assert taken > 5 or not small.small.fits(low)
+
+
+@pytest.mark.usefixtures("by_numpy")
+@pytest.mark.parametrize(("S", "dtype"), CLOSED, ids=lambda value: getattr(value, "name", value))
+def test_solutions_and_powers_of_numpy_are_those_of_the_general_way(S: Any, dtype: str) -> None:
+    compare_solutions(S, np.dtype(dtype), 12, exact=np.dtype(dtype).kind in "iub")
+
+
+def inner(dtype: str) -> np.dtype:
+    """The dtype in which others are computed."""
+    return np.dtype("f4") if dtype[-2:] == "f2" else np.dtype(dtype).newbyteorder("=")
+
+
+OTHERS = [(S, dtype) for S in sr.catalogue.values() for dtype in ("f2", ">f2", ">i2", ">u8", ">f4", ">f8", ">c16")
+          if small.converted(S, np.dtype(dtype)) is not None and small.form(S, inner(dtype)) is not None]
+OTHER_IDS = [f"{S.name}, {dtype}" for S, dtype in OTHERS]
+OTHER_FAST = [i for i, name in enumerate(OTHER_IDS) if name in ("min-plus, f2", "viterbi, >f8", "min-plus, >i2")]
+
+
+def compare_others(S: Any, dtype: str, rounds: int, *, exact: bool) -> int:
+    taken = compare(S, np.dtype(dtype), rounds, exact=exact)
+    return taken if S.product_only else taken + compare_solutions(S, np.dtype(dtype), rounds, exact=exact)
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(("S", "dtype"), slow_but(OTHERS, *OTHER_FAST), ids=OTHER_IDS)
+def test_halves_and_other_byte_orders_are_answered_as_by_the_general_way(S: Any, dtype: str) -> None:
+    low = small.form(S, inner(dtype))
+    assert low is not None
+    assert compare_others(S, dtype, 20, exact=not low.by_library) > 5 or not small.small.fits(low)
+
+
+@pytest.mark.usefixtures("by_numpy")
+@pytest.mark.parametrize(("S", "dtype"), OTHERS, ids=OTHER_IDS)
+def test_halves_and_other_byte_orders_of_numpy_are_answered_as_by_the_general_way(S: Any, dtype: str) -> None:
+    compare_others(S, dtype, 10, exact=np.dtype(dtype).kind in "iub")
 
 
 SOFT = [
@@ -280,9 +364,18 @@ def test_what_is_refused_is_refused_in_the_same_words(engine: str, request: pyte
         (sr.closure, (A[:2], sr.min_plus)), (sr.closure, (A[0], sr.min_plus)), (sr.closure, (A, sr.plus_times)),
         (sr.closure, (np.stack([A, -A]), sr.min_plus)), (sr.closure, (A, sr.plus_min)),
         (sr.closure, (-bytes_, sr.min_plus)), (sr.closure, (np.full((3, 3), 5, "i8"), sr.counting)),
+        (sr.solve, (-A, A, sr.min_plus)), (sr.solve, (A, nan, sr.min_plus)), (sr.solve, (A, A[:2], sr.min_plus)),
+        (sr.solve, (A, A, sr.plus_times)), (sr.solve, (half / 3, nan, sr.plus_times)), (sr.solve, (A[0], A, "log")),
+        (sr.solve, (half / 3, np.full(3, np.inf), sr.plus_times)), (sr.solve, (half, np.full(3, 1e308), sr.plus_times)),
+        (sr.power, (bytes_, sr.min_plus, 4)), (sr.power, (nan, sr.min_plus, 2)), (sr.power, (A[:2], sr.min_plus, 2)),
+        (sr.power, (A, sr.min_plus, -1)), (sr.power, (A, sr.min_plus, True)), (sr.power, (far, sr.counting, 3)),
     ]:
-        found, wanted = outcome(verb, *operands), outcome(generally, verb, *operands)
-        assert is_same(found, wanted, exact=False), (verb, operands, found, wanted)
+        ways: list[dict[str, Any]] = [{}, {"check": False}, {"device": "cpu"}, {"check": None}]
+        ways += [{"on_divergence": "mask"}, {"on_divergence": "?"}] if verb is sr.closure else []
+        ways += [{"left": True}, {"left": "yes"}] if verb is sr.solve else []
+        for asked in ways:
+            found, wanted = outcome(verb, *operands, **asked), outcome(generally, verb, *operands, **asked)
+            assert is_same(found, wanted, exact=False), (verb, operands, asked, found, wanted)
 
 
 def test_names_of_algebras_go_the_short_way() -> None:
@@ -330,17 +423,78 @@ def test_only_plain_arrays_go_the_short_way(engine: str, request: pytest.Fixture
     named = sr.Matrix(A, sr.min_plus, names=list("abc"))
     for operands in [
         (np.asmatrix(A), A), (masked, A), (A, masked), (A.tolist(), A), (named, named), (A.astype(">f8"), A),
-        (A.astype(object), A.astype(object)), (A.astype("f2"), A.astype("f2")), (A[:0], A), (A, A[:, :0]),
+        (A.astype(object), A.astype(object)), (A[:0], A), (A, A[:, :0]),
         (np.zeros((65, 65)), np.zeros((65, 65))),
     ]:
         assert type(operands[0]) is not np.ndarray or small.product((*operands, sr.min_plus), {}) is None
         found, wanted = sr.matmul(*operands, sr.min_plus), generally(sr.matmul, *operands, sr.min_plus)
         assert type(found) is type(wanted) and np.array_equal(found, wanted)
-    for options in ({"device": "cpu"}, {"check": False}, {"accumulate": A}, {"argmax": True}):
-        assert small.product((A, A, sr.min_plus), options) is None
-    for options in ({"reflexive": False}, {"overwrite": True}, {"on_divergence": "mask"}):
-        assert small.closure((A, sr.min_plus), options) is None
-    assert np.array_equal(sr.matmul(A, A, S=sr.min_plus), sr.matmul(A, A, sr.min_plus))
+    asked: dict[str, Any]
+    for asked in ({"device": "gpu"}, {"check": 0}, {"accumulate": A}, {"argmax": True}, {"left": False}):
+        assert small.product((A, A, sr.min_plus), asked) is None
+    for asked in ({"reflexive": False}, {"overwrite": True}, {"on_divergence": "flag"}, {"on_divergence": A}):
+        assert small.closure((A, sr.min_plus), asked) is None
+    for asked in ({"tol": 0.1}, {"left": 1}, {"method": "iterative"}):
+        assert small.solve((A, A, sr.min_plus), asked) is None
+    assert small.solve((np.stack([A, A]), A, sr.min_plus), {}) is None
+    assert small.power((A, sr.min_plus, 3.0), {}) is None and small.power((A[0], sr.min_plus, 3), {}) is None
+
+
+def test_what_is_asked_by_name_goes_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The algebra, operands behind it, and options that ask for what small calls do."""
+    A = np.arange(9.0).reshape(3, 3)
+    wanted = {sr.matmul: (A, A), sr.closure: (A,), sr.solve: (A, A), sr.power: (A,)}
+    expected = {verb: generally(verb, *operands, sr.min_plus, *([3] if verb is sr.power else ()))
+                for verb, operands in wanted.items()}
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("the general way")
+
+    monkeypatch.setattr("semiring.matrices.Task", refuse)
+    monkeypatch.setattr("semiring.walks.Task", refuse)
+    monkeypatch.setattr("semiring.equations.Task", refuse)
+    options: dict[str, Any]
+    for options in ({}, {"check": False}, {"device": "cpu", "check": True}):
+        assert np.array_equal(sr.matmul(A, B=A, S=sr.min_plus, **options), expected[sr.matmul])
+        assert np.array_equal(sr.closure(A, S="min-plus", **options), expected[sr.closure])
+        assert np.array_equal(sr.solve(A, A, S=sr.min_plus, left=False, **options), expected[sr.solve])
+        assert np.array_equal(sr.power(A, k=3, S=sr.min_plus, **options), expected[sr.power])
+    with pytest.raises(AssertionError, match="general"):
+        sr.power(A, k=3)
+    with pytest.raises(TypeError):
+        sr.closure(A, k="min-plus")  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])
+def test_a_matrix_goes_the_short_way_with_its_names(engine: str, request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue(engine)
+    array, names = np.arange(9.0).reshape(3, 3), list("abc")
+    for A in (sr.Matrix(array, sr.min_plus), sr.Matrix(array, sr.min_plus, names=names)):
+        B = sr.Matrix(array[::-1].copy(), sr.min_plus, names=list(A.names) if A.names else None)
+        ways = {sr.matmul: small.product, sr.closure: small.closure, sr.solve: small.solve, sr.power: small.power}
+        operands: tuple[Any, ...]
+        for verb, *operands in (
+            (sr.matmul, A, B), (sr.matmul, A, A, sr.min_plus), (sr.matmul, A, array), (sr.matmul, A, array[0]),
+            (sr.closure, A), (sr.closure, A, sr.min_plus), (sr.solve, A, array[0]), (sr.solve, A, B, None),
+            (sr.solve, A, array, sr.min_plus), (sr.power, A, sr.min_plus, 3), (sr.power, A, None, 3),
+        ):
+            short, wanted = small.of_matrix(ways[verb], tuple(operands), {}), generally(verb, *operands)
+            assert type(short) is type(wanted) is type(verb(*operands))
+            if isinstance(wanted, sr.Matrix):
+                assert short.names == wanted.names and short.equals(wanted) and short.semiring is wanted.semiring
+                assert verb(*operands).equals(wanted)
+            else:
+                assert np.array_equal(short, wanted)
+    named, other = sr.Matrix(array, sr.min_plus, names=names), sr.Matrix(array, sr.min_plus, names=list("bca"))
+    wide = sr.Matrix(array, sr.min_plus, names=names, columns=list("xyz"))
+    for operands in ((named, other), (wide, array), (named, wide), (named, sr.Matrix(array, sr.max_plus, names=names)),
+                     (named, array, sr.max_plus), (named.hold("sparse"), named), (named, "min-plus")):
+        assert small.of_matrix(small.product, operands, {}) is None
+        assert repr(outcome(sr.matmul, *operands)) == repr(outcome(generally, sr.matmul, *operands))
+    bad = sr.Matrix(np.full((3, 3), -1.0), sr.min_plus, names=names)
+    for verb, *operands in ((sr.closure, bad), (sr.solve, bad, array[0]), (sr.matmul, named, array[:2])):
+        found, wanted = outcome(verb, *operands), outcome(generally, verb, *operands)
+        assert isinstance(found, tuple) and found == wanted
 
 
 @pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])

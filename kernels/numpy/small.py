@@ -215,13 +215,18 @@ def fits(low: Lowering) -> bool:
 
 def by_blas(low: Lowering) -> Callable[[np.ndarray, np.ndarray], Any]:
     """What multiplies matrices or vectors of elements by BLAS, or gives None."""
-    carrier = low.algebra.carrier_in(low.dtype)
-    if carrier.op == "isfinite" and carrier.args[0].op == "input":  # which the product shows
+    if shows_infinities(low):
         return product_by_blas
-    inside = _inside(carrier, low.dtype)
+    inside = _inside(low.algebra.carrier_in(low.dtype), low.dtype)
     if inside is None:
         return product_by_blas
     return lambda A, B: product_by_blas(A, B) if inside(A) and inside(B) else None
+
+
+def shows_infinities(low: Lowering) -> bool:
+    """Whether all finite numbers are elements, so that a sum of products tells whether its operands are."""
+    carrier = low.algebra.carrier_in(low.dtype)
+    return carrier.op == "isfinite" and carrier.args[0].op == "input"
 
 
 def product_by_blas(A: np.ndarray, B: np.ndarray) -> Any:

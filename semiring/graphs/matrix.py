@@ -182,6 +182,12 @@ class Matrix(Vocabulary):
         found._call(rows, columns, not self.is_over_vertices if own is None else own)
         return found
 
+    def _holding(self, held: Held) -> Matrix:
+        """A matrix of other elements over the same algebra and vertices."""
+        found = object.__new__(type(self))
+        vars(found).update(vars(self), _held=held)
+        return found
+
     def __copy__(self) -> Matrix:
         held = Array(self.array.copy(), self.semiring) if self.holder == "dense" else self._held
         return self._of(held)

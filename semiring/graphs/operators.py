@@ -21,7 +21,7 @@ from .foreign import is_foreign
 from .frames import column_labels, has_labels
 from .held import Array, Compare, Held, arranged
 from .holders import together
-from .names import Named, alignment, as_names, refuse_table, same_names
+from .names import Named, alignment, as_names, refuse_table
 from .order import both, orders
 from .texts import clip_repr, infinities, with_infinities
 from .ufuncs import ArrayProtocol
@@ -47,19 +47,7 @@ class Operators(ArrayProtocol):
     @overload
     def __matmul__(self, other: Any) -> Any: ...
     def __matmul__(self, other: Any) -> Any:
-        found = self._small_product(other)
-        return verb("matmul")(self._named_as(other), self._named(other)) if found is None else found
-
-    def _small_product(self, other: Any) -> Matrix | None:
-        """The product of small dense matrices over the same vertices, in one order; None for the general way."""
-        if type(other) is not type(self) or other.semiring is not self.semiring:
-            return None
-        if not same_names(other.names, self.names):
-            return None
-        if not (type(self._held) is type(other._held) is Array and self.is_over_vertices and other.is_over_vertices):
-            return None
-        array = verb("small.product")((self._held.array, other._held.array, self.semiring), {})
-        return None if array is None else self._with(Array(array, self.semiring), self.names, self.names, False)
+        return verb("matmul")(self._named_as(other), self._named(other))
 
     def __rmatmul__(self, other: Any) -> Any:
         return verb("matmul")(self._named(other), self)
