@@ -1,4 +1,4 @@
-"""The programs of two pages, in GraphBLAS' notation and in ours, give the same on random graphs of several kinds."""
+"""The programs of how-to pages give what the libraries that they name give: GraphBLAS, networkit, hmmlearn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from test_site import cells
 import semiring as sr
 
 HOWTO = Path(__file__).parents[1] / "docs" / "site" / "howto"
-TEXT = {page: (HOWTO / f"{page}.md").read_text(encoding="utf-8") for page in ("graphblas", "masks")}
+TEXT = {page: (HOWTO / f"{page}.md").read_text(encoding="utf-8") for page in ("graphblas", "masks", "markov")}
 PROGRAMS = ["levels", "parents", "distances", "components", "pagerank", "betweenness"]
 
 
@@ -35,9 +35,14 @@ def defined(code: str) -> SimpleNamespace:
     return SimpleNamespace(**names)
 
 
+def shown(page: str) -> str:
+    """The code in the cells of a page that readers see."""
+    return "\n".join(code for tags, code in cells(TEXT[page]) if "remove-cell" not in tags)
+
+
 def ours(page: str) -> SimpleNamespace:
-    """The programs in the cells of a page that readers see."""
-    return defined("\n".join(code for tags, code in cells(TEXT[page]) if "remove-cell" not in tags))
+    """The programs of a page for this library."""
+    return defined(shown(page))
 
 
 def theirs(page: str) -> SimpleNamespace:
@@ -138,3 +143,41 @@ def test_matrices_of_graphblas_come_and_go() -> None:
     for found, wanted in ((sr.matmul(M, v, sr.min_plus), gb.semiring.min_plus(M @ v)),
                           (sr.matmul(sparse, M, sr.min_plus), gb.semiring.min_plus(sparse @ M))):
         assert found.tolist() == wanted.new().to_dense(fill_value=np.inf).tolist()
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 6), st.integers(0, 2**32))
+def test_the_page_of_hidden_markov_models_gives_what_hmmlearn_gives(machines: int, seed: int) -> None:
+    """With other counts, numbers and lengths in place of those of the page."""
+    hmm = pytest.importorskip("hmmlearn.hmm")
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, 20, machines)
+    names: dict[str, Any] = {
+        "first": np.add(rng.integers(0, 9, 3), [1, 0, 0]), "follows": rng.integers(0, 3, (3, 3)) + np.eye(3, dtype=int),
+        "mean": rng.normal(size=3), "spread": rng.uniform(0.5, 2, 3), "lengths": lengths,
+        "seen": 2 * rng.normal(size=lengths.sum())}
+    program = ast.parse(shown("markov"))
+    program.body = [line for line in program.body if not (isinstance(line, ast.Assign) and names.keys() >= {
+        name.id for target in line.targets for name in ast.walk(target) if isinstance(name, ast.Name)})]
+    exec(compile(program, "page", "exec"), names)
+
+    def model(**options: Any) -> Any:
+        made = hmm.GaussianHMM(3, "diag", **options)
+        made.startprob_ = names["first"] / names["first"].sum()
+        made.transmat_ = names["follows"] / names["follows"].sum(1, keepdims=True)
+        made.means_, made.covars_ = names["mean"][:, None], names["spread"][:, None] ** 2
+        return made
+
+    X = names["seen"][:, None]
+    peer = model()
+    total, posterior = peer.score_samples(X, lengths)
+    np.testing.assert_allclose(names["E"], peer._compute_log_likelihood(X))
+    np.testing.assert_allclose(names["total"].sum(), total)
+    np.testing.assert_allclose(names["posterior"], posterior, atol=1e-9)
+    assert names["best"].states().tolist() == peer.decode(X, lengths)[1].tolist()
+    learnt = model(n_iter=1, params="stm", init_params="", startprob_prior=1 + names["first"],
+                   transmat_prior=1 + names["follows"], means_weight=0).fit(X, lengths)
+    for found, wanted in ((names["first_now"], learnt.startprob_), (names["follows_now"], learnt.transmat_)):
+        np.testing.assert_allclose(found / found.sum(-1, keepdims=True), wanted, atol=1e-9)
+    seen_at_all = names["posterior"].sum(0) > 1e-6
+    np.testing.assert_allclose(names["mean_now"][seen_at_all], learnt.means_[seen_at_all, 0], rtol=1e-6)
