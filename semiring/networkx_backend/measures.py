@@ -245,7 +245,9 @@ def katz_centrality_numpy(
     right[places] = given
     into = (alpha * lengths.matrix.T).tocsr()
     degrees = np.bincount(lengths.matrix.indices, np.abs(lengths.matrix.data), n)
-    if abs(alpha) * degrees.max() >= 1:
+    if not np.isfinite(given).all():
+        raise NotImplementedError("NetworkX's own equations: beta is not finite")
+    if not abs(alpha) * degrees.max() < 1:  # or alpha is NaN
         raise NotImplementedError("elimination without pivots may be inaccurate: weights into a vertex are too large")
     found = solve(into, right, plus_times)[places]
     norm = np.sign(sum(found)) * np.linalg.norm(found) if normalized else 1

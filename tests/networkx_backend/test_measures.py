@@ -125,6 +125,10 @@ def test_katz() -> None:
     for G, alpha in ((nx.complete_graph(20), 0.1), (nx.path_graph(1), 0.1), (nx.path_graph(3), np.float32(0.1))):
         with pytest.raises(NotImplementedError):
             ours("katz_centrality_numpy", G, alpha=alpha)
+    for odd in (np.nan, np.inf):  # NetworkX computes with them
+        for arguments in ({"alpha": odd}, {"beta": odd}, {"beta": {0: 1.0, 1: odd, 2: 0.0}}):
+            with pytest.raises(NotImplementedError):
+                ours("katz_centrality_numpy", nx.path_graph(3), **arguments)
     with pytest.raises(NotImplementedError):  # NetworkX looks for an attribute with this name, and calls nothing
         ours("katz_centrality_numpy", nx.path_graph(3), weight=lambda u, v, d: 3)
     assert ours("katz_centrality_numpy", nx.Graph()) == {}
