@@ -393,7 +393,9 @@ def power(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if len(operands) != 3 or (options and not is_usual(options)):
         return None
     square, S, k = operands
-    if type(k) is not int or k < 2 or square.ndim < 2:
+    if type(k) is not int or k < 2 or square.ndim < 2 or (type(S) is not Semiring and (S := named(S)) is None):
+        return None
+    if S.product_only:  # its powers may depend on the parentheses
         return None
     found = None
     while True:

@@ -216,6 +216,12 @@ def test_solutions_and_powers_of_numpy_are_those_of_the_general_way(S: Any, dtyp
     compare_solutions(S, np.dtype(dtype), 12, exact=np.dtype(dtype).kind in "iub")
 
 
+@pytest.mark.parametrize("S", [sr.plus_min, "plus-min"])
+def test_powers_that_depend_on_the_parentheses_are_refused(S: Any) -> None:
+    with pytest.raises(sr.LawError, match="has products but no closure"):
+        sr.power(np.ones((2, 2)), S, 3)
+
+
 def inner(dtype: str) -> np.dtype:
     """The dtype in which others are computed."""
     return np.dtype("f4") if dtype[-2:] == "f2" else np.dtype(dtype).newbyteorder("=")

@@ -230,8 +230,11 @@ def shows_infinities(low: Lowering) -> bool:
 
 
 def product_by_blas(A: np.ndarray, B: np.ndarray) -> Any:
-    """A B of matrices or vectors of reals, or None: what is not finite spreads to sums that are not finite."""
-    if not 0 < A.ndim < 3 > B.ndim > 0:
+    """A B of matrices or vectors of reals, or None: what is not finite spreads to sums that are not finite.
+
+    Not if there is one term only: BLAS does not read what it would multiply by a single 0.
+    """
+    if not 0 < A.ndim < 3 > B.ndim > 0 or A.shape[-1] == 1:
         return None
     try:
         C = quiet().run(A.dot, B)

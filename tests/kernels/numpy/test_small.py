@@ -107,6 +107,22 @@ def test_sums_of_products_come_of_finite_numbers() -> None:
     assert arrays.product(A, A) is None
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize(("a", "b"), [
+    ((m, k)[2 - x:], (k, n)[:y])
+    for m in (1, 2, 5) for k in (1, 2, 5) for n in (1, 2, 5) for x in (1, 2) for y in (1, 2)])
+def test_zeros_hide_nothing_that_is_not_finite(a: tuple[int, ...], b: tuple[int, ...], bad: float, dtype: str) -> None:
+    """BLAS does not read what it would multiply by a single 0."""
+    multiply = by_blas(general(sr.plus_times, np.dtype(dtype)))
+    for left in (False, True):
+        A, B = np.zeros(a, dtype), np.zeros(b, dtype)
+        (A if left else B).flat[0] = bad
+        assert multiply(A, B) is None
+        with pytest.raises(sr.SemiringError, match=r"\] is (NaN|∞)"):
+            sr.matmul(A, B, sr.plus_times)
+
+
 def test_carriers_are_tested() -> None:
     arrays = SmallArrays(general(sr.viterbi, F8))
     assert arrays.product(np.full((1, 1), 0.5), np.ones((1, 1))) == 0.5
