@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from .cpu.bits.choose import CODE
 from .cpu.compile.cache import Function
 from .cpu.compile.price import Code, Renting, has_numba
-from .cpu.dense import folds, lanes, prefixes, thin
+from .cpu.dense import folds, lanes, prefixes, stacks, thin
 from .interface import ElementKernel, Kernel
 from .lowering.base import Lowering
 from .numpy import bits, dense, fronts, rows, spanning
@@ -129,7 +129,9 @@ PURPOSES = {
     "small products": Purpose("dense.small:PRODUCTS", dense.seconds, 2, "products", lambda low: False),
     "small closures": Purpose("dense.small:CLOSURES", dense.seconds, 3, "products", lambda low: False),
     "stacks": Purpose("dense.lanes", dense.seconds, 1, "products", lanes.fits),
-    "closures of stacks": Purpose("dense.lanes:Closures", dense.seconds, 1, "products", lanes.closes),
+    "closures of stacks": Purpose("dense.lanes:Closures", dense.seconds, 1, "products", stacks.closes),
+    "stacks in lanes": Purpose("dense.stacks", dense.seconds, 1, "products", stacks.fits_in_lanes),
+    "closures in lanes": Purpose("dense.stacks:Closures", dense.seconds, 1, "products", stacks.closes),
     "chains": Purpose("dense.steps", _linear(CHAIN_STEP, CHAIN_TERM), 1, "products", lanes.fits),
     "rows": Purpose("sparse.product:SparseKernel", rows.seconds, 1, "products", lambda low: True),
     "masked": Purpose("sparse.masked:MaskedKernel", rows.seconds, 2, "products", lambda low: True),

@@ -29,7 +29,8 @@ GENERATED = "semiring_generated_"  # begins the names of generated modules
 # Modules whose functions and constants go into the machine code of others.
 SHARED = (
     "raw.py", "lanes.py", "lane_rows.py", "lane_powers.py", "lane_folds.py", "lane_prefixes.py", "lane_steps.py",
-    "scalar.py", "jit.py", "passes.py", "parts.py", "inference.py", "../bits/vectors.py", "../bits/loops.py",
+    "lane_stacks.py", "scalar.py", "jit.py", "passes.py", "parts.py", "inference.py",
+    "../bits/vectors.py", "../bits/loops.py",
     "../dense/step_gradients_loops.py",
     "../../blocks/bits.py", "../../numpy/structure.py",
 )

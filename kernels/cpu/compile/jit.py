@@ -113,6 +113,7 @@ def called_from_c(dispatcher: Any) -> int:
     return address
 
 
+@functools.lru_cache(4096)
 def from_python(address: int, count: int) -> Callable[..., int]:
     """The function at an address (see `address_of`) for Python, which it lets run on: `count` integers in, one out.
 

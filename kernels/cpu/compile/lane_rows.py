@@ -275,7 +275,11 @@ class Rows:
 
     def room(self, rows: int, width: int) -> Any:
         """The address of memory for some rows on the stack of the function: an intrinsic."""
-        size = rows * width * record_dtype(self.parts).itemsize
+        return self.memory(rows * width * record_dtype(self.parts).itemsize)
+
+    @staticmethod
+    def memory(size: int) -> Any:
+        """The address of some bytes on the stack of the function: an intrinsic."""
 
         def generate(context: Any, b: Any) -> Any:
             with b.goto_entry_block():  # Numba's own way fills it with zeros, an element at a time

@@ -29,15 +29,11 @@ from semiring.kernels.cpu.compile.rules import LANES, function, vectors
 from semiring.kernels.cpu.compile.templated import Templated
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.contraction import fuses_in_step, hides_no_infinity, operand_ranges, whole_step
-from semiring.machine.pieces import parts_worth, ranges, share
-from semiring.machine.threads import thread_count
 
 TEMPLATE = Path(__file__).with_name("lanes_template.py")
 POWERS = Path(__file__).with_name("powers_template.py")
 SIDE = 64  # rows and columns of the largest matrix
 MOST_TERMS = 1 << 26  # of a call, between two of which an interrupt is heard
-PACKED = (2, 4)  # orders of matrices that are copied, so that a vector holds several of their rows
-COPIED = 128 << 10  # bytes of such matrices at once
 
 
 def geometry(parts: tuple[np.dtype, ...]) -> tuple[int, int, bool]:
@@ -158,83 +154,3 @@ class Closures:
 def fits(lowering: Lowering) -> bool:
     """Whether vectors are faster for a lowering: not where scalar functions take the time."""
     return lowering.kind == "numba" and "v.each(" not in small(lowering).program.prelude
-
-
-def closes(lowering: Lowering) -> bool:
-    """Whether closures of stacks go by vectors, too."""
-    return fits(lowering) and lowering.log_sum is None and not lowering.algebra.product_only
-
-
-def close_stack(lowering: Lowering, D: np.ndarray) -> np.ndarray:
-    """D[s] ← D[s]* for every s; −1, or the first pivot without a star, for each.
-
-    Any strides; D has at most `SIDE` rows. Results do not depend on the number of threads.
-    """
-    from semiring.kernels.cpu.compile.jit import from_python  # it imports Numba
-
-    close, failed = from_python(small(lowering).close, 8), np.empty(len(D), np.int64)
-    n, place, step = D.shape[1], D.ctypes.data, D.strides
-
-    def part(first: int, last: int) -> None:
-        at = place + first * step[0], *step, failed.ctypes.data + 8 * first
-        close(*at, last - first, n, 1)
-
-    threads = thread_count()
-    share(part, ranges(len(D), max(parts_worth(len(D) * n**3, threads), len(D) * n**3 // MOST_TERMS)), threads)
-    return failed
-
-
-def multiply_stack(
-    lowering: Lowering, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool, look: bool
-) -> bool:
-    """C[s] ← A[s] ⊗ B[s], or C[s] ⊕ A[s] ⊗ B[s]; whether all entries are elements, where `look` asks for it.
-
-    Any strides; A and B may repeat a matrix by a zero stride. C overlaps neither A nor B; it holds anything where an
-    entry is not an element. Results do not depend on the number of threads.
-    """
-    from semiring.kernels.cpu.compile.jit import from_python  # it imports Numba
-
-    product = from_python(small(lowering).product, 19)
-    (batch, m, n), k = C.shape, A.shape[2]
-    strange: list[int] = []
-
-    def some(count: int, *stacks: np.ndarray) -> None:
-        if not strange:
-            sides = [x for X in stacks for x in (X.ctypes.data, *X.strides)]
-            if product(*sides, count, m, k, n, accumulate, look, 1) >= 0:
-                strange.append(count)
-
-    turned = _are_turned(lowering, C, A, B)
-    block = max(COPIED // (n * n * C.itemsize), 1) if turned else batch
-
-    def part(first: int, last: int) -> None:
-        for begin in range(first, last, block):
-            end = min(begin + block, last)
-            left, right = (_in_rows(X, begin, end) if turned else X[begin:end] for X in (A, B))
-            some(end - begin, left, right, C[begin:end])
-
-    threads = thread_count()
-    parts = max(parts_worth(batch * m * n * k, threads), batch * m * n * k // MOST_TERMS)
-    share(part, ranges(batch, parts), threads)
-    return not strange
-
-
-def _are_turned(lowering: Lowering, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> bool:
-    """Whether vectors would hold several rows of each matrix, if it were not for the layout of A or B.
-
-    From order 8 on copies take as long as they save.
-    """
-    n = C.shape[2]
-    if n not in PACKED or not C.shape[1] == A.shape[2] == n <= geometry(lowering.components)[0]:
-        return False
-    in_rows = n * C.itemsize, C.itemsize
-    return C.strides[1:] == in_rows and not A.strides[1:] == B.strides[1:] == in_rows
-
-
-def _in_rows(X: np.ndarray, begin: int, end: int) -> np.ndarray:
-    """Some matrices of a stack, each in C order; copied if they are not."""
-    if X.strides[1:] == (X.shape[2] * X.itemsize, X.itemsize):
-        return X[begin:end]
-    if X.strides[0] == 0:
-        return np.broadcast_to(np.ascontiguousarray(X[:1]), (end - begin, *X.shape[1:]))
-    return np.ascontiguousarray(X[begin:end])

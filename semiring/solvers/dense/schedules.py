@@ -25,7 +25,8 @@ from semiring.algorithms.squaring import squaring
 from semiring.errors import LawError, SemiringError
 from semiring.kernels.build import affordable, code_of, stacks_repay
 from semiring.kernels.build import kernel as build_kernel
-from semiring.kernels.cpu.dense import lanes
+from semiring.kernels.choose import only_form
+from semiring.kernels.cpu.dense import lanes, stacks
 from semiring.kernels.facts import Facts
 from semiring.kernels.interface import BitKernel, Kernel, Report, StackKernel
 from semiring.kernels.lowering.base import Lowering
@@ -63,6 +64,7 @@ BLOCKED_TILE = 256  # rows of a pivot block: products with fewer steps of k are 
 PIVOTS = 4  # rows of a pivot block of Python objects
 STACKED_ORDER = 128  # up to which the matrices of a stack are closed in one call; on a GPU up to its tile
 LEAST_TRAVERSED = 200  # vertices from which on a matrix is looked at whether a traversal closes it
+LOOKING = frozenset({"device"})  # the options of stacks whose elements are looked at while they are closed
 TRAVERSED = frozenset({"reflexive", "overwrite", "device", "check", "progress"})  # the options of traversals
 COPIED_BYTES = 1 << 20  # up to which a matrix that may be overwritten is copied all the same
 
@@ -155,6 +157,14 @@ def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
         )
     if n >= LEAST_TRAVERSED and exists is None and method == "auto" and (found := _traversed(task)) is not None:
         return found
+    if exists is None and method == "auto" and (looking := _looking(task)) is not None:
+        return looking
+    return _examined(task, given, method, exists)
+
+
+def _examined(task: Task, given: Operand, method: str, exists: np.ndarray | None) -> Plan:
+    """The plan of any closure, whose elements are examined first."""
+    o, n = task.options, order_of(given.shape)
     facts, low = given.form(n, check=o.check, in_place=o.overwrite and o.reflexive)
     field = low.inverts or low.dual
     if field and fields.is_for_lapack(low) and method == "auto" and o.tile is None and len(given.shape) == 2:
@@ -170,6 +180,38 @@ def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
         operation="closure", algebra=task.S, shape=given.shape, method=method, lowering=low, work=work, memory=memory,
         runner=partial(_run, task, given, facts, exists), reasons=reasons, tile=tile,
     )
+
+
+def _looking(task: Task) -> Plan | None:
+    """The plan of a stack of small matrices, which are looked at while they are read; None for any other."""
+    given = task.operands[0]
+    if type(given) is not Dense or given.on_gpu or "facts" in vars(given) or not task.asked <= LOOKING:
+        return None
+    n, terms = order_of(given.shape), float(prod(given.shape)) * given.shape[-1]
+    low = only_form(task.S, given.dtype, False) if len(given.shape) > 2 and 0 < n <= stacks.TOGETHER and terms else None
+    if low is None or not low.is_identity or low.inverts or low.dual or rings.cancels(low):
+        return None
+    if not stacks_repay(low, n, terms, stacks.closure_purpose(n)):
+        return None
+    return Plan(
+        operation="closure", algebra=task.S, shape=given.shape, method="floyd-warshall", lowering=low, work=terms,
+        memory=prod(given.shape[:-2]) * low.matrix_bytes(n), runner=partial(_run_looking, task), tile=n,
+        reasons={"method": "each lane of a vector closes another matrix, and looks at its elements"},
+    )
+
+
+def _run_looking(task: Task, plan: Plan) -> Any:
+    """The closures as their plan says; the general way runs if anything is not usual, and explains it."""
+    low, given = plan.lowering, cast("Dense", task.operands[0])
+    stack = stacked(given.stored(low, True))
+    failed = stacks.close_stack(low, stack, look=True)
+    fine = failed is not None and not (failed >= 0).any()
+    if fine and may_diverge(low):
+        fine = not low.improves(stack.diagonal(0, -2, -1).reshape(-1)).any()
+    if not fine:
+        again = _examined(task, given, "auto", None)
+        return again.runner(again)
+    return _answer(given, low, stack.reshape(given.shape), None, True, None)
 
 
 def _traversed(task: Task) -> Plan | None:
@@ -415,8 +457,9 @@ def close_each(work: np.ndarray, kernel: Kernel[Any], plan: Plan, exists: np.nda
     most = kernel.tile if plan.lowering.on_gpu else STACKED_ORDER
     together = plan.method == "floyd-warshall" and n <= most
     failed = np.full(len(stack), -1)
-    if together and n <= lanes.SIDE and stacks_repay(plan.lowering, n, float(stack.size) * n, "closures of stacks"):
-        failed = lanes.close_stack(plan.lowering, stack)
+    terms, purpose = float(stack.size) * n, stacks.closure_purpose(n)
+    if together and n <= lanes.SIDE and stacks_repay(plan.lowering, n, terms, purpose):
+        failed = cast("np.ndarray", stacks.close_stack(plan.lowering, stack))
     elif together:
         failed = cast("StackKernel[Any]", kernel).close_stack(stack)
     else:

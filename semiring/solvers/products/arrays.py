@@ -18,7 +18,7 @@ from semiring.kernels.build import affordable, code_of, few_repay, stacks_repay
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.choose import only_form
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
-from semiring.kernels.cpu.dense import lanes
+from semiring.kernels.cpu.dense import lanes, stacks
 from semiring.kernels.cpu.dense.thin import FEW, fits, looks, thin_kernel, turned
 from semiring.kernels.facts import Facts
 from semiring.kernels.interface import StackKernel
@@ -184,12 +184,13 @@ def _examined(task: Task, shape: Product, dtype: np.dtype) -> Plan:
 def _stack(task: Task, shape: Product, low: Lowering, look: bool) -> Plan | None:
     """Offer a stack of small products by vectors, which may look for what is not an element while they compute."""
     terms = float(prod(shape.full)) * shape.depth
+    purpose = stacks.product_purpose(low, shape.full[-2], shape.depth, shape.full[-1])
     return Plan(
         operation="matmul", algebra=task.S, shape=shape.final, method="rows as vectors", lowering=low, work=terms,
         memory=prod(shape.full) * low.storage.itemsize, runner=partial(_multiply_stack, task, shape, look),
         place=cpu_place(),
         reasons={"method": f"matrices of at most {lanes.SIDE} rows and columns stay in registers"},
-    ) if stacks_repay(low, shape.depth, terms) else None
+    ) if stacks_repay(low, shape.depth, terms, purpose) else None
 
 
 def _multiply_stack(task: Task, shape: Product, look: bool, plan: Plan) -> Any:
@@ -197,11 +198,11 @@ def _multiply_stack(task: Task, shape: Product, look: bool, plan: Plan) -> Any:
     low, (A, B, *C) = plan.lowering, task.operands
     arrays: Any = [X.array.reshape(s) for X, s in zip((A, B), shape.operands, strict=True)]  # type: ignore
     arrays = arrays if low.is_identity else [low.encode(x, True) for x in arrays]
-    stacks = [stacked(np.broadcast_to(x, (*shape.full[:-2], *x.shape[-2:]))) for x in arrays]
+    factors = [stacked(np.broadcast_to(x, (*shape.full[:-2], *x.shape[-2:]))) for x in arrays]
 
     def multiplied_once(look: bool) -> tuple[bool, Any]:
         result = _sums(low, shape.full, C[0].array.reshape(shape.full) if C else None)  # type: ignore
-        return lanes.multiply_stack(low, stacked(result), stacks[0], stacks[1], bool(C), look), result
+        return stacks.multiply_stack(low, stacked(result), factors[0], factors[1], bool(C), look), result
 
     fine, result = multiplied_once(look)
     if not fine:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels import build
-from semiring.kernels.cpu.dense import lanes
+from semiring.kernels.cpu.dense import lanes, stacks
 from semiring.kernels.lowering.general import general
 from semiring.solvers.dense import schedules
 from semiring.solvers.products import arrays
@@ -47,8 +47,8 @@ def test_stacks_have_the_bits_of_the_general_way(
 ) -> None:
     """At any shape and layout, with an array that is added to, and with matrices that repeat."""
     S, general = getattr(sr, name), in_general(monkeypatch)
-    m, k, n = (data.draw(st.integers(0, 33)) for _ in range(3))
-    batch, repeats = data.draw(st.integers(2, 5)), data.draw(st.booleans())
+    m, k, n = (data.draw(st.integers(0, 33) | st.integers(1, 8)) for _ in range(3))
+    batch, repeats = data.draw(st.integers(2, 5) | st.just(40)), data.draw(st.booleans())
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
 
     def matrices(*shape: int) -> np.ndarray:
@@ -129,7 +129,7 @@ def test_closures_of_stacks_are_those_of_the_general_way(
 ) -> None:
     """At any order and layout, and with matrices that have none."""
     S, rng = getattr(sr, name), np.random.default_rng(0)
-    for n in (1, 2, 5, 16, 17, 33, 64):
+    for n in (1, 2, 5, 8, 16, 17, 33, 64):
         A = np.zeros((6, n, n), dtype or S.element_dtype)
         part = A[A.dtype.names[0]] if A.dtype.names else A
         part[...] = rng.integers(0, 2, A.shape) if name in ("gf2", "boolean") else rng.integers(1, 9, A.shape)
@@ -153,13 +153,65 @@ def test_closures_of_stacks_are_those_of_the_general_way(
                 assert same_bits(found, wanted)
 
 
+LOOKED_AT = "each lane of a vector closes another matrix, and looks at its elements"
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(("S", "dtype"), [(sr.min_plus, "f4"), (sr.shortest_hops, None)], ids=["numbers", "records"])
+@pytest.mark.parametrize("shape", [(3000, 3, 3), (40, 30, 5, 5), (700, 8, 8)], ids=str)
+def test_stacks_that_are_looked_at_have_the_closures_of_the_general_way(
+    S: sr.Semiring, dtype: str | None, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In any layout, read-only, and repeated; nothing else is written."""
+    A = np.ones(shape, dtype or S.element_dtype)
+    (A if dtype else A["cost"])[...] = np.random.default_rng(0).integers(1, 9, shape)
+    assert LOOKED_AT in str(sr.plan("closure", A, S))
+    repeated = np.broadcast_to(A[:1], shape)
+    beside = np.moveaxis(np.ascontiguousarray(np.moveaxis(A, 0, -1)), -1, 0)
+    turned = A.swapaxes(-1, -2).copy().swapaxes(-1, -2)
+    for X in (A, np.asfortranarray(A), turned, A[::-1, ..., ::-1, :], beside, repeated):
+        before = X.copy()
+        with monkeypatch.context() as patch:
+            patch.setattr(schedules, "_looking", lambda _: None)
+            wanted = sr.closure(X, S)
+        assert same_bits(sr.closure(X, S), wanted) and same_bits(X, before)
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(("name", "bad"), [("min_plus", np.nan), ("min_plus", -5.0), ("viterbi", 1.5), ("log", np.nan)])
+def test_what_is_refused_where_matrices_are_looked_at(
+    name: str, bad: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the message of the general way; the input is as it was."""
+    S, A = getattr(sr, name), np.full((2000, 3, 3), -3.0 if name == "log" else 0.125)
+    A[1234, 1, 1] = bad
+    messages = []
+    for looks in (True, False):
+        X = A.copy()
+        X.flags.writeable = False
+        with monkeypatch.context() as patch:
+            if not looks:
+                patch.setattr(schedules, "_looking", lambda _: None)
+            with pytest.raises(sr.SemiringError) as refused:
+                sr.closure(X, S)
+        assert same_bits(X, A)
+        messages.append(str(refused.value))
+    assert messages[0] == messages[1] and "1234" in messages[0]
+
+
+def test_stacks_of_nothing() -> None:
+    for shape in ((0, 3, 3), (4, 0, 0), (0, 0, 0), (2, 0, 8, 8)):
+        assert sr.closure(np.zeros(shape), sr.min_plus).shape == shape
+        assert sr.matmul(np.zeros(shape), np.zeros(shape), sr.min_plus).shape == shape
+
+
 def test_pivots_without_a_star_leave_a_matrix_as_it_was() -> None:
     low = general(sr.plus_times, np.dtype("f8"))
     D = np.full((4, 3, 3), 0.125)
     D[1, 0, 0] = D[3, 2, 2] = 1.0
     D[3, 2, :2] = D[3, :2, 2] = 0.0
     given = D.copy()
-    assert lanes.close_stack(low, D).tolist() == [-1, 0, -1, 2]
+    assert stacks.close_stack(low, D).tolist() == [-1, 0, -1, 2]
     assert (D[[1, 3]] == given[[1, 3]]).all()
     assert np.allclose(D[[0, 2]], np.linalg.inv(np.eye(3) - given[[0, 2]]))
 

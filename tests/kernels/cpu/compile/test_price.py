@@ -365,6 +365,7 @@ ROADS, VECTOR = sp.csr_array(RELIABLE), np.ones((3, 2))
 CHAIN = sp.csr_array((np.full(149, 0.5), (np.arange(149), np.arange(1, 150))), shape=(150, 150))
 STAR = sp.csr_array((np.full(130, 0.5), (np.zeros(130, int), np.arange(1, 131))), shape=(131, 131))
 HALVES = sp.csr_array(np.where(RELIABLE > 0, 0.5, 0))
+THIN, NINES = np.full((50, 4, 1), 0.5), np.full((60, 9, 9), 0.5)
 MANY, WIDE = np.full((50, 4, 4), 0.5), np.random.default_rng(0).random((200, 200))
 WORK: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "blocks": (lambda: sr.closure(RELIABLE, sr.max_times, device="cpu"),
@@ -395,7 +396,10 @@ WORK: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "sweep": (lambda: sr.closure_rows(ROADS, sr.max_times, [0, 1]),
               lambda: sr.plan("closure_rows", ROADS, sr.max_times, [0, 1])),
     "stacks": (lambda: sr.matmul(MANY, MANY, sr.max_times), lambda: sr.plan("matmul", MANY, MANY, sr.max_times)),
-    "closures of stacks": (lambda: sr.closure(MANY, sr.max_times), lambda: sr.plan("closure", MANY, sr.max_times)),
+    "stacks in lanes": (lambda: sr.matmul(MANY, THIN, sr.max_times),
+                        lambda: sr.plan("matmul", MANY, THIN, sr.max_times)),
+    "closures of stacks": (lambda: sr.closure(NINES, sr.max_times), lambda: sr.plan("closure", NINES, sr.max_times)),
+    "closures in lanes": (lambda: sr.closure(MANY, sr.max_times), lambda: sr.plan("closure", MANY, sr.max_times)),
     "sums": (lambda: sr.max_times.sum(WIDE, axis=1), lambda: sr.plan("matmul", WIDE, WIDE[0], sr.max_times)),
     "prods": (lambda: sr.max_times.prod(WIDE, axis=1), lambda: sr.plan("matmul", WIDE, WIDE[0], sr.max_times)),
     "prefix sums": (lambda: sr.max_times.cumsum(WIDE, axis=1),

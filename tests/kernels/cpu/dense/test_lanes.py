@@ -124,39 +124,6 @@ def test_rows_that_share_a_vector_are_looked_at(n: int, dtype: str) -> None:
     assert product(C, A, B, True, True) == -1
 
 
-@pytest.mark.parametrize("n", [2, 4])
-@pytest.mark.parametrize(("S", "dtype"), [(sr.min_plus, "f4"), (sr.plus_times, "f8"), (PAIRS, PAIRS.element_dtype)],
-                         ids=lambda case: getattr(case, "name", str(case)[:6]))
-def test_stacks_that_do_not_lie_in_rows_are_copied(
-    S: sr.Semiring, dtype: Any, n: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A few matrices at a time, one that is repeated once; entries are looked at as before."""
-    low, _ = of(S, dtype)
-    monkeypatch.setattr(lanes, "COPIED", 3 * n * n * low.storage.itemsize)
-    A, B, C = (elements(low, (8, n, n), seed) for seed in range(3))
-    with np.errstate(all="ignore"):
-        for more in (False, True):
-            want = C.copy()
-            assert lanes.multiply_stack(low, want, A, B, more, False)
-            for a, b in zip(layouts(A), layouts(B)[::-1], strict=True):
-                got = C.copy()
-                assert lanes.multiply_stack(low, got, a, b, more, False)
-                assert bits(got) == bits(want)
-            want, got = C.copy(), C.copy()
-            one = layouts(B[:1])[1]
-            repeated = np.lib.stride_tricks.as_strided(one, B.shape, (0, *one.strides[1:]))
-            assert lanes.multiply_stack(low, want, A, np.repeat(one, 8, axis=0), more, False)
-            assert lanes.multiply_stack(low, got, A, repeated, more, False)
-            assert bits(got) == bits(want)
-    if S is sr.min_plus:
-        for X in (A, B):
-            X[...] = 1
-        A[6, 1, 0] = np.nan
-        assert not lanes.multiply_stack(low, C, A, layouts(B)[1], False, True)
-        A[6, 1, 0] = 1
-        assert lanes.multiply_stack(low, C, layouts(A)[1], B, False, True)
-
-
 def test_the_host_has_the_features_that_are_asked_for() -> None:
     count, height, masked = lanes.geometry((np.dtype("f4"),))
     assert count in (4, 8, 16) and height == 8
