@@ -26,7 +26,7 @@ from .columns import (
 from .exports import edges_of
 from .foreign import as_array, as_scipy, is_foreign, unpadded
 from .frames import edge_columns, has_index, is_frame, is_square, library_of
-from .names import as_names, check_names, is_hashable, is_integer, is_missing, near, refuse_table, span_text
+from .names import as_names, check_names, is_hashable, is_integer, is_missing, is_whole, near, refuse_table, span_text
 from .operators import Operators
 from .texts import clip_repr, quoted
 
@@ -298,7 +298,7 @@ def numbered(
     sources, targets = _of_one_kind(_vertices(found.sources, "source"), _vertices(found.targets, "target"))
     if names is None and found.vertices is not None and not _are_positions(found.vertices, n):
         names = found.vertices
-    if isinstance(sources, list) or isinstance(targets, list) or (names and any(map(is_integer, names))):
+    if isinstance(sources, list) or isinstance(targets, list) or (names and any(map(is_whole, names))):
         sources, targets = _listed(sources), _listed(targets)
         if names is None:
             names = _appearance(sources, targets)

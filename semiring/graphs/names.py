@@ -274,6 +274,11 @@ def is_integer(name: Any) -> bool:
     return isinstance(name, (int, np.integer)) and not isinstance(name, (bool, np.timedelta64))
 
 
+def is_whole(name: Any) -> bool:
+    """Whether a name is an integer, perhaps as a float, which is equal to it."""
+    return is_integer(name) or (isinstance(name, (float, np.floating)) and name.is_integer())
+
+
 def as_integer(value: Any) -> int | None:
     """Any kind of integer as an int; None for anything else."""
     try:

@@ -12,7 +12,7 @@ from semiring.errors import GraphError, SemiringError
 from .dataarrays import is_dataarray, labels_of
 from .frames import elements_of
 from .held import arranged
-from .names import alignment, is_integer, same_names
+from .names import alignment, is_whole, same_names
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
@@ -134,9 +134,7 @@ def by_labels(here: Sequence[Any] | None, there: Sequence[Any] | None, first: st
 
 def _is_position(name: Any) -> bool:
     """Whether a label is an integer, perhaps as a float or a text."""
-    if isinstance(name, str):
-        return name.isdecimal()
-    return is_integer(name) or (isinstance(name, (float, np.floating)) and name.is_integer())
+    return name.isdecimal() if isinstance(name, str) else is_whole(name)
 
 
 def labels_along(A: Any) -> list[Any] | None:

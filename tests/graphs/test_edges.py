@@ -182,6 +182,14 @@ def test_data_frames():
     assert listed(as_graph(nullable[:1])) == [(0, 1, None)]
 
 
+@pytest.mark.parametrize("kind", [int, float, np.float64, np.int32])
+@pytest.mark.parametrize("names", [[2, 0, 1], [2.0, 0.0, 1.0], np.array([2.0, 0.0, 1.0])])
+def test_whole_floats_are_names_like_the_integers_that_they_equal(kind, names):
+    for edges in ([(kind(2), kind(1))], np.array([[2, 1]], kind)):
+        graph = as_graph(edges, names=names)
+        assert (graph.sources.tolist(), graph.targets.tolist(), graph.names) == ([0], [2], [2, 0, 1])
+
+
 def test_names_given():
     assert listed(as_graph([(0, 1)], names=["x", "y", "z"])) == [("x", "y", None)]
     graph = as_graph([(30, 10)], names=[10, 20, 30])
