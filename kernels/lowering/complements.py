@@ -42,7 +42,8 @@ def scale_of(add: Traced) -> float:
     found = multilinear(add.outputs[0]) if add.width == len(add.outputs) == 1 else None
     if not found or {k: c for k, c in found.items() if k != (0, 1)} != {(0,): 1, (1,): 1} or found.get((0, 1), 0) >= 0:
         return 0.0
-    return float(-1 / found[0, 1])
+    scale = _nearest(-1 / found[0, 1])
+    return scale if isfinite(scale) else 0.0
 
 
 def multilinear(e: Expression) -> Polynomial | None:
@@ -68,6 +69,14 @@ def multilinear(e: Expression) -> Polynomial | None:
             return None
         known[node] = found
     return known[e]
+
+
+def _nearest(x: Fraction) -> float:
+    """The nearest float, infinite beyond all of them."""
+    try:
+        return float(x)
+    except OverflowError:
+        return inf if x > 0 else -inf
 
 
 def _sum(p: Polynomial, q: Polynomial, sign: int) -> Polynomial:
@@ -102,7 +111,7 @@ def bounded_range(low: Lowering) -> Range | None:
                 sum((c * prod(((p, q)[i] for i in k), start=Fraction(1)) for k, c in terms.items()), Fraction(0))
                 for p in ends for q in ends
             ]
-            found = Range(float(min(values)), float(max(values)))
+            found = Range(_nearest(min(values)), _nearest(max(values)))
         if found.nan or found.low < inside.low or found.high > inside.high:
             return None
     return inside

@@ -46,6 +46,25 @@ EXACT = [
 ]
 
 
+@pytest.mark.parametrize("h", [1e-320, 1e308, 5e-324])
+@pytest.mark.parametrize("high", [1.0, 1e300, None])
+@pytest.mark.parametrize("spelt", [lambda h: lambda a, b: a + b - a * b / h, lambda h: lambda a, b: a + b - a * b * h])
+def test_scales_beyond_all_floats_are_no_error(spelt: Callable, high: float | None, h: float) -> None:
+    S = algebra(spelt(h), np.multiply, high)
+    assert S.traced is not None and np.isfinite(scale_of(S.traced.add))
+    A = np.array([[0.5, 0.0], [1.0, 0.25]])
+    C = np.zeros((2, 2))
+    with np.errstate(all="ignore"):
+        for k in range(2):
+            C = np.asarray(spelt(h)(C, A[:, k : k + 1] * A[k]))
+    try:
+        found = sr.matmul(A, A, S)
+    except sr.SemiringError as e:
+        assert "leave the range" in str(e) and not np.isfinite(C).all()
+    else:
+        np.testing.assert_allclose(found, C, rtol=1e-14)
+
+
 @pytest.mark.parametrize("h", [1, 2, 0.25, 8, 3, 0.1])
 @pytest.mark.parametrize("spelling", range(len(ADD)))
 def test_every_spelling_is_recognized(h: float, spelling: int) -> None:
