@@ -152,7 +152,7 @@ def _source(char: str) -> tuple[str, str]:
         '"""Generated from kernels/cpu/dense/scan_template.py; see there."""\n\n'
         "from typing import Any\n\nimport numpy as np\nfrom numba import int64, types\n\n"
         "from semiring.kernels.cpu.compile.jit import njit\n"
-        "from semiring.kernels.cpu.compile.raw import fetch, floor, select\n\n"
+        "from semiring.kernels.cpu.compile.raw import fetch, floor, select, wide_vectors\n\n"
         f"KEY = {name}\nFLOAT = np.{dtype.type.__name__}\nFLOATING = {dtype.kind == 'f'}\n"
         f"LEAST, GREATEST = {name}({least}), {name}({greatest})\nBOTTOM, TOP = {name}({bottom}), {name}({top})\n"
         f"KEY_TYPE = types.{key.name}\n"

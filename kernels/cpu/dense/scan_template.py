@@ -13,7 +13,7 @@ import numpy as np
 from numba import int64, types
 
 from semiring.kernels.cpu.compile.jit import njit
-from semiring.kernels.cpu.compile.raw import fetch, floor, select
+from semiring.kernels.cpu.compile.raw import fetch, floor, select, wide_vectors
 
 KEY = np.int32  # integers of the elements' size
 FLOAT = np.float32  # the elements' own type (for integers the same as KEY)
@@ -37,6 +37,7 @@ YES, NO = KEY(1), KEY(0)
 )
 def scan(array: Any, first: int, last: int) -> Any:
     """In the matrices' rows from `first` to `last`: NaN? +∞? −∞? −0? a fraction? least and greatest other key."""
+    wide_vectors()
     nan = top = bottom = negative_zero = fraction = NO
     least, greatest = GREATEST, LEAST
     step = array.strides[2] // array.itemsize
