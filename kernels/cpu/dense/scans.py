@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from semiring.algebra.elements import is_nan
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.pieces import ENOUGH_STEPS, ranges, share
 from semiring.machine.threads import thread_count
@@ -51,7 +52,8 @@ def chunks_worth(chain: Chain, chains: int, associative: bool) -> int:
 def scan(lowering: Lowering, chains: Sequence[Chain], reverse: bool, look: bool, associative: bool) -> bool:
     """P[t] ← A[0] ⊗ … ⊗ A[t] of each chain, or A[t] ⊗ … ⊗ A[0]; whether all entries are elements, if asked to `look`.
 
-    A chain has two matrices or more, or an initial one. Rows have at most `lanes.SIDE` elements.
+    Entries are those of A, of initial matrices, and of all products but the last one of each chain. A chain has two
+    matrices or more, or an initial one. Rows have at most `lanes.SIDE` elements.
     """
     made = _Scan(lowering, reverse, look)
     count = chunks_worth(chains[0], len(chains), associative) if chains else 1
@@ -65,7 +67,8 @@ def scan(lowering: Lowering, chains: Sequence[Chain], reverse: bool, look: bool,
         done = 1 if len(parts) > 1 else 0  # the first chunk's products are those that were wanted
         pieces += [(chain, *bounds, D) for bounds, D in zip(parts[done:], befores[done:], strict=True)]
     share(made.prefixes, pieces, threads if sum(c.P.size for c in chains) > ENOUGH_STEPS >> 4 else 1)
-    return not made.strange
+    ends = (chain.P[last - 1] for chain, parts in cut for _, last in parts[:-1])  # no operand of a product
+    return not made.strange and not (look and any(is_nan(P).any() for P in ends))
 
 
 class _Scan:

@@ -11,6 +11,7 @@ import numpy as np
 from semiring.algebra.arguments import truth_value
 from semiring.algebra.by_name import algebra
 from semiring.algebra.dtypes import refuse_sums
+from semiring.algebra.elements import is_nan
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import SemiringError
@@ -179,17 +180,20 @@ def _run(
     if reverse:
         a, p = a[::-1], p[::-1]
     x = None if X is None else np.broadcast_to(X.stored(low, True), (*a.shape[1:-2], *X.shape[-2:]))
+    looked = False  # at all products but the last ones of the sequences: they are operands of the next
     if not out.size:
         pass
     elif by_vectors:
         places = list(np.ndindex(a.shape[1:-2]))
         chains = [scans.Chain(p[(slice(None), *i)], a[(slice(None), *i)], None if x is None else x[i]) for i in places]
-        if not scans.scan(low, chains, reverse, look, not A.S.product_only):
+        looked = look and scans.scan(low, chains, reverse, True, not A.S.product_only)
+        if look and not looked:
             A.form(len(a) + 2, beside=() if X is None else (X,), packed=False)  # which refuses what was seen
+        if not looked:
             scans.scan(low, chains, reverse, False, not A.S.product_only)
     else:
         one_by_one(low, p, a, x, reverse)
     result = low.decode(out)
-    if not low.drops_nan:
+    if not low.drops_nan and not (looked and not is_nan(np.take(result, 0 if reverse else -1, axis)).any()):
         refuse_overflow(low, result)
     return answered(A, result)
