@@ -93,7 +93,7 @@ def refuse_overflow(
     else:
         if not result.dtype.names:
             with np.errstate(over="ignore", invalid="ignore"):
-                if np.isfinite(np.add.reduce(result, axis=None)):
+                if not np.isnan(np.add.reduce(result, axis=None)):
                     return
         found = is_nan(result)
         if not found.any():

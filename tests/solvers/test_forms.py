@@ -51,6 +51,12 @@ def test_opposite_infinities_are_a_value_each() -> None:
         refuse_overflow(PLUS_TIMES, np.array([[inf, -inf], [nan, nan]]))
 
 
+def test_one_pass_is_enough_with_infinities_of_one_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in logarithms of probabilities, of which many are 0."""
+    monkeypatch.setattr("semiring.solvers.forms.is_nan", lambda x: pytest.fail("a second pass"))
+    refuse_overflow(PLUS_TIMES, np.array([[1.0, -inf], [-inf, 2.0]]))
+
+
 def test_where_nan_cannot_stay_nobody_looks() -> None:
     refuse_overflow(general(sr.min_plus, np.dtype("f8")), np.array([[nan]]))
     refuse_overflow(general(sr.gf2, np.dtype("u1")), np.array([[1]], "u1"))
