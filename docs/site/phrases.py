@@ -114,12 +114,13 @@ WORDS = {
         "oracle, memory limit, larger than memory, out of core, from file to file"),
     "howto/service": "web service, server, restart, precompute, persist, pickle",
     "howto/cluster": "cluster, MPI, Ray, distributed, parallel, several machines, supercomputer, multiprocessing",
+    "howto/markov": "hmmlearn, train a hidden Markov model, posterior decoding, counts of transitions",
     "howto/masks": "mask, masked product, triangles, triangle counting, k-truss, sampled product, SDDMM, "
         "structural mask, complement",
     "howto/prefixes": "cumulative sum, cumsum, cumprod, accumulate, prefix sum, prefix scan, running minimum, running "
         "maximum, reduce, product of many matrices, ufunc.accumulate, ufunc.reduce",
     "howto/graphblas": "GraphBLAS, python-graphblas, SuiteSparse, LAGraph, GAP benchmark, "
-        "breadth-first search by products, betweenness centrality, label propagation",
+        "breadth-first search by products, parents of a search, betweenness centrality, label propagation",
     "howto/paper": "algebra from a paper, expectation semiring by Eisner, formulas",
     "reference/index": "API, API reference, documentation",
     "reference/verbs": "verbs, functions, list of functions, options, methods, schedule",
