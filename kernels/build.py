@@ -127,6 +127,7 @@ def sums_numbers(low: Lowering) -> bool:
 PURPOSES = {
     "blocks": Purpose("dense.engine", dense.seconds, 2, "products", lambda low: False),
     "small products": Purpose("dense.small:PRODUCTS", dense.seconds, 2, "products", lambda low: False),
+    "small sums": Purpose("dense.small:SUMS", dense.seconds, 2, "products", lambda low: False),
     "small closures": Purpose("dense.small:CLOSURES", dense.seconds, 3, "products", lambda low: False),
     "stacks": Purpose("dense.lanes", dense.seconds, 1, "products", lanes.fits),
     "closures of stacks": Purpose("dense.lanes:Closures", dense.seconds, 1, "products", stacks.closes),

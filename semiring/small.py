@@ -62,7 +62,7 @@ class Before:
 
     Parameters
     ----------
-    verb : {"product", "closure"}
+    verb : {"product", "sum", "closure"}
     low : Lowering
     S : Semiring
 
@@ -85,9 +85,9 @@ class Before:
         self.left, calls = ASKED, 1 if self._first else ASKED
         self._first = False
         if self._code.repays(0.0):
-            ways, verb = (PRODUCTS, product) if self._verb == "product" else (CLOSURES, closure)
-            ways[self._algebra, self._low.dtype] = small.ufunc(self._low, self._verb)
-            return verb((*operands, self._algebra), {})
+            ways, made = WAYS[self._verb], small.ufunc(self._low, self._verb)
+            ways[self._algebra, self._low.dtype] = OfRecords(made, self._low.dtype) if self._low.dtype.names else made
+            return computed(self._verb, self._algebra, *operands)
         if self.answer is _declined:
             self._code.spent += DECLINED * ASKED
             return None
@@ -106,9 +106,11 @@ def by_numpy(verb: str, low: Lowering) -> Callable[..., Any]:
 
     Parameters
     ----------
-    verb : {"product", "closure"}
+    verb : {"product", "sum", "closure"}
     low : Lowering
     """
+    if verb == "sum":
+        return _declined
     if verb == "product" and low.blas:
         return by_blas(low)
     plain = general(low.algebra, low.dtype) if low.by_element and low.by_element.bits else low
@@ -200,6 +202,32 @@ class OfObjects:
         return True
 
 
+class OfRecords:
+    """What computes records by a ufunc of numbers of their size; otherwise as `Before`.
+
+    Parameters
+    ----------
+    made : ufunc
+    dtype : dtype
+        Of the records.
+    """
+
+    left = -1
+
+    def __init__(self, made: np.ufunc, dtype: np.dtype):
+        self._ufunc, self._dtype, self._moved = made, dtype, small.SAME_SIZE[dtype.itemsize]
+
+    def answer(self, *operands: np.ndarray) -> Any:
+        """The answer, or None."""
+        try:
+            found, strange = self._ufunc(*[x.view(self._moved) for x in operands])
+        except ValueError:
+            return None
+        if strange if strange.__class__ is truth else strange.any():
+            return None
+        return found.view(self._dtype) if found.__class__ is ndarray else np.asarray(found).view(self._dtype)[()]
+
+
 class OfFields:
     """What closes matrices of real or complex numbers, and solves equations, by LAPACK; otherwise as `Before`.
 
@@ -246,8 +274,7 @@ class Converted:
 
     Parameters
     ----------
-    ways : dict
-        `PRODUCTS` or `CLOSURES`.
+    verb : {"product", "sum", "closure"}
     S : Semiring
     dtype, inner : dtype
         Of the data, and in which they are computed.
@@ -255,17 +282,18 @@ class Converted:
 
     left = -1
 
-    def __init__(self, ways: Ways, S: Semiring, dtype: np.dtype, inner: np.dtype):
-        self._verb, self._algebra = product if ways is PRODUCTS else closure, S
-        self._dtype, self._inner = dtype, inner
+    def __init__(self, verb: str, S: Semiring, dtype: np.dtype, inner: np.dtype):
+        self._verb, self._algebra, self._dtype, self._inner = verb, S, dtype, inner
 
     def answer(self, *operands: np.ndarray) -> Any:
         """The answer in the dtype of the data, or None; floats that are too large for it are infinite."""
-        return self.through(self._verb, operands)
+        return self._back(computed(self._verb, self._algebra, *[x.astype(self._inner) for x in operands]))
 
-    def through(self, short: Short, operands: tuple[np.ndarray, ...], **options: Any) -> Any:
-        """The answer of a short way."""
-        found = short((*[x.astype(self._inner) for x in operands], self._algebra), options)
+    def solution(self, A: np.ndarray, B: np.ndarray, left: bool) -> Any:
+        """A* B or B A*, or None."""
+        return self._back(solve((A.astype(self._inner), B.astype(self._inner), self._algebra), {"left": left}))
+
+    def _back(self, found: Any) -> Any:
         return None if found is None else quiet().run(found.astype, self._dtype)
 
 
@@ -282,26 +310,48 @@ def takes_objects(S: Semiring, verb: str) -> bool:
 Short = Callable[[tuple[Any, ...], dict[str, Any]], Any]  # takes operands and options
 Ways = dict[tuple[Any, np.dtype], Any]  # a ufunc, what is `Before` it, or False where there is no short way
 PRODUCTS: Ways = {}
+SUMS: Ways = {}
 CLOSURES: Ways = {}
+WAYS = {"product": PRODUCTS, "sum": SUMS, "closure": CLOSURES}
+
+
+def computed(verb: str, S: Semiring, *operands: np.ndarray) -> Any:
+    """What the way of a verb gives for arrays of one dtype; `product` and `closure` say the same themselves, faster."""
+    ways, dtype = WAYS[verb], operands[0].dtype
+    way: Any = ways.get((S, dtype))
+    if way is None:
+        way = _begin(verb, S, dtype)
+    if not way:
+        return None
+    if way.__class__ is not ufunc:
+        way.left -= 1
+        return way.answer(*operands) if way.left else way.asked(*operands)
+    try:
+        found, strange = way(*operands)
+    except ValueError:
+        return None
+    return None if (strange if strange.__class__ is truth else strange.any()) else found
 
 
 def product(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A ⊗ B, or None for the general way; A is an array."""
     if len(operands) != 3 or (options and [*options] != ["out"]):
-        if len(operands) != 3 or not is_usual(options, "out"):
+        if len(operands) != 3 or not is_usual(options, "out", "accumulate"):
             return None
+        if (C := options.get("accumulate")) is not None:
+            return _sum(*operands, C, options.get("out"))
         options = {"out": options.get("out")}
     A, B, S = operands
     if type(B) is not ndarray or not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):
         return None
     if type(S) is not Semiring and (S := named(S)) is None:
         return None
-    if (dtype := A.dtype) is not B.dtype and (dtype.isnative or dtype != B.dtype):
+    if (dtype := A.dtype) is not B.dtype and (dtype.kind not in "fciuV" or dtype != B.dtype):
         return None
     way: Any = PRODUCTS.get((S, dtype))
     if way.__class__ is not ufunc:
         if way is None:
-            way = _begin(PRODUCTS, "product", S, dtype)
+            way = _begin("product", S, dtype)
         if not way:
             return None
         way.left -= 1
@@ -314,6 +364,18 @@ def product(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if strange if strange.__class__ is truth else strange.any():
         return None
     return _written(found, options["out"]) if options else found
+
+
+def _sum(A: np.ndarray, B: Any, S: Any, C: Any, out: Any) -> Any:
+    """C ⊕ A ⊗ B of single matrices or vectors, or None."""
+    if type(B) is not ndarray or type(C) is not ndarray or (type(S) is not Semiring and (S := named(S)) is None):
+        return None
+    if not 0 < A.ndim < 3 > B.ndim > 0 or C.ndim != A.ndim + B.ndim - 2 or not A.dtype == B.dtype == C.dtype:
+        return None
+    if not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):
+        return None
+    found = computed("sum", S, A, B, C)
+    return None if found is None else _written(found, out)
 
 
 def product_on_gpu(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -336,7 +398,7 @@ def closure(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     way: Any = CLOSURES.get((S, dtype))
     if way.__class__ is not ufunc:
         if way is None:
-            way = _begin(CLOSURES, "closure", S, dtype)
+            way = _begin("closure", S, dtype)
         if not way:
             return None
         way.left -= 1
@@ -374,7 +436,7 @@ def solve(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
         return None
     way: Any = CLOSURES.get((S, dtype))
     if way is None:
-        way = _begin(CLOSURES, "closure", S, dtype)
+        way = _begin("closure", S, dtype)
     if not way:
         return None
     if isinstance(way, OfFields):
@@ -383,7 +445,7 @@ def solve(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if isinstance(way, OfObjects):
         return None if left else way.solution(A, B)
     if isinstance(way, Converted):
-        return way.through(solve, (A, B), left=left)
+        return way.solution(A, B, left)
     D = closure((A, S), {})
     return None if D is None else product((B, D, S) if left else (D, B, S), {})
 
@@ -464,21 +526,23 @@ def _written(answer: Any, out: Any) -> Any:
     return out
 
 
-def _begin(ways: Ways, verb: str, S: Semiring, dtype: np.dtype) -> Any:
+def _begin(verb: str, S: Semiring, dtype: np.dtype) -> Any:
     """What computes at first for an algebra and a dtype; False where there is no short way."""
+    ways = WAYS[verb]
     if len(ways) >= KEPT:
         ways.clear()
     if not S.has_zero_for_products:  # the general way refuses it
         ways[S, dtype] = False
         return False
     if dtype is OBJECT:
-        ways[S, dtype] = OfObjects(S) if takes_objects(S, verb) else False
+        ways[S, dtype] = OfObjects(S) if verb != "sum" and takes_objects(S, verb) else False
         return ways[S, dtype]
+    found: Any
     if (inner := converted(S, dtype)) is not None:
         low = form(S, HALF_IN) if inner is HALF_IN else None
         fits = not (verb == "closure" and low is not None and low.inverts) and (
-            ways.get((S, inner)) or _begin(ways, verb, S, inner))
-        found: Any = Converted(ways, S, dtype, inner) if fits else False
+            ways.get((S, inner)) or _begin(verb, S, inner))
+        found = Converted(verb, S, dtype, inner) if fits else False
     else:
         found = _native(verb, S, dtype)
     ways[S, dtype] = found
@@ -517,7 +581,9 @@ def converted(S: Semiring, dtype: np.dtype) -> np.dtype | None:
 
 def form(S: Semiring, dtype: np.dtype) -> Lowering | None:
     """The form of small calls, which is right for all data that are not strange; None where there is none."""
-    if S.traced is None or dtype.kind not in "biufc" or not dtype.isnative or (S.lift and S.lift.takes(dtype)):
+    if S.traced is None or dtype.kind not in ("V" if S.is_record else "biufc") or not dtype.isnative:
+        return None
+    if S.lift and S.lift.takes(dtype):
         return None
     try:
         carried = S.promoted(dtype)

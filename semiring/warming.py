@@ -141,7 +141,7 @@ def _small_steps(S: Semiring, dtype: np.dtype) -> Iterator[Step]:
     """The steps of small calls."""
     low = form(S, dtype)
     if low is not None and fits(low):
-        for verb in ("product", "closure") if closes(low) else ("product",):
+        for verb in ("product", "sum", "closure") if closes(low) else ("product", "sum"):
             code_of(low, f"small {verb}s").repays(0.0)
             yield partial(ufunc, low, verb)
 

@@ -7,6 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import bases
+import families
 import numpy as np
 import pytest
 from engines import slow_but
@@ -17,18 +19,22 @@ from semiring.matrices import BUILDERS
 from semiring.solvers.dense.derived import Closures
 
 INT_DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
-CASES = [(S, dtype) for S in sr.catalogue.values() for dtype in ("?", *INT_DTYPES, "f4", "f8", "c8", "c16")
-         if small.form(S, np.dtype(dtype)) is not None]
-IDS = [f"{S.name}, {dtype}" for S, dtype in CASES]
+CASES: list[tuple[Any, Any]] = [
+    (S, dtype) for S in sr.catalogue.values() for dtype in ("?", *INT_DTYPES, "f4", "f8", "c8", "c16")
+    if small.form(S, np.dtype(dtype)) is not None]
+CASES += [(S, S.element_dtype) for S in sr.catalogue.values() if S.is_record]
+IDS = [f"{S.name}, {'records' if S.is_record else dtype}" for S, dtype in CASES]
 FAST = [i for i, name in enumerate(IDS) if name in (
-    "min-plus, f8", "min-plus, i4", "max-min, f4", "plus-times, c16", "viterbi, f8", "counting, u1", "min-plus, u8")]
+    "min-plus, f8", "min-plus, i4", "max-min, f4", "plus-times, c16", "viterbi, f8", "counting, u1", "min-plus, u8",
+    "shortest-hops, records")]
 
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test begins without ufuncs, and a call says by itself whether it compiles."""
-    monkeypatch.setattr(small, "PRODUCTS", {})
-    monkeypatch.setattr(small, "CLOSURES", {})
+    for name in ("PRODUCTS", "SUMS", "CLOSURES"):
+        monkeypatch.setattr(small, name, {})
+    monkeypatch.setattr(small, "WAYS", {"product": small.PRODUCTS, "sum": small.SUMS, "closure": small.CLOSURES})
 
 
 def generally(verb: Callable[..., Any], *operands: Any, **options: Any) -> Any:
@@ -52,6 +58,8 @@ def is_same(x: Any, y: Any, *, exact: bool, within: tuple[float, float] | None =
         return type(x) is type(y) and x == y
     if (type(x), x.dtype, x.shape) != (type(y), y.dtype, y.shape):
         return False
+    if x.dtype.names:  # between whose fields there may be anything
+        return all(x[name].tobytes() == y[name].tobytes() for name in x.dtype.names)
     if exact or x.dtype.kind not in "fc":
         return bool(x.tobytes() == y.tobytes())
     eps = float(np.finfo(x.dtype).eps)
@@ -99,6 +107,11 @@ def unusual(dtype: np.dtype) -> np.ndarray:
         return np.array([np.nan, np.inf, -np.inf, -0.0, -3.0, large, 0.5, 1.0]).astype(dtype)
     if dtype.kind == "b":
         return np.array([False, True])
+    if dtype.names:
+        found = np.zeros(8, dtype)
+        for i, name in enumerate(dtype.names):
+            found[name] = np.resize(np.roll(unusual(dtype[name]), i), 8)
+        return found
     limits = np.iinfo(dtype)
     return np.array([limits.min, limits.min + 1, limits.min + 2, limits.max, limits.max - 1, limits.max // 2, 0], dtype)
 
@@ -135,6 +148,14 @@ def matrices(S: Any, dtype: np.dtype, rng: np.random.Generator) -> Iterator[Call
         yield make
 
 
+def rounded(A: np.ndarray) -> np.ndarray:
+    """Records of whole numbers: rounding may change all that comes after the first one."""
+    A = A.copy()
+    for name in A.dtype.names or ():
+        A[name] = np.round(A[name])
+    return A
+
+
 def compare(S: Any, dtype: np.dtype, rounds: int, *, exact: bool) -> int:
     """How many calls of random shapes went the short way; all that differs from the general way is an error."""
     rng = np.random.default_rng(rounds)
@@ -145,11 +166,19 @@ def compare(S: Any, dtype: np.dtype, rounds: int, *, exact: bool) -> int:
         A = make(*leading, m, k) if rng.random() < 0.8 else make(k)
         B = make(*other, k + (rng.random() < 0.05), n) if rng.random() < 0.8 else make(k)
         asked = USUAL[rng.integers(len(USUAL))]
-        found, wanted = outcome(sr.matmul, A, B, S, **asked), outcome(generally, sr.matmul, A, B, S, **asked)
+        added = {}
+        if A.ndim < 3 > B.ndim and A.ndim + B.ndim > 2 and rng.random() < 0.4:
+            added = {"accumulate": make(*(side + (rng.random() < 0.02) for side in (*A.shape[:-1], *B.shape[1:])))}
+            taken += small.product((A, B, S), added) is not None
+            added |= {"out": added["accumulate"].copy()} if rng.random() < 0.3 else {}
+        found = outcome(sr.matmul, A, B, S, **asked, **added)
+        found = found.copy() if "out" in added and isinstance(found, np.ndarray) else found
+        wanted = outcome(generally, sr.matmul, A, B, S, **asked, **added)
         assert is_same(found, wanted, exact=exact), (A, B, found, wanted)
         taken += small.product((A, B, S), {}) is not None
         if not S.product_only:
             D = make(*leading, m, m)
+            D = rounded(D) if dtype.names and D.ndim > 2 else D
             flags = asked | ({"on_divergence": "mask"} if rng.random() < 0.3 and "check" not in asked else {})
             found, wanted = outcome(sr.closure, D, S, **flags), outcome(generally, sr.closure, D, S, **flags)
             values = wanted.values if isinstance(wanted, Closures) else wanted
@@ -170,6 +199,8 @@ def compare_solutions(S: Any, dtype: np.dtype, rounds: int, *, exact: bool) -> i
         n, m = rng.integers(0, 34 if rng.random() < 0.7 else 5, 2)
         A, left = make(n, n), bool(rng.random() < 0.3)
         B = make(n) if rng.random() < 0.4 else make(m, n) if left else make(n + (rng.random() < 0.05), m)
+        if dtype.names and left:
+            A, B = (rounded(X) for X in (A, B))
         asked = USUAL[rng.integers(len(USUAL))] | ({"left": left} if left or rng.random() < 0.5 else {})
         found, wanted = outcome(sr.solve, A, B, S, **asked), outcome(generally, sr.solve, A, B, S, **asked)
         alike = exact and (not left or selects(S) or is_exact(S, A, wanted))
@@ -250,6 +281,33 @@ def test_halves_and_other_byte_orders_are_answered_as_by_the_general_way(S: Any,
 @pytest.mark.parametrize(("S", "dtype"), OTHERS, ids=OTHER_IDS)
 def test_halves_and_other_byte_orders_of_numpy_are_answered_as_by_the_general_way(S: Any, dtype: str) -> None:
     compare_others(S, dtype, 10, exact=np.dtype(dtype).kind in "iub")
+
+
+FAMILIES = families.families()
+SOME = ["min-plus, x + 100", "viterbi, 3 − 2 x", "non-negative plus-times, x²", "semiring 17 of 4 elements",
+        "shortest paths counted, −x, x + 100", "tuples (1, 1) in order, as it is, as it is, f8 f8",
+        "tuples (1, 1, -1) in order, as it is, as it is, as it is, i2 i4 i8", "min-plus up to 60, as it is"]
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize("name", slow_but([[name] for name in FAMILIES], *map([*FAMILIES].index, SOME[::3])))
+def test_generated_algebras_are_computed_as_by_the_general_way(name: str) -> None:
+    """Bit for bit, where one computes in the order of the other: products, sums, closures, solutions and powers."""
+    g = FAMILIES[name]
+    S: Any = g.declare(sr)
+    dtype = g.record_dtypes[0] if g.record_dtypes else np.dtype("i8" if g.base.dtype == bases.WHOLE else "f8")
+    low, rng = small.form(S, dtype), np.random.default_rng(1)
+    exact = low is None or not low.by_library
+    for n in (1, 2, 3, 5, 8, 16, 31, 33):
+        for A, B, C in zip(*(g.draw(rng, 3, n, dtype) for _ in range(3)), strict=True):
+            for verb, operands, asked in (
+                (sr.matmul, (A, B, S), {}), (sr.matmul, (A, B[:, 0], S), {"check": False}), (sr.closure, (A, S), {}),
+                (sr.matmul, (A, B[:, :1], S), {"accumulate": C[:, :1]}), (sr.matmul, (A, B, S), {"accumulate": C}),
+                (sr.closure, (A, S), {"on_divergence": "mask"}), (sr.solve, (A, B, S), {}),
+                (sr.solve, (A, B[0], S), {}), (sr.power, (A, S, 5), {}),
+            ):
+                found, wanted = outcome(verb, *operands, **asked), outcome(generally, verb, *operands, **asked)
+                assert is_same(found, wanted, exact=exact), (verb, operands, asked, found, wanted)
 
 
 SOFT = [
@@ -357,7 +415,8 @@ def test_what_is_refused_is_refused_in_the_same_words(engine: str, request: pyte
     request.getfixturevalue(engine)
     A, nan, half = np.eye(3), np.eye(3), np.full((3, 3), 0.5)
     nan[1, 2] = np.nan
-    bytes_, far = np.full((3, 3), 100, "i1"), np.full((3, 3), 2**62)
+    bytes_, far, hops = np.full((3, 3), 100, "i1"), np.full((3, 3), 2**62), sr.shortest_hops.eye(3)
+    hops[1, 2] = np.nan, 3
     for verb, operands in [
         (sr.matmul, (nan, A, sr.min_plus)), (sr.matmul, (A, nan, sr.min_plus)), (sr.matmul, (A[:, :2], A, sr.min_plus)),
         (sr.matmul, (2 * A, A, sr.viterbi)), (sr.matmul, (half, half, sr.boolean)), (sr.matmul, (A, A.astype("f4"),
@@ -370,6 +429,8 @@ def test_what_is_refused_is_refused_in_the_same_words(engine: str, request: pyte
         (sr.closure, (A[:2], sr.min_plus)), (sr.closure, (A[0], sr.min_plus)), (sr.closure, (A, sr.plus_times)),
         (sr.closure, (np.stack([A, -A]), sr.min_plus)), (sr.closure, (A, sr.plus_min)),
         (sr.closure, (-bytes_, sr.min_plus)), (sr.closure, (np.full((3, 3), 5, "i8"), sr.counting)),
+        (sr.matmul, (hops, hops, sr.shortest_hops)), (sr.matmul, (sr.shortest_hops.eye(3), hops, sr.shortest_hops)),
+        (sr.closure, (hops, sr.shortest_hops)), (sr.solve, (sr.shortest_hops.eye(3), hops, sr.shortest_hops)),
         (sr.solve, (-A, A, sr.min_plus)), (sr.solve, (A, nan, sr.min_plus)), (sr.solve, (A, A[:2], sr.min_plus)),
         (sr.solve, (A, A, sr.plus_times)), (sr.solve, (half / 3, nan, sr.plus_times)), (sr.solve, (A[0], A, "log")),
         (sr.solve, (half / 3, np.full(3, np.inf), sr.plus_times)), (sr.solve, (half, np.full(3, 1e308), sr.plus_times)),
@@ -379,6 +440,7 @@ def test_what_is_refused_is_refused_in_the_same_words(engine: str, request: pyte
         ways: list[dict[str, Any]] = [{}, {"check": False}, {"device": "cpu"}, {"check": None}]
         ways += [{"on_divergence": "mask"}, {"on_divergence": "?"}] if verb is sr.closure else []
         ways += [{"left": True}, {"left": "yes"}] if verb is sr.solve else []
+        ways += [{"accumulate": x} for x in (A, nan, bytes_, -hops["cost"], hops)] if verb is sr.matmul else []
         for asked in ways:
             found, wanted = outcome(verb, *operands, **asked), outcome(generally, verb, *operands, **asked)
             assert is_same(found, wanted, exact=False), (verb, operands, asked, found, wanted)
@@ -436,8 +498,12 @@ def test_only_plain_arrays_go_the_short_way(engine: str, request: pytest.Fixture
         found, wanted = sr.matmul(*operands, sr.min_plus), generally(sr.matmul, *operands, sr.min_plus)
         assert type(found) is type(wanted) and np.array_equal(found, wanted)
     asked: dict[str, Any]
-    for asked in ({"device": "gpu"}, {"check": 0}, {"accumulate": A}, {"argmax": True}, {"left": False}):
+    for asked in ({"device": "gpu"}, {"check": 0}, {"accumulate": [[0.0]]}, {"argmax": True}, {"left": False}):
         assert small.product((A, A, sr.min_plus), asked) is None
+    for C in (A[0], A[:2], np.stack([A, A]), A.astype("f4"), A.astype(object)):
+        assert small.product((A, A, sr.min_plus), {"accumulate": C}) is None
+        assert outcome(sr.matmul, A, A, sr.min_plus, accumulate=C) == outcome(
+            generally, sr.matmul, A, A, sr.min_plus, accumulate=C)
     for asked in ({"reflexive": False}, {"overwrite": True}, {"on_divergence": "flag"}, {"on_divergence": A}):
         assert small.closure((A, sr.min_plus), asked) is None
     for asked in ({"tol": 0.1}, {"left": 1}, {"method": "iterative"}):
@@ -518,6 +584,9 @@ def test_out_is_written_once_the_answer_is_known(engine: str, request: pytest.Fi
     assert sr.matmul(same, same.T, sr.min_plus, out=same) is same
     assert np.array_equal(same, sr.matmul(A, A.T, sr.min_plus))
     assert sr.matmul(A, A, sr.min_plus, out=None) is not None
+    same = np.tile(np.arange(4.0), (4, 1))
+    total = generally(sr.matmul, same.T, same, sr.min_plus, accumulate=same)
+    assert sr.matmul(same.T, same, sr.min_plus, accumulate=same, out=same) is same and np.array_equal(same, total)
     fixed = np.empty((4, 4))
     fixed.setflags(write=False)
     for wrong in (fixed, np.empty((4, 3)), np.empty((1, 4, 4)), np.empty((4, 4), "f4"), [[0.0]]):
@@ -543,6 +612,13 @@ def test_compiling_is_bought_when_it_repays(monkeypatch: pytest.MonkeyPatch, tmp
     for _ in range(small.ASKED):
         sr.matmul(A, A, S)
     assert isinstance(small.PRODUCTS[S, A.dtype], np.ufunc)
+    S = sr.Semiring("rented sums", add=np.minimum, mul=lambda a, b: a + b + 0.25, zero=np.inf, product_only=True)
+    wanted = generally(sr.matmul, A, A, S, accumulate=A)
+    sr.matmul(A, A, S, accumulate=A)
+    monkeypatch.setattr(small.SUMS[S, A.dtype]._code, "spent", 1e9)
+    for _ in range(small.ASKED):
+        assert np.array_equal(sr.matmul(A, A, S, accumulate=A), wanted)
+    assert isinstance(small.SUMS[S, A.dtype], np.ufunc)
 
 
 @pytest.mark.parametrize("engine", ["by_numpy", "machine_code"])

@@ -359,7 +359,7 @@ def answers_as_it_should(
     got = called(verb, A, S, B, options | ({"progress": shares} if "progress" in options else {}))
     assert shares[-1:] == [1.0] * ("progress" in options), "all is done at the end"
     want = known(verb, plain, S, B, options)
-    usual = options.keys() <= {"check", "device", "left", "on_divergence"}
+    usual = options.keys() <= {"accumulate", "check", "device", "left", "on_divergence"}
     short = verb in SHORT_WAYS and isinstance(A, (np.ndarray, sr.Matrix)) and usual  # which plans nothing
     of_masks = "mask" in options  # their plans give a reason
     first = next((tried for tried in ran if tried.operation == verb and of_masks == (

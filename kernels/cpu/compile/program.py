@@ -225,7 +225,7 @@ def small_source(
     """
     classes = _classes(given)
     raw = _classes(components) if bits else classes
-    size = constants["ITEM"] // len(given)
+    size = max(part.itemsize for part in given)
     more = constants | {"GIVEN": _element(classes), "BITS": _element(raw), "FLAG": f"np.int{8 * size}"}
     return f"{_header(components, template, **more)}{SMALL}{text}{text_of(template)}"
 

@@ -46,10 +46,23 @@ TESTS = {
 TILE = 64  # rows and columns that are computed at once, and the largest matrix that is closed
 
 
+# NumPy has no ufuncs of records. It moves them as numbers of their size, which no function looks at as such.
+SAME_SIZE: dict[int, np.dtype] = {1: np.dtype("i1"), 2: np.dtype("i2"), 4: np.dtype("i4"), 8: np.dtype("i8"), 16: np.dtype("c16")}
+
+
 def fits(low: Lowering) -> bool:
-    """Whether a lowering has such ufuncs: its elements are numbers, converted one by one."""
-    plain = low.kind == "numba" and low.by_element is not None and (low.log_sum is None or low.is_identity)
-    return plain and not low.dtype.names and low.dtype.char not in "eO" and _tells_elements(low)
+    """Whether a lowering has such ufuncs: its elements are numbers or records of numbers, converted one by one."""
+    if low.kind != "numba" or low.by_element is None or low.dtype.char in "eO":
+        return False
+    if low.dtype.names:
+        stored = low.is_identity and low.dtype.itemsize in SAME_SIZE and low.algebra.working(low.dtype) == low.dtype
+        return stored and _layout(low.dtype) == _layout(Program("", low.components, (), (), "").dtype)
+    return (low.log_sum is None or low.is_identity) and _tells_elements(low)
+
+
+def _layout(dtype: np.dtype) -> list[tuple[Any, ...]]:
+    """Dtypes and places of the fields of a record."""
+    return [(dtype.itemsize,), *(field[:2] for field in (dtype.fields or {}).values())]
 
 
 def _tells_elements(low: Lowering) -> bool:
@@ -92,8 +105,9 @@ class Small(NamedTuple):
 
 
 PRODUCTS = Small("product", "(m?,k),(k,n?)->(m?,n?),()", 2, ("multiply",))
+SUMS = Small("sum", "(m?,k),(k,n?),(m?,n?)->(m?,n?),()", 3, ("multiply",))  # with what is accumulated
 CLOSURES = Small("closure", "(n,n)->(n,n),()", 1, ("multiply", "close_pivots"))
-VERBS = {"product": PRODUCTS, "closure": CLOSURES}
+VERBS = {"product": PRODUCTS, "sum": SUMS, "closure": CLOSURES}
 
 
 def closes(low: Lowering) -> bool:
@@ -103,7 +117,10 @@ def closes(low: Lowering) -> bool:
 
 @functools.lru_cache(256)
 def ufunc(low: Lowering, verb: str) -> np.ufunc:
-    """The ufunc of a verb, "product" or "closure": its last result is True where the general way is to be asked."""
+    """The ufunc of a verb, a key of `VERBS`: its last result is True where the general way is to be asked.
+
+    It takes and gives records as numbers of their size, as `SAME_SIZE` has them.
+    """
     # Numba compiles ufuncs of signatures with "?" nowhere else.
     internal: Any = import_module("numba.np.ufunc._internal")
 
@@ -113,7 +130,8 @@ def ufunc(low: Lowering, verb: str) -> np.ufunc:
     by = about.over(low)
     addresses = np.array([by.multiply, by.close_pivots if about is CLOSURES else 0, by.constants])
     loop = called_from_c(getattr(cache.load(*_text(low, verb), shown=False), about.loop(low)))
-    types = [*[low.dtype.num] * (about.inputs + 1), np.dtype(bool).num]
+    moved = SAME_SIZE[low.dtype.itemsize] if low.dtype.names else low.dtype
+    types = [*[moved.num] * (about.inputs + 1), np.dtype(bool).num]
     made: np.ufunc = internal.fromfunc(
         f"small_{verb}", None, [loop], [types], about.inputs, 2, [addresses.ctypes.data], [(addresses, by)], -1,
         about.signature, (),
@@ -160,7 +178,9 @@ def _text(low: Lowering, verb: str) -> tuple[str, str]:
 
 
 def _parts(dtype: np.dtype) -> tuple[np.dtype, ...]:
-    """The real and imaginary part of a complex number; else itself."""
+    """The real and imaginary part of a complex number, and the fields of a record; else itself."""
+    if dtype.names:
+        return tuple(dtype[name] for name in dtype.names)
     return (np.dtype(f"f{dtype.itemsize // 2}"),) * 2 if dtype.kind == "c" else (dtype,)
 
 
@@ -185,10 +205,10 @@ def _carrier(low: Lowering) -> Expression:
     inside = low.algebra.carrier_in(dtype)
     if dtype.kind == "c":
         (inside,) = split_complex([inside])
-    if dtype.kind not in "fc":
-        return inside
     parts = [operand(0, c) for c in range(len(_parts(dtype)))]
-    wrong = [apply("isnan", part) for part in parts]
+    wrong = [apply("isnan", part) for part, kind in zip(parts, _parts(dtype), strict=True) if kind.kind == "f"]
+    if not wrong:
+        return inside
     if low.log_sum:  # sums of such logarithms overflow, and so do differences of ∞
         top = operand(0) if not low.log_sum.negated else apply("negative", operand(0))
         wrong.append(apply("logical_not", _any([
@@ -202,9 +222,10 @@ def _carrier(low: Lowering) -> Expression:
 
 def _lost(low: Lowering) -> Expression:
     """Whether an element of a result in storage has no value, because infinities met."""
-    if low.drops_nan or low.dtype.kind not in "fc":
+    floats = [c for c, part in enumerate(low.components) if part.kind == "f"]
+    if low.drops_nan or low.dtype.kind not in "fcV" or not floats:
         return constant(False)
-    return _any([apply("isnan", operand(0, c)) for c in range(len(low.components))])
+    return _any([apply("isnan", operand(0, c)) for c in floats])
 
 
 def _improves(low: Lowering) -> Expression:

@@ -137,22 +137,25 @@ def hand_out(source: int, plane: int, width: int, target: int, row: int, column:
     return found
 
 
-@loop
-def small_product(operands: int, dimensions: int, steps: int, data: int) -> None:
-    """(m?,k),(k,n?)->(m?,n?),(): C ← A ⊗ B, and whether anything is strange."""
+@compiled
+def products(operands: int, dimensions: int, steps: int, data: int, given: int) -> None:
+    """C ← A ⊗ B, or D ⊕ A ⊗ B if another operand is `given`, and whether anything is strange."""
     workspace = int64(room(ROOM))
     multiply, constants = load(np.int64, data, 0, 0, ANY), load(np.int64, data, 0, 2, ANY)
     zero = zero_of(constants)
     a_width, step = int64(CHUNK), int64(1)
+    last, own = 2 + given, 4 + given  # of the operands before the flag, and of the first stride within a matrix
     count, m = fetch(np.int64, dimensions, 0), fetch(np.int64, dimensions, 1)
     depth, n = fetch(np.int64, dimensions, 2), fetch(np.int64, dimensions, 3)
-    a_row, a_column = fetch(np.int64, steps, 4), fetch(np.int64, steps, 5)
-    b_row, b_column = fetch(np.int64, steps, 6), fetch(np.int64, steps, 7)
-    c_row, c_column = fetch(np.int64, steps, 8), fetch(np.int64, steps, 9)
+    a_row, a_column = fetch(np.int64, steps, own), fetch(np.int64, steps, own + 1)
+    b_row, b_column = fetch(np.int64, steps, own + 2), fetch(np.int64, steps, own + 3)
+    d_row, d_column = fetch(np.int64, steps, own + 4), fetch(np.int64, steps, own + 5)
+    c_row, c_column = fetch(np.int64, steps, own + 4 + 2 * given), fetch(np.int64, steps, own + 5 + 2 * given)
     for s in range(count):
         a = fetch(np.int64, operands, 0) + s * fetch(np.int64, steps, 0)
         b = fetch(np.int64, operands, 1) + s * fetch(np.int64, steps, 1)
-        c = fetch(np.int64, operands, 2) + s * fetch(np.int64, steps, 2)
+        d = fetch(np.int64, operands, 2) + s * fetch(np.int64, steps, 2)
+        c = fetch(np.int64, operands, last) + s * fetch(np.int64, steps, last)
         found = FLAG(0)
         for i in range(0, m, TILE):
             for j in range(0, n, TILE):
@@ -162,6 +165,9 @@ def small_product(operands: int, dimensions: int, steps: int, data: int) -> None
                 packed_b = workspace + c_plane * SIZE
                 packed_a = packed_b + b_plane * SIZE
                 fill(workspace, c_plane, 0 * step, c_plane, zero)
+                if given:
+                    found |= take_in(
+                        d + i * d_row + j * d_column, d_row, d_column, rows, columns, workspace, c_plane, c_width, zero)
                 fill(packed_a, a_plane, rows * CHUNK, (c_rows - rows) * CHUNK, zero)
                 for k in range(0, depth, CHUNK):
                     some = min(CHUNK, depth - k)
@@ -175,8 +181,20 @@ def small_product(operands: int, dimensions: int, steps: int, data: int) -> None
                     ))
                 found |= hand_out(
                     workspace, c_plane, c_width, c + i * c_row + j * c_column, c_row, c_column, rows, columns)
-        put(np.bool_, fetch(np.int64, operands, 3) + s * fetch(np.int64, steps, 3), 0, found != 0)
+        put(np.bool_, fetch(np.int64, operands, last + 1) + s * fetch(np.int64, steps, last + 1), 0, found != 0)
     clear_exceptions()
+
+
+@loop
+def small_product(operands: int, dimensions: int, steps: int, data: int) -> None:
+    """(m?,k),(k,n?)->(m?,n?),(): C ← A ⊗ B."""
+    products(operands, dimensions, steps, data, 0)
+
+
+@loop
+def small_sum(operands: int, dimensions: int, steps: int, data: int) -> None:
+    """(m?,k),(k,n?),(m?,n?)->(m?,n?),(): C ← D ⊕ A ⊗ B."""
+    products(operands, dimensions, steps, data, 1)
 
 
 @compiled

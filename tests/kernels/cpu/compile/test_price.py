@@ -368,7 +368,7 @@ HALVES = sp.csr_array(np.where(RELIABLE > 0, 0.5, 0))
 THIN, NINES = np.full((50, 4, 1), 0.5), np.full((60, 9, 9), 0.5)
 MANY, WIDE = np.full((50, 4, 4), 0.5), np.random.default_rng(0).random((200, 200))
 WORK: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
-    "blocks": (lambda: sr.closure(RELIABLE, sr.max_times, device="cpu"),
+    "blocks": (lambda: sr.closure(RELIABLE, sr.max_times, reflexive=False),
                lambda: sr.plan("closure", RELIABLE, sr.max_times)),
     "rows": (lambda: sr.matmul(ROADS, VECTOR, sr.max_times), lambda: sr.plan("matmul", ROADS, VECTOR, sr.max_times)),
     "fronts": (lambda: sr.factor(ROADS, sr.max_times), lambda: sr.plan("factor", ROADS, sr.max_times)),
