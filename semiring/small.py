@@ -372,7 +372,7 @@ def _sum(A: np.ndarray, B: Any, S: Any, C: Any, out: Any) -> Any:
         return None
     if not 0 < A.ndim < 3 > B.ndim > 0 or C.ndim != A.ndim + B.ndim - 2 or not A.dtype == B.dtype == C.dtype:
         return None
-    if not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):
+    if S.product_only or not (0 < A.size <= LARGEST and 0 < B.size <= LARGEST):  # which may have no sums
         return None
     found = computed("sum", S, A, B, C)
     return None if found is None else _written(found, out)
@@ -552,13 +552,13 @@ def _begin(verb: str, S: Semiring, dtype: np.dtype) -> Any:
 def _native(verb: str, S: Semiring, dtype: np.dtype) -> Before | OfFields | Literal[False]:
     """What computes numbers as they are."""
     low = form(S, dtype)
-    if low is None:
+    if low is None or (verb == "closure" and not small.closes(low)):
         return False
     if verb == "closure" and low.inverts and shows_infinities(low):
         return OfFields(low)
     fits = small.fits(low)
     if fits and verb == "closure":
-        fits = small.closes(low) and not (low.inverts or low.dual or cancels(low))
+        fits = not (low.inverts or low.dual or cancels(low))
     return Before(verb, low, S) if fits else False
 
 

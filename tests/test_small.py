@@ -375,6 +375,33 @@ def test_one_entry_that_is_no_real_is_found_among_zeros(
                     assert found == outcome(generally, sr.matmul, A, B, sr.plus_times) and isinstance(found, tuple)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+@pytest.mark.parametrize("entry", [np.inf, -np.inf, np.nan])
+def test_one_entry_that_is_no_real_is_found_in_equations(dtype: str, entry: float) -> None:
+    """Wherever it is among zeros."""
+    for n in (1, 2, 5, 33):
+        for i, j in {(0, 0), (0, n - 1), (n - 1, 0), (n // 2, n // 2)}:
+            wrong, zeros = np.zeros((n, n), dtype), np.zeros((n, n), dtype)
+            wrong[i, j] = entry
+            for verb, *operands in ((sr.closure, wrong), (sr.solve, wrong, zeros), (sr.solve, zeros, wrong),
+                                    (sr.solve, zeros, wrong[:, j]), (sr.solve, wrong, zeros[0])):
+                found = outcome(verb, *operands, sr.plus_times)
+                assert found == outcome(generally, verb, *operands, sr.plus_times) and isinstance(found, tuple)
+
+
+def test_what_is_no_semiring_is_refused_as_by_the_general_way() -> None:
+    for add, mul, zero in [(np.minimum, lambda a, b: a, np.inf), (np.add, np.multiply, 0.0),
+                           (lambda a, b: a - b, np.add, np.inf)]:
+        S = sr.Semiring("products only", add=add, mul=mul, zero=zero, product_only=True)
+        A = np.eye(3)
+        asked: dict[str, Any]
+        for verb, operands, asked in ((sr.matmul, (A, A, S), {"accumulate": A}), (sr.closure, (A, S), {}),
+                                      (sr.solve, (A, A, S), {}), (sr.power, (A, S, 3), {}), (sr.matmul, (A, A, S), {})):
+            for _ in range(2):
+                found, wanted = outcome(verb, *operands, **asked), outcome(generally, verb, *operands, **asked)
+                assert is_same(found, wanted, exact=False), (S, verb, asked)
+
+
 HIDING = {
     "first": (np.minimum, lambda a, b: a), "second": (np.minimum, lambda a, b: b),
     "larger": (np.minimum, lambda a, b: np.where(a > b, a, b)), "one": (np.maximum, lambda a, b: 1.0),
@@ -612,7 +639,8 @@ def test_compiling_is_bought_when_it_repays(monkeypatch: pytest.MonkeyPatch, tmp
     for _ in range(small.ASKED):
         sr.matmul(A, A, S)
     assert isinstance(small.PRODUCTS[S, A.dtype], np.ufunc)
-    S = sr.Semiring("rented sums", add=np.minimum, mul=lambda a, b: a + b + 0.25, zero=np.inf, product_only=True)
+    S = sr.Semiring("rented sums", add=np.minimum, mul=lambda a, b: a + b + 0.25 * a * b, zero=np.inf, one=0.0,
+                    carrier=lambda a: a >= 0)
     wanted = generally(sr.matmul, A, A, S, accumulate=A)
     sr.matmul(A, A, S, accumulate=A)
     monkeypatch.setattr(small.SUMS[S, A.dtype]._code, "spent", 1e9)

@@ -47,7 +47,7 @@ TILE = 64  # rows and columns that are computed at once, and the largest matrix 
 
 
 # NumPy has no ufuncs of records. It moves them as numbers of their size, which no function looks at as such.
-SAME_SIZE: dict[int, np.dtype] = {1: np.dtype("i1"), 2: np.dtype("i2"), 4: np.dtype("i4"), 8: np.dtype("i8"), 16: np.dtype("c16")}
+SAME_SIZE: dict[int, np.dtype] = {np.dtype(char).itemsize: np.dtype(char) for char in ("i1", "i2", "i4", "i8", "c16")}
 
 
 def fits(low: Lowering) -> bool:
