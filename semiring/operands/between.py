@@ -18,7 +18,7 @@ from semiring.graphs.order import between
 
 from .align import axis_labels, same_vertices
 from .dense import Dense, carried_by, dtype_of_answers
-from .held import of_held
+from .held import of_held, read_held
 from .operand import Operand
 from .pack import before_preparing
 from .packed import Packed
@@ -61,11 +61,13 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
         answer = Answer(A, B)
         C = [_in_order(answer, x, S) if isinstance(x, Matrix) else x for x in others]
         return (of_held(A._held, S, "A", answer), of_held(arranged(B._held, order, None), S, "B"), *C)
-    inner = int(isinstance(A, Matrix))
+    M, inner = (A, 1) if isinstance(A, Matrix) else (B, 0)
     made = [of_held(_for_arrays(x._held), S, what).changed(labels=x._ends) if isinstance(x, Matrix) else x
             for x, what in zip((A, B, *others), NAMES, strict=False)]
-    if getattr(made[inner], "ndim", 0) == 1:  # the answer is a vector, and a mask may name its entries
-        made[1 - inner].names = A.row_names if inner else B.column_names
+    if M.is_over_vertices:
+        made[1 - inner] = read_held(M.hold("sparse"), S, NAMES[1 - inner])
+    else:  # a mask may name the answer's rows or columns
+        made[1 - inner].names = M.row_names if inner else M.column_names
     return tuple(made)
 
 

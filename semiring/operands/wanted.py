@@ -161,7 +161,7 @@ class Wanted:
         found = self
         if self.shape == shape and len(shape) == 2:
             order = [None if theirs is None or mine is None else between(theirs, mine, what, "mask")
-                     for theirs, mine, what in zip(_ends(rows, columns), (self.names, self.columns),
+                     for theirs, mine, what in zip(self._ends(rows, columns), (self.names, self.columns),
                                                    (rows.what, columns.what), strict=True)]
             found = self._ordered(order[0], order[1])
         if self.shape == shape and len(shape) == 1:  # of a matrix and a vector
@@ -180,6 +180,21 @@ class Wanted:
         raise SemiringError(f"{text}mask has shape {self.shape}, the product {shape}: pass a mask that says of each "
                             "entry of the product whether it is wanted")
 
+    def _ends(self, rows: Operand, columns: Operand) -> tuple[Sequence[Any] | None, Sequence[Any] | None]:
+        """The names of a product's rows and columns, by which the mask's are put into order.
+
+        The rows or columns of an array beside a graph are its vertices if the mask calls them so. Otherwise those of an
+        array match the mask's by position.
+        """
+        if isinstance(rows.answers, Answer):
+            return rows.answers.ends
+        one, other = (X.names or axis_labels(X, -1) for X in (rows, columns))
+        if one is None and columns.of_graph and _same(self.names, other):
+            return other, other
+        if other is None and rows.of_graph and _same(self.columns, one):
+            return one, one
+        return one, other
+
     def _ordered(self, rows: np.ndarray | None, columns: np.ndarray | None) -> Self:
         """The mask with rows and columns at other places; None leaves them where they are."""
         if rows is None and columns is None:
@@ -196,12 +211,9 @@ class Wanted:
         return type(self)(_compressed(there[0][tails], there[1][found], self.shape), self.shape, self.complement)
 
 
-def _ends(rows: Operand, columns: Operand) -> tuple[Sequence[Any] | None, Sequence[Any] | None]:
-    """The names of a product's rows and columns; vertices of one factor only are those of both."""
-    if isinstance(rows.answers, Answer):
-        return rows.answers.ends
-    one, other = (X.names or axis_labels(X, -1) for X in (rows, columns))
-    return one or other, other or one
+def _same(A: Sequence[Any] | None, B: Sequence[Any] | None) -> bool:
+    """Whether these are the same names, in any order."""
+    return A is not None and B is not None and len(A) == len(B) and set(A) == set(B)
 
 
 def read_mask(mask: Mask, on_gpu: bool = False) -> Wanted:
@@ -245,6 +257,8 @@ def read_mask(mask: Mask, on_gpu: bool = False) -> Wanted:
         return Wanted(array, array.shape, complement, *labels_of(given))
     if is_pandas(given) and is_of_truths(given):
         M = Matrix(given, boolean, columns=list(given.columns))
+        if M.dtype != bool:
+            raise SemiringError("mask has missing entries, which are neither True nor False: pass mask.fillna(False)")
         return Wanted(M.array, M.shape, complement, M.row_names, M.column_names)
     if not isinstance(given, np.ndarray) and is_frame(given) and is_square(given):
         given, names = matrix_of(given, None)
@@ -319,6 +333,8 @@ def _truths(given: Any) -> np.ndarray:
         array = as_array(given, "mask") if is_foreign(given) else np.asarray(given)
     except (ValueError, TypeError):
         raise SemiringError(f"mask must be {MARKS}, and is {clip_repr(given)}") from None
+    if not array.size and isinstance(given, (list, tuple)):  # which NumPy reads as floats
+        array = array.astype(bool)
     if array.dtype != bool:
         if array.ndim and array.dtype.kind in "iufc":
             raise SemiringError(f"mask has elements of dtype {array.dtype}, and a dense mask says True or False: pass "

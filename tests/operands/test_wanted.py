@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -47,6 +48,7 @@ def test_stored_entries_are_wanted(given: Any, sparse: bool) -> None:
     (np.ones(3), "mask has elements of dtype float64"), (object(), "mask must be a Boolean array"),
     ([[True], [True, False]], "mask must be a Boolean array"), (np.array(["a"]), "mask must be a Boolean array"),
     (sp.coo_array(np.ones(3)), "a sparse mask has two axes"),
+    (pd.DataFrame([[True, None], [False, True]], dtype="boolean"), r"missing entries.*pass mask.fillna\(False\)"),
 ])
 def test_what_is_no_mask_is_refused(given: Any, text: str) -> None:
     with pytest.raises(sr.SemiringError, match=text):
@@ -59,6 +61,12 @@ def test_entries_outside_are_refused(columns: list[int]) -> None:
     broken.indptr, broken.indices, broken.data = np.array([0, 1, 2]), np.array(columns), np.ones(2)
     with pytest.raises(sr.SemiringError, match="some of its indices are outside"):
         read(broken)
+
+
+@pytest.mark.parametrize("given", [[], [[], []], ()])
+def test_lists_without_elements_are_masks(given: Any) -> None:
+    wanted = read(given)
+    assert wanted.shape == np.shape(given) and wanted.array.dtype == bool and wanted.count == 0
 
 
 def test_a_complement_needs_a_mask() -> None:

@@ -422,6 +422,33 @@ def test_masks_with_labels_are_put_into_the_order_of_the_product() -> None:
         B.where(frame.astype(float))
 
 
+@pytest.mark.parametrize("holder", ["dense", "sparse", "packed"])
+@pytest.mark.parametrize("columns", [list("pqr"), list("abc")])
+def test_the_names_of_one_factor_order_a_mask_beside_an_array(holder: str, columns: list[str]) -> None:
+    """Rows of a mask follow the names that the product's rows have; an array's columns match by position."""
+    random = np.random.default_rng(11)
+    rows = list("abc") if columns == list("abc") else list("ab")
+    A = sr.Matrix(random.random((len(rows), 3)) < 0.6, sr.boolean, rows, columns=columns).hold(holder)
+    marks = random.random((len(rows), 5)) < 0.5
+    turned = np.roll(rows, 1).tolist()
+    B, named = random.random((3, 5)) < 0.5, pd.DataFrame(marks, rows, list("vwxyz")).loc[turned]
+    for complement in (False, True):
+        for mask in (named, sr.Matrix(named, sr.boolean), sr.Matrix(named, sr.boolean).hold("sparse")):
+            wanted = sr.matmul(A, B, mask=marks, complement=complement)
+            found = sr.matmul(A, B, mask=mask, complement=complement)
+            assert np.array_equal(dense(sr.boolean, found), wanted)
+            other = sr.matmul(B.T, A.T, mask=mask.T, complement=complement)
+            assert np.array_equal(dense(sr.boolean, other), wanted.T)
+    wrong = pd.DataFrame(marks, [*"xyz"][: len(rows)], list("vwxyz"))
+    with pytest.raises(sr.GraphError, match="A and mask have different vertices: 'a' is in A and not in mask"):
+        sr.matmul(A, B, mask=wrong)
+    if len(rows) == 3:  # a mask over the vertices of A says what an array's columns are
+        square, M = random.random((3, 3)) < 0.5, random.random((3, 3)) < 0.5
+        over = sr.Matrix(M[np.ix_([2, 0, 1], [2, 0, 1])], sr.boolean, list("cab"))
+        assert np.array_equal(sr.matmul(A, square, mask=over), sr.matmul(A, square, mask=M))
+        assert np.array_equal(sr.matmul(square, A, mask=over), sr.matmul(square, A, mask=M))
+
+
 def test_an_undirected_mask_marks_both_ways() -> None:
     A = np.ones((3, 3))
     mask = sr.as_graph([(0, 1)], 3, directed=False)
