@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .kernels.cpu.bits.matrix import PackedMatrix
     from .solvers.dense.derived import Closures
 
+ndarray = np.ndarray
 Progress = bool | Callable[[float], None]
 Over = Semiring | str | None
 Out = TypeVar("Out", bound="np.ndarray")
@@ -51,9 +52,12 @@ def verb(build: Callable[P, R]) -> Callable[P, R]:
 
         @wraps(build)
         def of_small_ones(*operands: P.args, **options: P.kwargs) -> R:
-            given, others = (operands, options) if "S" not in options else in_places(names, operands, options)
+            given: tuple[Any, ...] = operands
+            others: dict[str, Any] = options
+            if options and "S" in options:
+                given, others = in_places(names, operands, options)
             first = type(given[0]) if given else None
-            if first is np.ndarray:
+            if first is ndarray:
                 answer: Any = short(given, others)
             elif first is Matrix:
                 answer = small.of_matrix(short, given, others)

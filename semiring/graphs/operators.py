@@ -47,7 +47,10 @@ class Operators(ArrayProtocol):
     @overload
     def __matmul__(self, other: Any) -> Any: ...
     def __matmul__(self, other: Any) -> Any:
-        return verb("matmul")(self._named_as(other), self._named(other))
+        mine = self
+        if isinstance(other, Operators) and other.names is not self.names:
+            mine, other = other._named(self), self._named(other)
+        return verb("matmul")(mine, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return verb("matmul")(self._named(other), self)
@@ -166,10 +169,6 @@ class Operators(ArrayProtocol):
         ):
             return other._with(other._held, self.names, self.names, False)
         return other
-
-    def _named_as(self, other: Any) -> Any:
-        """This one as the operand of a product; without names it gets those of another matrix."""
-        return other._named(self) if isinstance(other, Operators) else self
 
     def _one_at_entries(self, element: np.ndarray) -> Held:
         """One element at the places of this matrix's entries; its product with the others is zero."""
