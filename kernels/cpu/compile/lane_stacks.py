@@ -47,12 +47,13 @@ class Stacks(Rows):
         #: components as they lie in memory
         self.raw = [np.dtype("u1") if part.kind == "b" else part for part in self.parts]
         self.slot = count * sum(part.itemsize for part in self.raw)
+
     def slots(self, number: int, side: int) -> Any:
         """The address of slots on the stack of the function, for matrices of at most `side` columns: an intrinsic.
 
         There is room for the slots that a square reaches beyond the end of a column.
         """
-        return self.memory((number + side * self.count) * self.slot)
+        return self.memory((number + (side * self.count if len(self.raw) == 1 else 0)) * self.slot)
 
     def enter(self) -> Any:
         """Copy matrices to slots, along their inner side first; 1 if an entry is not an element, else 0: an intrinsic.

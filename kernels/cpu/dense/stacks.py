@@ -26,10 +26,12 @@ from .lanes import MOST_TERMS, fits, geometry, scalar_and_vectors, small
 TEMPLATE = Path(__file__).with_name("stacks_template.py")
 TOGETHER = 8  # rows of the largest matrix that is closed in lanes, and columns of the largest product
 SIDE, PLACES = 32, 1024  # rows and columns of the factors of such products, and entries of the left one
+OTHERS = SIDE * TOGETHER  # entries of the right one and of the product
 PACKED = (2, 4)  # orders of matrices that are copied, so that a vector holds several of their rows
 COPIED = 128 << 10  # bytes of such matrices at once
 AGAIN = -2  # marks matrices that are closed row by row
 MOST_LANES = 32  # of vectors that are transposed; more take long to compile
+ROOM = 128 << 10  # bytes of slots for a factor on a thread's stack, of which some systems give little
 
 
 class Together(Templated):
@@ -50,8 +52,9 @@ class Together(Templated):
             vectors("defined_vectors", "a", [lowering.defined], parts, [np.dtype(bool)], rules),
         ])
         head = "\n\nfrom semiring.kernels.cpu.compile.lane_stacks import Stacks\n\n"
-        head += f"MATRICES, SLOTS, SIDE, WIDTH = {matrices(parts)}, {PLACES}, {SIDE}, "
-        head += f"{TOGETHER}\napart = njit(error_model=\"numpy\", no_cpython_wrapper=True, no_cfunc_wrapper=True)\n\n"
+        head += f"MATRICES, SLOTS, SIDE, WIDTH = {matrices(parts)}, {places(parts)}, {SIDE}, {TOGETHER}\n"
+        head += f"OTHERS = {places(parts, OTHERS)}\n"
+        head += "apart = njit(error_model=\"numpy\", no_cpython_wrapper=True, no_cfunc_wrapper=True)\n\n"
         self.program = replace(text, name=f"stacks{text.name[5:]}", prelude=text.prelude + imports_of(own) + own + head)
 
     @functools.cached_property
@@ -92,9 +95,24 @@ def matrices(parts: tuple[np.dtype, ...]) -> int:
     return max(min(geometry(parts)[0] * min(sizes) // max(sizes), MOST_LANES), 1)
 
 
+def slot(parts: tuple[np.dtype, ...]) -> int:
+    """Bytes of an element in all lanes."""
+    return matrices(parts) * sum(part.itemsize for part in parts)
+
+
+def places(parts: tuple[np.dtype, ...], most: int = PLACES) -> int:
+    """Entries of a factor, at most: fewer records of many components have room."""
+    return min(most, ROOM // slot(parts))
+
+
 def fits_in_lanes(lowering: Lowering) -> bool:
     """Whether small matrices can share vectors."""
     return fits(lowering) and lowering.log_sum is None
+
+
+def closes_in_lanes(lowering: Lowering, n: int) -> bool:
+    """Whether closures of matrices of order n go in lanes."""
+    return n <= TOGETHER and closes(lowering) and n * n <= places(lowering.components, OTHERS)
 
 
 @functools.lru_cache(1024)
@@ -105,7 +123,9 @@ def are_shared(lowering: Lowering, m: int, k: int, n: int) -> bool:
     rows that end within a vector take long where the processor has no masks.
     """
     count, _, masked = geometry(lowering.components)
-    if not fits_in_lanes(lowering) or not (0 < m <= SIDE and 0 < k <= SIDE and 0 < n <= TOGETHER and m * k <= PLACES):
+    if not fits_in_lanes(lowering) or not (0 < m <= SIDE and 0 < k <= SIDE and 0 < n <= TOGETHER):
+        return False
+    if m * k > places(lowering.components) or max(m, k) * n > places(lowering.components, OTHERS):
         return False
     if n <= 2:
         return not m == k == n == 2
@@ -120,9 +140,9 @@ def product_purpose(lowering: Lowering, m: int, k: int, n: int) -> str:
     return "stacks in lanes" if are_shared(lowering, m, k, n) else "stacks"
 
 
-def closure_purpose(n: int) -> str:
+def closure_purpose(lowering: Lowering, n: int) -> str:
     """The purpose of compiled code that closes matrices of order n."""
-    return "closures in lanes" if n <= TOGETHER else "closures of stacks"
+    return "closures in lanes" if closes_in_lanes(lowering, n) else "closures of stacks"
 
 
 def closes(lowering: Lowering) -> bool:
@@ -133,8 +153,8 @@ def closes(lowering: Lowering) -> bool:
 def close_stack(lowering: Lowering, D: np.ndarray, look: bool = False) -> np.ndarray | None:
     """D[s] ← D[s]* for every s; −1, or the first pivot without a star, for each.
 
-    Any strides; D has at most `SIDE` rows. Results do not depend on the number of threads. With `look`, of at most
-    `TOGETHER` rows, None if an entry is not an element; then D holds anything.
+    Any strides; D has at most `SIDE` rows. Results do not depend on the number of threads. With `look`, for closures
+    in lanes, None if an entry is not an element; then D holds anything.
     """
     from semiring.kernels.cpu.compile.jit import from_python  # it imports Numba
 
@@ -145,7 +165,7 @@ def close_stack(lowering: Lowering, D: np.ndarray, look: bool = False) -> np.nda
     def rest(first: int, last: int) -> tuple[int, ...]:
         return D.ctypes.data + first * D.strides[0], *D.strides, failed.ctypes.data + 8 * first, last - first, n
 
-    if n > TOGETHER:
+    if not closes_in_lanes(lowering, n):
         close = from_python(small(lowering).close, 8)
         share(lambda first, last: close(*rest(first, last), 1), pieces, threads)
         return failed

@@ -29,7 +29,7 @@ from semiring.kernels.cpu.dense.lanes_template import (
 
 MATRICES = 16  # that are computed at once: the lanes of the vectors
 SIDE, WIDTH = 32, 8  # rows of a factor, and columns of a product and of a matrix that is closed, at most
-SLOTS = 1024  # entries of the left factor
+SLOTS, OTHERS = 1024, 256  # entries of the left factor, and of another matrix
 apart = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
@@ -48,7 +48,7 @@ by = Stacks(
     defined_vectors,
 )
 enter, leave, approach, pivots, sums = by.enter(), by.leave(), by.approach(), by.pivots(), by.sums()
-room_for_a, room_for_b, room_for_c = by.slots(SLOTS, SIDE), by.slots(SIDE * WIDTH, WIDTH), by.slots(SIDE * WIDTH, WIDTH)
+room_for_a, room_for_b, room_for_c = by.slots(SLOTS, SIDE), by.slots(OTHERS, WIDTH), by.slots(OTHERS, WIDTH)
 
 
 @inline
@@ -74,7 +74,7 @@ def fill(place: int, step: int, live: int, row: int, rows: int, column: int, col
 
 @operation
 def close(d: int, step: int, row: int, column: int, failed: int, count: int, n: int, checked: int, one: int) -> int:
-    """D ← D* as `close` of lanes_template.py does it, of order n ≤ WIDTH.
+    """D ← D* as `close` of lanes_template.py does it, of order n ≤ WIDTH, n² ≤ OTHERS.
 
     At `failed` are integers, one for each. −2 is written where a matrix, or another of the same vector, has a pivot
     without a star; then these stay as they were. Returns −1; or where `checked` the number of a matrix that has, or is
@@ -103,7 +103,7 @@ def product(
     a: int, a_step: int, a_row: int, a_column: int, b: int, b_step: int, b_row: int, b_column: int, c: int,
     c_step: int, c_row: int, c_column: int, count: int, m: int, k: int, n: int, more: int, checked: int, one: int,
 ) -> int:
-    """As `product` in lanes_template.py, of m, k ≤ SIDE, n ≤ WIDTH and m k ≤ SLOTS.
+    """As `product` in lanes_template.py, of m, k ≤ SIDE, n ≤ WIDTH, m k ≤ SLOTS, k n ≤ OTHERS and m n ≤ OTHERS.
 
     Where `checked` the number that is returned is that of a matrix which has, or is near one that has, an entry that is
     not an element.

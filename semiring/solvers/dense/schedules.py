@@ -191,7 +191,7 @@ def _looking(task: Task) -> Plan | None:
     low = only_form(task.S, given.dtype, False) if len(given.shape) > 2 and 0 < n <= stacks.TOGETHER and terms else None
     if low is None or not low.is_identity or low.inverts or low.dual or rings.cancels(low):
         return None
-    if not stacks_repay(low, n, terms, stacks.closure_purpose(n)):
+    if not (stacks.closes_in_lanes(low, n) and stacks_repay(low, n, terms, stacks.closure_purpose(low, n))):
         return None
     return Plan(
         operation="closure", algebra=task.S, shape=given.shape, method="floyd-warshall", lowering=low, work=terms,
@@ -457,7 +457,7 @@ def close_each(work: np.ndarray, kernel: Kernel[Any], plan: Plan, exists: np.nda
     most = kernel.tile if plan.lowering.on_gpu else STACKED_ORDER
     together = plan.method == "floyd-warshall" and n <= most
     failed = np.full(len(stack), -1)
-    terms, purpose = float(stack.size) * n, stacks.closure_purpose(n)
+    terms, purpose = float(stack.size) * n, stacks.closure_purpose(plan.lowering, n)
     if together and n <= lanes.SIDE and stacks_repay(plan.lowering, n, terms, purpose):
         failed = cast("np.ndarray", stacks.close_stack(plan.lowering, stack))
     elif together:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
+from semiring.algebra.elements import full
 from semiring.kernels.cpu.compile.jit import from_python
 from semiring.kernels.cpu.dense import lanes, stacks
 from semiring.kernels.lowering.base import Lowering
@@ -35,6 +36,14 @@ def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     yield
     for each in caches:
         each.cache_clear()
+
+
+def componentwise(parts: int) -> sr.Semiring:
+    """Min-plus on records of doubles."""
+    return sr.Semiring(
+        f"{parts} times min-plus", fields=[(f"x{i}", "f8") for i in range(parts)],
+        add=lambda a, b: tuple(np.minimum(x, y) for x, y in zip(a, b, strict=True)),
+        mul=lambda a, b: tuple(x + y for x, y in zip(a, b, strict=True)), zero=(np.inf,) * parts, one=(0.0,) * parts)
 
 
 def form(S: sr.Semiring, dtype: Any) -> Lowering:
@@ -109,8 +118,7 @@ def test_closures_have_the_bits_of_rows(S: sr.Semiring, dtype: Any) -> None:
 def test_what_is_not_an_element_is_seen_wherever_it_stands(S: sr.Semiring, dtype: str | None, bad: float) -> None:
     low = form(S, dtype)
     shared = product(stacks.together(low).product)
-    A, B, C = (np.full((70, *shape), low.one if len(low.one) > 1 else low.one[0], low.storage)
-               for shape in ((3, 5), (5, 3), (3, 3)))
+    A, B, C = (full(np.empty((70, *shape), low.storage), low.unit) for shape in ((3, 5), (5, 3), (3, 3)))
     assert shared(C.copy(), A, B, True, True) == -1
     assert stacks.close_stack(low, C.copy(), look=True) is not None
     for X in (A, B, C):
@@ -132,7 +140,23 @@ def test_shapes_that_are_faster_by_rows_go_by_rows() -> None:
         assert not stacks.are_shared(low, m, k, n)
     assert not stacks.are_shared(general(sr.log, np.dtype("f4")), 3, 3, 3)
     assert stacks.product_purpose(low, 3, 3, 3) != stacks.product_purpose(low, 9, 9, 9)
-    assert stacks.closure_purpose(stacks.TOGETHER) != stacks.closure_purpose(stacks.TOGETHER + 1)
+    assert stacks.closure_purpose(low, stacks.TOGETHER) != stacks.closure_purpose(low, stacks.TOGETHER + 1)
+
+
+@pytest.mark.parametrize("parts", [1, 8, 90, 5000])
+def test_records_of_many_components_leave_most_of_a_threads_stack(parts: int) -> None:
+    """Three factors of a product are there at once."""
+    given = (np.dtype("f8"),) * parts
+    size = stacks.slot(given)
+    assert size * (stacks.places(given) + 2 * stacks.places(given, stacks.OTHERS)) <= 3 * stacks.ROOM
+
+
+def test_records_of_many_components_go_by_lanes_as_far_as_there_is_room() -> None:
+    low, few = form(componentwise(90), None), form(componentwise(8), None)
+    assert stacks.are_shared(few, 16, 16, 1) and not stacks.are_shared(few, 32, 32, 1)
+    assert stacks.are_shared(low, 3, 3, 3) and not stacks.are_shared(low, 5, 5, 1)
+    assert [stacks.closure_purpose(low, n) for n in (4, 5)] == ["closures in lanes", "closures of stacks"]
+    assert stacks.closure_purpose(few, 8) == "closures in lanes"
 
 
 @pytest.mark.parametrize("n", [2, 4])
