@@ -13,7 +13,7 @@ from semiring.kernels.cpu.compile import program
 from semiring.kernels.cpu.compile.lane_powers import Powers
 from semiring.kernels.cpu.compile.lane_rows import intrinsic_of
 from semiring.kernels.cpu.compile.lanes import I64, Lanes
-from semiring.kernels.cpu.dense import lanes
+from semiring.kernels.cpu.dense import lanes, stacks
 from semiring.kernels.lowering.general import general
 
 BINARY = sr.Semiring("of-powers-of-two", add=np.logaddexp2, mul=np.add, zero=-np.inf, one=0.0)
@@ -42,7 +42,7 @@ def check(S: sr.Semiring, A: np.ndarray, B: np.ndarray, C: np.ndarray | None) ->
     """Compare with the bound: ε (k + 16 + 4 |log G| + |c|), and ε (2 + |c|) for what is added to."""
     low = general(S, A.dtype)
     found = np.empty((*A.shape[:2], B.shape[2]), A.dtype) if C is None else C.copy()
-    assert lanes.multiply_stack(low, found, A, B, C is not None, True)
+    assert stacks.multiply_stack(low, found, A, B, C is not None, True)
     wanted, distance = exact(S, A, B, C)
     finite = np.isfinite(wanted)
     assert (np.isfinite(found) == finite).all() and (found[~finite] == wanted[~finite]).all()
@@ -88,10 +88,10 @@ def test_infinities_and_what_is_no_number() -> None:
     A, B = np.zeros((1, 2, 3)), np.zeros((1, 3, 2))
     A[0, 0, 1], B[0, 1, 1], B[0, 2, 0] = np.inf, -np.inf, 700.0
     C = np.empty((1, 2, 2))
-    assert lanes.multiply_stack(low, C, A, B, False, False)
+    assert stacks.multiply_stack(low, C, A, B, False, False)
     assert C[0, 0, 0] == np.inf and C[0, 0, 1] == np.log(2) and C[0, 1, 0] == 700
     A[0, 1, 2] = np.nan
-    assert not lanes.multiply_stack(low, C, A, B, False, True)
+    assert not stacks.multiply_stack(low, C, A, B, False, True)
 
 
 @pytest.mark.parametrize("binary", [False, True])
