@@ -67,6 +67,13 @@ def is_same(x: Any, y: Any, *, exact: bool, within: tuple[float, float] | None =
     return bool(np.allclose(x, y, rtol=rtol, atol=atol))
 
 
+def without_signs_of_zeros(x: Any) -> Any:
+    """An outcome with 0 for −0: the methods of the general way differ where a declared star gives −0 and one is 0."""
+    if isinstance(x, Closures):
+        return Closures(without_signs_of_zeros(x.values), x.exists)
+    return x + 0.0 if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x
+
+
 def selects(S: Any) -> bool:
     """Whether ⊕ and ⊗ both give one of their operands, so that nothing rounds, in whatever order pivots come."""
     return S in (sr.max_min, sr.min_max)
@@ -237,7 +244,7 @@ CLOSED = [(S, dtype) for S, dtype in CASES if not S.product_only]
 def test_compiled_solutions_and_powers_are_those_of_the_general_way(S: Any, dtype: str) -> None:
     low = small.form(S, np.dtype(dtype))
     assert low is not None
-    taken = compare_solutions(S, np.dtype(dtype), 40, exact=not low.by_library)
+    taken = compare_solutions(S, np.dtype(dtype), 80, exact=not low.by_library)
     assert taken > 5 or not small.small.fits(low)
 
 
@@ -307,6 +314,7 @@ def test_generated_algebras_are_computed_as_by_the_general_way(name: str) -> Non
                 (sr.solve, (A, B[0], S), {}), (sr.power, (A, S, 5), {}),
             ):
                 found, wanted = outcome(verb, *operands, **asked), outcome(generally, verb, *operands, **asked)
+                found, wanted = without_signs_of_zeros(found), without_signs_of_zeros(wanted)
                 assert is_same(found, wanted, exact=exact), (verb, operands, asked, found, wanted)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from semiring.kernels.cpu.compile import cache
+from semiring.kernels.cpu.compile.price import has_numba
 from semiring.kernels.cpu.compile.program import imports_of
 from semiring.kernels.cpu.compile.rules import LANES, vectors
 from semiring.kernels.cpu.compile.templated import Templated
@@ -112,7 +113,7 @@ def fits_in_lanes(lowering: Lowering) -> bool:
 
 def closes_in_lanes(lowering: Lowering, n: int) -> bool:
     """Whether closures of matrices of order n go in lanes."""
-    return n <= TOGETHER and closes(lowering) and n * n <= places(lowering.components, OTHERS)
+    return n <= TOGETHER and has_numba() and closes(lowering) and n * n <= places(lowering.components, OTHERS)
 
 
 @functools.lru_cache(1024)
@@ -137,7 +138,7 @@ def are_shared(lowering: Lowering, m: int, k: int, n: int) -> bool:
 
 def product_purpose(lowering: Lowering, m: int, k: int, n: int) -> str:
     """The purpose of compiled code that multiplies m × k and k × n matrices."""
-    return "stacks in lanes" if are_shared(lowering, m, k, n) else "stacks"
+    return "stacks in lanes" if has_numba() and are_shared(lowering, m, k, n) else "stacks"
 
 
 def closure_purpose(lowering: Lowering, n: int) -> str:

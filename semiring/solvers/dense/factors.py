@@ -163,7 +163,8 @@ class Factors(Factored):
     def _close(self) -> None:
         low = self.plan.lowering
         asked = replace(DEFAULTS, device="gpu" if low.on_gpu else "cpu")
-        self._star = low.encode(schedules.offer(Task("closure", self._S, (as_dense(self._given),), asked)).run(), True)
+        given = as_dense(self._given).plain  # A* is stored in the order of bytes that kernels take
+        self._star = low.encode(schedules.offer(Task("closure", self._S, (given,), asked)).run(), True)
 
     def _substitute(self, X: Any) -> None:
         elimination.solve(self._factors, X, build_kernel(self.plan.lowering), self.plan.tile)

@@ -21,7 +21,7 @@ import numpy as np
 from semiring.algebra.catalogue import min_plus
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.costs import dense_seconds
-from semiring.errors import LawError, NoClosureError, SemiringError
+from semiring.errors import LawError, NoClosureError, OutOfRangeError, SemiringError
 from semiring.kernels.build import repays, sums_numbers
 from semiring.kernels.cpu.compile.price import when
 from semiring.kernels.cpu.sparse.edge_numbers import NUMBER, EdgeNumbers
@@ -203,7 +203,7 @@ def _closed_stack(
         X = closure.run()
     except SemiringError as e:
         _, limit, ends = task.arguments
-        if type(e) is not SemiringError or ends is limit is None or widened(given) is None:
+        if type(e) not in (SemiringError, OutOfRangeError) or ends is limit is None or widened(given) is None:
             raise
         return _searched_stack(given, task, plan)
     places = np.ndindex(given.shape[:-2])
@@ -234,7 +234,7 @@ def _run(given: Operand, values: Plan, o: Options, wanted: Wanted, of_graph: boo
             X, tree, starts = with_trees(given, values.runner(values), wanted)
         except SemiringError as e:
             all_wanted = wanted.ends is None and wanted.limit is None
-            wide = None if all_wanted or type(e) is not SemiringError else widened(given)
+            wide = None if all_wanted or type(e) not in (SemiringError, OutOfRangeError) else widened(given)
             if wide is None:
                 raise
             return _run_wide(given, wide, o, wanted)

@@ -24,7 +24,7 @@ from semiring.algorithms.labels import (
     truly_improves,
 )
 from semiring.algorithms.sparse.relaxation import CompressedRows
-from semiring.errors import LawError, SemiringError
+from semiring.errors import LawError, OutOfRangeError, SemiringError
 from semiring.graphs.names import is_hashable, position_of
 from semiring.graphs.tables import Table
 from semiring.kernels.blocks.rows import Rows
@@ -102,7 +102,7 @@ def _of_targets(task: Task, run: Any, starts: np.ndarray, ends: np.ndarray, plan
     try:
         return run(plan)
     except SemiringError as e:
-        wide = widened(task.given[0]) if type(e) is SemiringError else None
+        wide = widened(task.given[0]) if type(e) in (SemiringError, OutOfRangeError) else None
         if wide is None:
             raise
     given = task.given[0]

@@ -28,7 +28,7 @@ def test_whatever_is_asked_is_the_inverse(seed: int) -> None:
 def test_factors_of_which_one_residual_is_more_than_rounding_are_refined() -> None:
     random = np.random.default_rng(748224)
     case = drawn(random, 200)
-    asked_for = [x for x in asked(case, random, True) if x[0] == "solve a sparse matrix, left"]
+    asked_for = [x for x in asked(case, random) if x[0] == "solve a sparse matrix, left"]
     for way, ask, expected in asked_for:
         assert differs(case, ask(), expected) <= 1, way
     assert len(asked_for) == 1
