@@ -380,6 +380,8 @@ def _powered(task: Task, given: Operand, A: Operand, k: int, plan: Plan) -> Any:
 def _power(task: Task, given: Operand, k: int) -> Any:
     """A^k as a product of those of A, A², A⁴, … that are in it."""
     if k < 2:
+        if task.options.check and isinstance(given, Dense):  # no product looks at the elements
+            _ = given.facts
         return as_product(given if k else (given if isinstance(given, Packed) else on_host(given)).eye())
     square: Any = given
     result = None

@@ -234,3 +234,13 @@ def test_a_matrix_in_a_file_solves_from_the_left(tmp_path: Path) -> None:
     for left in (False, True):
         found = sr.solve(tmp_path / "a.npy", B, sr.min_plus, left=left)
         assert np.array_equal(found, sr.solve(A, B, sr.min_plus, left=left))
+
+
+@pytest.mark.parametrize("S", [sr.log, sr.min_plus, sr.plus_times], ids=lambda S: S.name)
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_powers_without_a_product_look_at_elements_too(S: sr.Semiring, k: int) -> None:
+    A = np.full((23, 23), -3.0) if S is sr.log else np.full((23, 23), 3.0)
+    A[0, 19] = np.nan
+    for whole in (A, np.stack([A, A])):
+        with pytest.raises(sr.SemiringError, match="is NaN"):
+            sr.power(whole, S, k)
