@@ -61,7 +61,7 @@ class Purpose(NamedTuple):
     Attributes
     ----------
     source : str
-        A module of `kernels/cpu` and, after a colon, a class there. Its `code` gives the compiled functions that most
+        A module of `kernels/cpu` and, after a colon, an object there. Its `code` gives the compiled functions that most
         of the work needs for a lowering, and its `seldom`, if it has one, those that some needs besides.
     seconds : callable
         What NumPy takes for so many steps of k, and so many terms ⊗ in all, of a lowering.
@@ -129,10 +129,10 @@ PURPOSES = {
     "small products": Purpose("dense.small:PRODUCTS", dense.seconds, 2, "products", lambda low: False),
     "small sums": Purpose("dense.small:SUMS", dense.seconds, 2, "products", lambda low: False),
     "small closures": Purpose("dense.small:CLOSURES", dense.seconds, 3, "products", lambda low: False),
-    "stacks": Purpose("dense.lanes", dense.seconds, 1, "products", lanes.fits),
-    "closures of stacks": Purpose("dense.lanes:Closures", dense.seconds, 1, "products", stacks.closes),
-    "stacks in lanes": Purpose("dense.stacks", dense.seconds, 1, "products", stacks.fits_in_lanes),
-    "closures in lanes": Purpose("dense.stacks:Closures", dense.seconds, 1, "products", stacks.closes),
+    "stacks": Purpose("dense.lanes:PRODUCTS", dense.seconds, 1, "products", lanes.fits),
+    "closures of stacks": Purpose("dense.lanes:CLOSURES", dense.seconds, 1, "products", stacks.closes),
+    "stacks in lanes": Purpose("dense.stacks:PRODUCTS", dense.seconds, 1, "products", stacks.fits_in_lanes),
+    "closures in lanes": Purpose("dense.stacks:CLOSURES", dense.seconds, 1, "products", stacks.closes),
     "chains": Purpose("dense.steps", _linear(CHAIN_STEP, CHAIN_TERM), 1, "products", lanes.fits),
     "rows": Purpose("sparse.product:SparseKernel", rows.seconds, 1, "products", lambda low: True),
     "masked": Purpose("sparse.masked:MaskedKernel", rows.seconds, 2, "products", lambda low: True),

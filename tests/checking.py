@@ -15,7 +15,7 @@ import bases
 import numpy as np
 from asking import Check, Known, extremes, overflow_checks, single_checks, sparse_checks, stack_checks
 from bases import EITHER, EXISTS, NONE, UNSURE, Array
-from generated import Generated, number
+from generated import Generated, larger, number
 
 NARROW = 4  # the answer exists and does not fit an integer dtype
 
@@ -106,7 +106,7 @@ class Judge:
         scales = [g.scale(A) for A in inputs]
         scale = scales[0]
         for other in scales[1:]:
-            scale = _larger(scale, other)
+            scale = larger(scale, other)
         if counts is None:
             return g.differs(want, got, scale).any(axis=(1, 2))
         moderate = g.scale(np.where(np.isin(inputs[0], extremes(g, self.dtype)), inputs[0].dtype.type(0), inputs[0]))
@@ -277,15 +277,6 @@ class Judge:
 
 def _kinds(dtype: np.dtype) -> list[np.dtype]:
     return [dtype[f] for f in dtype.names] if dtype.names else [dtype]
-
-
-def _larger(x: Array, y: Array) -> Array:
-    if not x.dtype.names:
-        return np.maximum(x, y)
-    result = x.copy()
-    for f in x.dtype.names:
-        result[f] = np.maximum(x[f], y[f])
-    return result
 
 
 def _says_too_narrow(error: Exception | None, dtype: np.dtype) -> bool:

@@ -15,7 +15,7 @@ import families
 import numpy as np
 from asking import extremes
 from bases import REAL, WHOLE, Array, Base
-from generated import STAY, Generated
+from generated import STAY, Generated, larger
 
 import semiring as sr
 
@@ -206,13 +206,4 @@ def judge(
 
 def scale(g: Generated, *arrays: Array) -> Array:
     """The largest finite number of some arrays, field by field: rounding is relative to it, and to the answers."""
-    return reduce(_larger, [g.scale(x.reshape(1, -1)) for x in arrays])
-
-
-def _larger(x: Array, y: Array) -> Array:
-    if not x.dtype.names:
-        return np.maximum(x, y)
-    result = x.copy()
-    for f in x.dtype.names:
-        result[f] = np.maximum(x[f], y[f])
-    return result
+    return reduce(larger, [g.scale(x.reshape(1, -1)) for x in arrays])

@@ -381,6 +381,16 @@ def _stored(value: Any, kind: np.dtype) -> Any:
     return kind.type(value)
 
 
+def larger(x: Array, y: Array) -> Array:
+    """The larger of two numbers each, field by field."""
+    if not x.dtype.names:
+        return np.maximum(x, y)
+    result = x.copy()
+    for f in x.dtype.names:
+        result[f] = np.maximum(x[f], y[f])
+    return result
+
+
 def _has_place(values: Array, kind: np.dtype) -> Array:
     if kind.kind == "b":
         return np.asarray((values == 0) | (values == 1))

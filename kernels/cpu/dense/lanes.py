@@ -2,7 +2,7 @@
 
     row i of C ← row i of C ⊕ a_ik ⊗ row k of B       for k = 0, 1, …, with some rows of C in registers
 
-`code` gives the compiled functions (lanes_template.py). `product` is an operation: a function of 64-bit integers that
+`small` gives the compiled functions (lanes_template.py). `product` is an operation: a function of 64-bit integers that
 other compiled code calls by its address, for a whole stack or for one matrix:
 
     from semiring.kernels.cpu.compile.raw import call
@@ -15,9 +15,11 @@ other compiled code calls by its address, for a whole stack or for one matrix:
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -136,18 +138,18 @@ def small(lowering: Lowering) -> Small:
     return Small(lowering)
 
 
-def code(lowering: Lowering) -> list[cache.Function]:
-    """What is compiled for products of stacks."""
-    return small(lowering).code("product")
+class OfStacks(NamedTuple):
+    """A function on stacks, as a purpose of compiled code."""
+
+    made: Callable[[Lowering], Small]
+    function: str
+
+    def code(self, lowering: Lowering) -> list[cache.Function]:
+        """What is compiled for a lowering."""
+        return self.made(lowering).code(self.function)
 
 
-class Closures:
-    """The closures of stacks, as a purpose of compiled code."""
-
-    @staticmethod
-    def code(lowering: Lowering) -> list[cache.Function]:
-        """What is compiled for them."""
-        return small(lowering).code("close")
+PRODUCTS, CLOSURES = OfStacks(small, "product"), OfStacks(small, "close")
 
 
 @functools.lru_cache(1024)

@@ -13,16 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.price import has_numba
 from semiring.kernels.cpu.compile.program import imports_of
 from semiring.kernels.cpu.compile.rules import LANES, vectors
-from semiring.kernels.cpu.compile.templated import Templated
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.pieces import parts_worth, ranges, share
 from semiring.machine.threads import thread_count
 
-from .lanes import MOST_TERMS, fits, geometry, scalar_and_vectors, small
+from .lanes import MOST_TERMS, OfStacks, Small, fits, geometry, scalar_and_vectors, small
 
 TEMPLATE = Path(__file__).with_name("stacks_template.py")
 TOGETHER = 8  # rows of the largest matrix that is closed in lanes, and columns of the largest product
@@ -35,7 +33,7 @@ MOST_LANES = 32  # of vectors that are transposed; more take long to compile
 ROOM = 128 << 10  # bytes of slots for a factor on a thread's stack, of which some systems give little
 
 
-class Together(Templated):
+class Together(Small):
     """The compiled functions of a lowering for matrices that lanes share: see stacks_template.py.
 
     Parameters
@@ -44,9 +42,8 @@ class Together(Templated):
         Of machine numbers or records of them.
     """
 
-    template = TEMPLATE
-
     def __init__(self, lowering: Lowering):
+        self.template = TEMPLATE
         text, parts, rules = scalar_and_vectors(lowering), lowering.components, replace(LANES, fused={})
         own = "\n\n".join([
             vectors("star_vectors", "a", lowering.star.outputs, parts, rules=rules),
@@ -58,16 +55,6 @@ class Together(Templated):
         head += "apart = njit(error_model=\"numpy\", no_cpython_wrapper=True, no_cfunc_wrapper=True)\n\n"
         self.program = replace(text, name=f"stacks{text.name[5:]}", prelude=text.prelude + imports_of(own) + own + head)
 
-    @functools.cached_property
-    def product(self) -> int:
-        """C ← A ⊗ B or C ⊕ A ⊗ B on matrices of a stack."""
-        return self.address("product")
-
-    @functools.cached_property
-    def close(self) -> int:
-        """D ← D* on matrices of a stack."""
-        return self.address("close")
-
 
 @functools.lru_cache(1024)
 def together(lowering: Lowering) -> Together:
@@ -75,18 +62,7 @@ def together(lowering: Lowering) -> Together:
     return Together(lowering)
 
 
-def code(lowering: Lowering) -> list[cache.Function]:
-    """What is compiled for products of matrices that share vectors."""
-    return together(lowering).code("product")
-
-
-class Closures:
-    """Their closures, as a purpose of compiled code."""
-
-    @staticmethod
-    def code(lowering: Lowering) -> list[cache.Function]:
-        """What is compiled for them."""
-        return together(lowering).code("close")
+PRODUCTS, CLOSURES = OfStacks(together, "product"), OfStacks(together, "close")
 
 
 @functools.lru_cache(1024)
