@@ -473,7 +473,7 @@ def power(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
 def of_matrix(short: Short, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """What a short way gives for a `Matrix`, perhaps beside an array or another one over the same vertices; or None."""
     A, *others = operands
-    S, held, among = A.semiring, A._held, True
+    S, held, among = A.semiring, A._held, A  # whose kind the answer has
     if options or type(held) is not Array or not A.is_over_vertices:
         return None
     arrays, B = [held.array], others[0] if others else None
@@ -483,14 +483,15 @@ def of_matrix(short: Short, operands: tuple[Any, ...], options: dict[str, Any]) 
         if B.names is not A.names and not same_names(B.names, A.names):
             return None
         arrays.append(B._held.array)
+        among = B if short is solve else A
     elif type(B) is ndarray:
         arrays.append(B)
-        among = False
+        among = None
     others = others[len(arrays) - 1 :]
     if others and others[0] is not None and others[0] is not S:
         return None
     found = short((*arrays, S, *others[1:]), options)
-    return found if found is None or not among else A._holding(Array(found, S))
+    return found if found is None or among is None else among._holding(Array(found, S))
 
 
 def is_usual(options: dict[str, Any], *own: str) -> bool:

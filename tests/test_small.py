@@ -584,18 +584,20 @@ def test_a_matrix_goes_the_short_way_with_its_names(engine: str, request: pytest
     request.getfixturevalue(engine)
     array, names = np.arange(9.0).reshape(3, 3), list("abc")
     for A in (sr.Matrix(array, sr.min_plus), sr.Matrix(array, sr.min_plus, names=names)):
-        B = sr.Matrix(array[::-1].copy(), sr.min_plus, names=list(A.names) if A.names else None)
+        B = sr.Matrix(array[::-1].copy(), sr.min_plus, names=list(A.names) if A.names else None,
+                      library="pandas")
         ways = {sr.matmul: small.product, sr.closure: small.closure, sr.solve: small.solve, sr.power: small.power}
         operands: tuple[Any, ...]
         for verb, *operands in (
-            (sr.matmul, A, B), (sr.matmul, A, A, sr.min_plus), (sr.matmul, A, array), (sr.matmul, A, array[0]),
+            (sr.matmul, A, B), (sr.matmul, B, A), (sr.matmul, A, A, sr.min_plus), (sr.matmul, A, array), (sr.matmul, A, array[0]),
             (sr.closure, A), (sr.closure, A, sr.min_plus), (sr.solve, A, array[0]), (sr.solve, A, B, None),
-            (sr.solve, A, array, sr.min_plus), (sr.power, A, sr.min_plus, 3), (sr.power, A, None, 3),
+            (sr.solve, B, A), (sr.solve, A, array, sr.min_plus), (sr.power, A, sr.min_plus, 3), (sr.power, A, None, 3),
         ):
             short, wanted = small.of_matrix(ways[verb], tuple(operands), {}), generally(verb, *operands)
             assert type(short) is type(wanted) is type(verb(*operands))
             if isinstance(wanted, sr.Matrix):
                 assert short.names == wanted.names and short.equals(wanted) and short.semiring is wanted.semiring
+                assert short.library == wanted.library
                 assert verb(*operands).equals(wanted)
             else:
                 assert np.array_equal(short, wanted)

@@ -103,7 +103,7 @@ def right_side(B: Matrix, A: Operand, left: bool) -> Dense:
     refuse_other_algebra(B, A.S, "B")
     names, vertices = [B.row_names, B.column_names], axis_labels(A, -1)
     order = None
-    if vertices is not None:  # vertices
+    if vertices is not None:
         order = between(vertices, names[left], f"the vertices of {A.what}", f"the {'columns' if left else 'rows'} of B")
         names[left] = names[left] if isinstance(vertices, range) and order is None else [*vertices]
     array = converted(arranged(B._held, *((None, order) if left else (order, None))), "dense").array
