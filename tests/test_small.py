@@ -589,9 +589,10 @@ def test_a_matrix_goes_the_short_way_with_its_names(engine: str, request: pytest
         ways = {sr.matmul: small.product, sr.closure: small.closure, sr.solve: small.solve, sr.power: small.power}
         operands: tuple[Any, ...]
         for verb, *operands in (
-            (sr.matmul, A, B), (sr.matmul, B, A), (sr.matmul, A, A, sr.min_plus), (sr.matmul, A, array), (sr.matmul, A, array[0]),
-            (sr.closure, A), (sr.closure, A, sr.min_plus), (sr.solve, A, array[0]), (sr.solve, A, B, None),
-            (sr.solve, B, A), (sr.solve, A, array, sr.min_plus), (sr.power, A, sr.min_plus, 3), (sr.power, A, None, 3),
+            (sr.matmul, A, B), (sr.matmul, B, A), (sr.matmul, A, A, sr.min_plus), (sr.matmul, A, array),
+            (sr.matmul, A, array[0]), (sr.closure, A), (sr.closure, A, sr.min_plus),
+            (sr.solve, A, array[0]), (sr.solve, A, B, None), (sr.solve, B, A),
+            (sr.solve, A, array, sr.min_plus), (sr.power, A, sr.min_plus, 3), (sr.power, A, None, 3),
         ):
             short, wanted = small.of_matrix(ways[verb], tuple(operands), {}), generally(verb, *operands)
             assert type(short) is type(wanted) is type(verb(*operands))
