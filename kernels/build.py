@@ -100,6 +100,7 @@ BY_TILES = 2e-10  # seconds a term that products of small matrices take longer b
 COPIED = 1e-9  # seconds that tiles take longer for an element of a matrix that is read once
 SETTLE = 2.5e-4  # seconds in which `semiring.algorithms.labels` settles a vertex
 LABEL = 2e-8  # and looks at a label
+LOGARITHM = 6e-9  # seconds that a term of a small closure takes as a log-sum-exp of two numbers
 CHAIN_STEP = 5e-5  # seconds in which NumPy takes a step of a chain of rows
 CHAIN_TERM = 2e-9  # and for each of its terms
 WINNER_STEP = 2e-5  # seconds in which NumPy takes a step of k for a strip, and keeps which terms won
@@ -209,6 +210,11 @@ def few_repay(lowering: Lowering, elements: int) -> bool:
     return code.bought or code.pays(elements * COPIED)
 
 
+def walks_repay(lowering: Lowering, terms: int) -> bool:
+    """Whether small closures over log-sum-exp of so many terms are computed by powers."""
+    return repays(lowering, terms * LOGARITHM, "small closures")
+
+
 def renting(lowering: Lowering, purpose: str) -> Renting:
     """A context in which NumPy does work that compiled code could do; work on Python objects counts for none."""
     return Renting(*([code_of(lowering, purpose)] if lowering.kind == "numba" else []))
@@ -261,5 +267,5 @@ def _kernel(keyed: _Keyed, compiled: bool) -> Kernel[Any]:
     from .cpu.dense.choose import dense_kernel
 
     made = dense_kernel(lowering)
-    made.few_repay = few_repay
+    made.few_repay, made.walks_repay = few_repay, walks_repay
     return made

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from semiring.algebra.arithmetic import Operations
 from semiring.algebra.expression import Expression, apply, operand
+from semiring.algebra.semiring import Semiring
 
 
 class LogSum(NamedTuple):
@@ -43,3 +46,23 @@ def _spelled(form: LogSum, first: Expression, second: Expression) -> list[Expres
         return [apply(op, first, second), apply(op, second, first)]
     first, second = apply("negative", first), apply("negative", second)
     return [apply("negative", apply(op, *pair)) for pair in ((first, second), (second, first))]
+
+
+@lru_cache(256)
+def sums_walks(S: Semiring, form: LogSum) -> bool:
+    """Whether stars are sums of walks, −log(1 − eᵃ) for a < 0, as some show, so that closures are sums of powers.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> sums_walks(sr.log, LogSum())
+    True
+    """
+    if S.product_only:
+        return False
+    A, scale = S.over(np.dtype("f8")), (-1.0 if form.negated else 1.0) / (math.log(2) if form.binary else 1.0)
+    walks = -(2.0 ** np.arange(-40, 9.5, 0.5))
+    with np.errstate(all="ignore"):
+        if not A.defined(walks * scale).all():
+            return False
+        return np.allclose(A.star(walks * scale), -np.log(-np.expm1(walks)) * scale, 1e-6, 1e-6)

@@ -237,6 +237,9 @@ class DenseKernel(CpuKernel):
     few_repay: Callable[[Lowering, int], bool] = staticmethod(lambda lowering, elements: False)
     """Whether compiling for few vectors (thin.py) repays for a matrix of so many elements: the registry knows."""
 
+    walks_repay: Callable[[Lowering, int], bool] = staticmethod(lambda lowering, terms: False)
+    """Whether compiling closures of logarithms by powers (small.py) repays for so many terms: likewise."""
+
     align = 16
 
     def __init__(self, lowering: Lowering):

@@ -8,19 +8,24 @@ from dataclasses import replace
 
 import numpy as np
 
-from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.base import AS_IT_IS, Lowering
 from semiring.kernels.numpy.logsum import HOST, LogSumProduct, Strip
 from semiring.machine import threads
+from semiring.machine.pieces import parts_worth, ranges, share
 
 from .blas import BlasKernel
 from .engine import DenseKernel
+from .small import TILE, closes_by_powers, fits, ufunc
 
 ROUND = 1 << 26  # terms of compiled code between which an interrupt is heard, about a third of a second
+COPIED = 1 << 18  # bytes of matrices that are closed at once beside what they were
 ALONE = 8  # strips that are not worth waking other threads for
 
 
 class LogSumKernel(BlasKernel):
     """Products as `semiring.kernels.numpy.logsum` has them; closures of blocks, and what it leaves, are compiled.
+
+    Closures are sums of walks of powers where these are numbers by far (small_template.py), else they go term by term.
 
     Parameters
     ----------
@@ -35,6 +40,32 @@ class LogSumKernel(BlasKernel):
         assert lowering.log_sum
         self._log_sums = LogSumProduct(lowering.log_sum, replace(HOST, each=self._each))
         self._compiled = DenseKernel(lowering)
+        stored = replace(lowering, dtype=lowering.storage, recode=None, clean=None, by_element=AS_IT_IS)
+        self._by_powers = stored if closes_by_powers(stored) and fits(stored) else None
+        if self._by_powers is not None:
+            self.tile = TILE
+
+    def close_stack(self, D: np.ndarray) -> np.ndarray:
+        """D[s] ← D[s]* for every s; returns −1 or the first pivot without a star, for each."""
+        low, (batch, n, _) = self._by_powers, D.shape
+        if low is None or not 0 < n <= TILE or not self.walks_repay(low, D.size * n):
+            return super().close_stack(D)
+        close, strange = ufunc(low, "closure"), np.zeros(batch, bool)
+
+        def part(first: int, last: int) -> None:
+            some = D[first:last]
+            found, wrong = close(some)
+            np.copyto(some, found, where=~wrong[:, None, None])
+            strange[first:last] = wrong
+
+        parts = max(parts_worth(D.size * n, self.threads), D.nbytes // COPIED)
+        share(part, ranges(batch, parts), self.threads)
+        failed, left = np.full(batch, -1), np.flatnonzero(strange)
+        if len(left):
+            again = D[left]
+            failed[left] = super().close_stack(again)
+            D[left] = again
+        return failed
 
     def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
         self._log_sums(C, A, B, accumulate, self._by_terms)

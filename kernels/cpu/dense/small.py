@@ -34,6 +34,7 @@ from semiring.kernels.cpu.compile.program import (
 from semiring.kernels.cpu.compile.rules import function
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.boolean import is_boolean
+from semiring.kernels.lowering.logsum import LogSum, sums_walks
 
 from .operations import Operations, operations
 from .walk import TEMPLATE as BLOCKS
@@ -44,6 +45,9 @@ TESTS = {
     "logical_and", "logical_or", "logical_not",
 }  # operations whose results do not depend on how wide their numbers are
 TILE = 64  # rows and columns that are computed at once, and the largest matrix that is closed
+DOUBLE = np.dtype("f8")
+NARROW = 4  # rows of a matrix whose powers lie closely, for their vectors would be half empty
+FARTHEST = 650.0  # how far below 0 the sum of logarithms is the natural one of a number far above what underflows
 
 
 # NumPy has no ufuncs of records. It moves them as numbers of their size, which no function looks at as such.
@@ -93,11 +97,13 @@ class Small(NamedTuple):
     def code(self, low: Lowering) -> list[cache.Function]:
         """What is compiled for a lowering."""
         own = cache.Function(*_text(low, self.verb), self.loop(low), shown=False)
-        return [own, *self.over(low).code(*self.operations)]
+        return [own] if self.loop(low) == "small_log_closure" else [own, *self.over(low).code(*self.operations)]
 
     def loop(self, low: Lowering) -> str:
         """The name of the loop."""
-        return "small_powers" if low.log_sum and self.verb == "product" else f"small_{self.verb}"
+        if low.log_sum and self.verb == "product":
+            return "small_powers"
+        return "small_log_closure" if self.verb == "closure" and closes_by_powers(low) else f"small_{self.verb}"
 
     def over(self, low: Lowering) -> Operations:
         """The operations of the algebra; where powers are multiplied those of ordinary numbers."""
@@ -115,6 +121,11 @@ def closes(low: Lowering) -> bool:
     return not low.algebra.product_only
 
 
+def closes_by_powers(low: Lowering) -> bool:
+    """Whether closures are sums of walks of powers, which are computed in double precision."""
+    return low.log_sum is not None and low.is_identity and sums_walks(low.algebra, low.log_sum)
+
+
 @functools.lru_cache(256)
 def ufunc(low: Lowering, verb: str) -> np.ufunc:
     """The ufunc of a verb, a key of `VERBS`: its last result is True where the general way is to be asked.
@@ -128,7 +139,9 @@ def ufunc(low: Lowering, verb: str) -> np.ufunc:
 
     about = VERBS[verb]
     by = about.over(low)
-    addresses = np.array([by.multiply, by.close_pivots if about is CLOSURES else 0, by.constants])
+    addresses = np.zeros(3, np.int64)
+    if len(about.code(low)) > 1:
+        addresses[:] = by.multiply, by.close_pivots if about is CLOSURES else 0, by.constants
     loop = called_from_c(getattr(cache.load(*_text(low, verb), shown=False), about.loop(low)))
     moved = SAME_SIZE[low.dtype.itemsize] if low.dtype.names else low.dtype
     types = [*[moved.num] * (about.inputs + 1), np.dtype(bool).num]
@@ -155,7 +168,7 @@ def _text(low: Lowering, verb: str) -> tuple[str, str]:
         "@inline\ndef leaves(x):\n    return is_left(x) | is_lost(x)\n",
     ]
     if low.log_sum:
-        texts.append(powers.text(low.storage, low.log_sum.binary))
+        texts.append(powers.text(low.storage if verb == "product" else DOUBLE, low.log_sum.binary))
     if verb == "closure":
         texts.append(function("improves", "x", [_improves(low)], low.components, [np.dtype(bool)]))
     size = sum(part.itemsize for part in low.components)
@@ -171,10 +184,25 @@ def _text(low: Lowering, verb: str) -> tuple[str, str]:
             "LEAST": f"FIRST({8 * float(limits.tiny) / float(limits.eps)!r})",
             "TILE_SPACE": space, "TILE_ROW": row, "ROOM": max(constants["ROOM"], 3 * space + 2 * row),
         }
+    components = low.components
+    if low.log_sum and VERBS[verb].loop(low) == "small_log_closure":
+        components = (DOUBLE,)
+        constants |= _of_walks(low.log_sum)
     own = "\n\n".join(texts)
     own = f"{imports_of(own)}{own}{text_of(BLOCKS)}"
-    text = small_source(low.components, given, ways.bits, TEMPLATE, constants, own)
+    text = small_source(components, given, ways.bits, TEMPLATE, constants, own)
     return f"small_{low.dtype.name}_{blake2b(text.encode(), digest_size=4).hexdigest()}", text
+
+
+def _of_walks(form: LogSum) -> dict[str, Any]:
+    """The constants of closures by powers in double precision."""
+    unit, row = float(np.log(2)) if form.binary else 1.0, round_up(TILE, geometry((DOUBLE,)).lanes) * DOUBLE.itemsize
+    limits = np.finfo(DOUBLE)
+    return {
+        "TILE": TILE, "TILE_SPACE": TILE * row, "TILE_ROW": row, "ROOM": (TILE + 2) * row, "NARROW": NARROW,
+        "UNIT": f"FIRST({unit!r})", "FARTHEST": f"FIRST({FARTHEST / unit!r})", "LARGEST": "FIRST(1e150)",
+        "LEAST": f"FIRST({TILE**3 * 256 * float(limits.tiny) / float(limits.eps)!r})",
+    }
 
 
 def _parts(dtype: np.dtype) -> tuple[np.dtype, ...]:

@@ -10,14 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.kernels.choose import by_element
 from semiring.kernels.cpu.dense.engine import DenseKernel
 from semiring.kernels.cpu.dense.logsum import LogSumKernel
+from semiring.kernels.cpu.dense.small import closes_by_powers, ufunc
 from semiring.kernels.lowering.general import general
 
 inf, nan = np.inf, np.nan
 SOFT_MIN = sr.Semiring("soft minimum", add=lambda a, b: -np.logaddexp(-a, -b), mul=np.add, zero=inf, one=0.0,
                        star=lambda a: np.where(a > 0, np.log1p(-np.exp(-np.maximum(a, 0))), -inf))
 BINARY = sr.Semiring("powers of two", add=np.logaddexp2, mul=np.add, zero=-inf, product_only=True)
+WALKS_OF_TWO = sr.Semiring("walks of powers of two", add=np.logaddexp2, mul=np.add, zero=-inf, one=0.0,
+                           star=lambda a: np.where(a < 0, -np.log2(-np.expm1(np.minimum(a, 0) * np.log(2))), inf))
 
 
 def drawn(S: sr.Semiring, dtype: str, *shape: int, scale: float = 1.0, seed: int = 0) -> np.ndarray:
@@ -117,6 +121,85 @@ def test_closures(method: str, compiled: str, monkeypatch: pytest.MonkeyPatch) -
     A = np.random.default_rng(4).normal(size=(200, 200)) - 8
     for S, D, wanted in ((sr.log, A, paths(A)), (SOFT_MIN, -A, -paths(A))):
         np.testing.assert_allclose(sr.closure(D, S, method=method, tile=48), wanted, rtol=1e-12, atol=1e-13)
+
+
+def close_by_powers(S: sr.Semiring, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The closures of a stack, and which are left to the general way."""
+    low = by_element(S, D.dtype)
+    assert low is not None and closes_by_powers(low)
+    found, strange = ufunc(low, "closure")(D)
+    return found, strange
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from([sr.log, SOFT_MIN, WALKS_OF_TWO]), st.sampled_from(["f4", "f8"]), st.integers(0, 40),
+    st.sampled_from([0.0, 1.0, 30.0, 100.0, 1000.0]), st.sampled_from([0.0, 0.2, 0.9]), st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
+def test_small_closures_by_powers(
+    S: sr.Semiring, dtype: str, n: int, scale: float, absent: float, beyond: bool, seed: int
+) -> None:
+    """What is not left to the general way is what that has, in any layout; and near numbers are never left to it."""
+    random, low = np.random.default_rng(seed), general(S, np.dtype(dtype))
+    A = -np.abs(random.normal(size=(5, n, n), scale=scale)) - np.log(max(n, 1)) - 1
+    if beyond:  # cycles are less than 1, though some edges are more
+        A += (far := random.normal(size=(5, n, 1), scale=scale)) - far.swapaxes(1, 2)
+    A[random.random(A.shape) < absent] = -inf
+    D = np.asarray(-A if S is SOFT_MIN else A / np.log(2) if S is WALKS_OF_TWO else A, dtype)
+    wanted = D.copy()
+    assert (DenseKernel(low).close_stack(wanted) < 0).all()
+    for X in (D, np.repeat(D, 2, 2)[:, ::-1, ::2][:, ::-1], D.swapaxes(1, 2).copy().swapaxes(1, 2)):
+        found, strange = close_by_powers(S, X)
+        assert not strange.any() or scale * max(n, 1) > 100
+        near(found[~strange], wanted[~strange], 8 * scale)
+    kernel = LogSumKernel(low)
+    kernel.walks_repay = lambda lowering, terms: True
+    found = D.copy()
+    assert (kernel.close_stack(found) < 0).all()
+    near(found, wanted, 8 * scale)
+
+
+@pytest.mark.parametrize("S", [sr.log, SOFT_MIN, WALKS_OF_TWO])
+def test_paths_whose_powers_underflow_are_found(S: sr.Semiring) -> None:
+    sign = -1.0 if S is SOFT_MIN else 1.0
+    D = np.full((3, 6, 6), -inf)
+    D[0, range(5), range(1, 6)] = -400  # 2 edges are less than any number
+    D[1, range(5), range(1, 6)] = -20
+    D[2], D[2, 0, 1] = -30, -800  # and there is a better walk
+    found, strange = close_by_powers(S, sign * D)
+    assert strange.tolist() == [True, False, False] and np.isclose(sign * found[1, 0, 5], -100)
+    assert np.isclose(sign * found[2, 0, 1], -60 + np.log(4) / (np.log(2) if S is WALKS_OF_TWO else 1))
+    answer = sr.closure(sign * D, S)
+    assert np.isclose(sign * answer[0, 0, 5], -2000) and np.allclose(answer[1:], found[1:])
+
+
+@pytest.mark.parametrize("wrong", [nan, inf, 0.0, 800.0, 1e308, -1e-17])
+def test_what_has_no_sum_of_powers_is_left_to_the_general_way(wrong: float) -> None:
+    for n in (1, 3, 9):
+        D = np.full((3, n, n), -4.0)
+        D[1, n // 2, n // 2] = wrong
+        assert close_by_powers(sr.log, D)[1].tolist() == [False, True, False]
+        D[1] = np.triu(np.full((n, n), 300.0), 1)
+        D[1][np.tril_indices(n)] = -inf
+        assert close_by_powers(sr.log, D)[1].tolist() == [False, n > 1, False]
+
+
+def test_small_stars_keep_their_digits() -> None:
+    for a in (-0.5, -5.0, -50.0, -500.0):
+        found, strange = close_by_powers(sr.log, np.array([[[a]]]))
+        assert not strange.any() and np.isclose(found[0, 0, 0], -np.log1p(-np.exp(a)), rtol=1e-14, atol=0)
+
+
+def test_other_stars_go_term_by_term() -> None:
+    """Those that exist for less, as derived ones do, have their own refusals."""
+    near_one = sr.Semiring("walks that leave", add=np.logaddexp, mul=np.add, zero=-inf, one=0.0,
+                           star=lambda a: np.where(a < -0.1, -np.log1p(-np.exp(np.minimum(a, 0))), nan))
+    derived = sr.Semiring("derived", add=np.logaddexp, mul=np.add, zero=-inf, one=0.0)
+    for S in (near_one, derived):
+        assert not closes_by_powers(general(S, np.dtype("f8")))
+        with pytest.raises(sr.SemiringError):
+            sr.closure(np.full((1, 1), -1e-9), S)
 
 
 def test_factors_solve() -> None:
