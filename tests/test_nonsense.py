@@ -304,6 +304,17 @@ def test_integers_beyond_every_float() -> None:
     assert (np.eye(2, dtype=int) + exact @ X == X).all()
 
 
+@pytest.mark.parametrize("S", [sr.bitset_may, sr.bitset_must], ids=lambda S: S.name)
+def test_the_limit_of_a_dtype_is_no_integer_of_python(S: sr.Semiring) -> None:
+    bits = np.array([[1, 2], [3, 4]])
+    for verb in (sr.matmul, lambda A, B, S: sr.power(A, S, 3)):  # which combine none with it
+        assert (verb(*[bits.astype(object)] * 2, S) == verb(*[bits.astype(np.uint64)] * 2, S)).all()
+    for verb in (sr.closure, lambda A, S: sr.solve(A, A, S), lambda A, S: sr.factor(A, S).closure()):
+        verb(bits.astype(np.uint64), S)
+        with pytest.raises(sr.SemiringError, match="integers of a fixed size"):
+            verb(bits.astype(object), S)
+
+
 @pytest.mark.parametrize("what", NONSENSE)
 def test_everything_else(what: str) -> None:
     for call in OTHERS.values():

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -403,6 +403,14 @@ def _computed(task: Task, begin: int, made: Plan | None) -> Any:
             raise SemiringError(
                 f"{task.S.name}: an integer that is too large for a float was combined with a float ({e}); make the "
                 "elements fractions.Fraction, which are exact at any size"
+            ) from e
+        except TypeError as e:
+            zero_or_one = task.S.traced is not None and inf in (task.S.zero, task.S.one)
+            if not zero_or_one or not any(A.dtype.kind == "O" for A in task.operands):
+                raise
+            raise SemiringError(
+                f"{task.S.name}: ∞ stands for the limit of a dtype, and Python's integers have none ({e}); pass an "
+                "array of integers of a fixed size, such as .astype(np.uint64)"
             ) from e
     assert refused is not None
     raise refused

@@ -25,7 +25,8 @@ ALONE = 8  # strips that are not worth waking other threads for
 class LogSumKernel(BlasKernel):
     """Products as `semiring.kernels.numpy.logsum` has them; closures of blocks, and what it leaves, are compiled.
 
-    Closures are sums of walks of powers where these are numbers by far (small_template.py), else they go term by term.
+    Small closures are sums of walks of powers where these are not lost (small_powers_template.py); else they go term by
+    term.
 
     Parameters
     ----------

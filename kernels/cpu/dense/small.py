@@ -40,6 +40,8 @@ from .operations import Operations, operations
 from .walk import TEMPLATE as BLOCKS
 
 TEMPLATE = Path(__file__).with_name("small_template.py")
+POWERS = Path(__file__).with_name("small_powers_template.py")
+BY_POWERS = ("small_powers", "small_log_closure")  # loops over log-sum-exp
 TESTS = {
     "input", "constant", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan",
     "logical_and", "logical_or", "logical_not",
@@ -167,8 +169,6 @@ def _text(low: Lowering, verb: str) -> tuple[str, str]:
         "@inline\ndef strange(x):\n    return is_unsuited(x) | (not is_element(x))\n",
         "@inline\ndef leaves(x):\n    return is_left(x) | is_lost(x)\n",
     ]
-    if low.log_sum:
-        texts.append(powers.text(low.storage if verb == "product" else DOUBLE, low.log_sum.binary))
     if verb == "closure":
         texts.append(function("improves", "x", [_improves(low)], low.components, [np.dtype(bool)]))
     size = sum(part.itemsize for part in low.components)
@@ -177,31 +177,28 @@ def _text(low: Lowering, verb: str) -> tuple[str, str]:
     rows, width = round_up(tile, sizes.rows), round_up(tile, sizes.lanes)
     most = sizes.product_bytes(rows, width) + 64 * size
     constants: dict[str, Any] = {"TILE": tile, "ROOM": max(most, sizes.close_bytes(tile)), "ITEM": low.dtype.itemsize}
-    if low.log_sum:
-        limits, space, row = np.finfo(low.storage), rows * width * size, width * size
-        constants |= {
-            "SIGN": f"FIRST({-1 if low.log_sum.negated else 1})", "LOWEST": "FIRST(-np.inf)",
-            "LEAST": f"FIRST({8 * float(limits.tiny) / float(limits.eps)!r})",
-            "TILE_SPACE": space, "TILE_ROW": row, "ROOM": max(constants["ROOM"], 3 * space + 2 * row),
-        }
-    components = low.components
-    if low.log_sum and VERBS[verb].loop(low) == "small_log_closure":
-        components = (DOUBLE,)
-        constants |= _of_walks(low.log_sum)
+    components, blocks, template = low.components, text_of(BLOCKS), TEMPLATE
+    if low.log_sum and VERBS[verb].loop(low) in BY_POWERS:
+        components = (low.storage if verb == "product" else DOUBLE,)
+        texts.append(powers.text(*components, low.log_sum.binary))
+        constants |= _of_powers(low.log_sum, constants["ROOM"], *components)
+        blocks, template = blocks + text_of(TEMPLATE), POWERS
     own = "\n\n".join(texts)
-    own = f"{imports_of(own)}{own}{text_of(BLOCKS)}"
-    text = small_source(components, given, ways.bits, TEMPLATE, constants, own)
+    own = f"{imports_of(own)}{own}{blocks}"
+    text = small_source(components, given, ways.bits, template, constants, own)
     return f"small_{low.dtype.name}_{blake2b(text.encode(), digest_size=4).hexdigest()}", text
 
 
-def _of_walks(form: LogSum) -> dict[str, Any]:
-    """The constants of closures by powers in double precision."""
-    unit, row = float(np.log(2)) if form.binary else 1.0, round_up(TILE, geometry((DOUBLE,)).lanes) * DOUBLE.itemsize
-    limits = np.finfo(DOUBLE)
+def _of_powers(form: LogSum, room: int, dtype: np.dtype) -> dict[str, Any]:
+    """The constants of small_powers_template.py, which computes in some precision."""
+    sizes, limits, unit = geometry((dtype,)), np.finfo(dtype), float(np.log(2)) if form.binary else 1.0
+    row = round_up(TILE, sizes.lanes) * dtype.itemsize
+    space, digits = round_up(TILE, sizes.rows) * row, float(limits.tiny) / float(limits.eps)
     return {
-        "TILE": TILE, "TILE_SPACE": TILE * row, "TILE_ROW": row, "ROOM": (TILE + 2) * row, "NARROW": NARROW,
-        "UNIT": f"FIRST({unit!r})", "FARTHEST": f"FIRST({FARTHEST / unit!r})", "LARGEST": "FIRST(1e150)",
-        "LEAST": f"FIRST({TILE**3 * 256 * float(limits.tiny) / float(limits.eps)!r})",
+        "SIGN": f"FIRST({-1 if form.negated else 1})", "LOWEST": "FIRST(-np.inf)", "UNIT": f"FIRST({unit!r})",
+        "LEAST": f"FIRST({8 * digits!r})", "LEAST_WALK": f"FIRST({TILE**3 * 256 * digits!r})",
+        "FARTHEST": f"FIRST({FARTHEST / unit!r})", "LARGEST": "FIRST(1e150)" if dtype == DOUBLE else "FIRST(1e15)",
+        "TILE_SPACE": space, "TILE_ROW": row, "NARROW": NARROW, "ROOM": max(room, 3 * space + 2 * row),
     }
 
 
