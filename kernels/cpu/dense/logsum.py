@@ -18,7 +18,8 @@ from .engine import DenseKernel
 from .small import TILE, closes_by_powers, fits, ufunc
 
 ROUND = 1 << 26  # terms of compiled code between which an interrupt is heard, about a third of a second
-COPIED = 1 << 18  # bytes of matrices that are closed at once beside what they were
+COPIED = 1 << 18  # bytes of matrices that are closed by powers at once, beside what they were,
+LEFT = 1 << 22  # and term by term
 ALONE = 8  # strips that are not worth waking other threads for
 
 
@@ -62,10 +63,11 @@ class LogSumKernel(BlasKernel):
         parts = max(parts_worth(D.size * n, self.threads), D.nbytes // COPIED)
         share(part, ranges(batch, parts), self.threads)
         failed, left = np.full(batch, -1), np.flatnonzero(strange)
-        if len(left):
-            again = D[left]
-            failed[left] = super().close_stack(again)
-            D[left] = again
+        step = max(LEFT // (n * n * D.itemsize), 1)
+        for some in (left[i : i + step] for i in range(0, len(left), step)):
+            again = D[some]
+            failed[some] = super().close_stack(again)
+            D[some] = again
         return failed
 
     def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
