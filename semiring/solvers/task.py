@@ -19,6 +19,7 @@ import numpy as np
 
 from semiring.algebra.dtypes import refuse_sums
 from semiring.algebra.lexicographic import in_order
+from semiring.algebra.operations import BITWISE
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import LawError, NoClosureError, SemiringError
@@ -405,8 +406,9 @@ def _computed(task: Task, begin: int, made: Plan | None) -> Any:
                 "elements fractions.Fraction, which are exact at any size"
             ) from e
         except TypeError as e:
-            zero_or_one = task.S.traced is not None and inf in (task.S.zero, task.S.one)
-            if not zero_or_one or not any(A.dtype.kind == "O" for A in task.operands):
+            of_bits = task.S.traced is not None and task.S.traced.add.operations() & BITWISE
+            of_objects = any(A.dtype.kind == "O" for A in task.operands)
+            if not (of_bits and of_objects) or inf not in (task.S.zero, task.S.one):
                 raise
             raise SemiringError(
                 f"{task.S.name}: ∞ stands for the limit of a dtype, and Python's integers have none ({e}); pass an "
