@@ -139,6 +139,7 @@ def test_long_sequences_are_cut(name: str, dtype: str, n: int, reverse: bool) ->
     import cupy
 
     S, steps = sr.catalogue[name], 20_000 if n < 64 else 50_000 if n == 64 else 2_000
+    short = steps // 10 if n == 64 else steps * 2 // 5  # the model cuts 45,000 rows of 64, not 30,000
     rng = np.random.default_rng(0)
     if name == "log":
         x, A, e, many = (-3 * rng.random(s).astype(dtype) for s in ((n,), (n, n), (steps, n), (steps - 1, n, n)))
@@ -154,7 +155,7 @@ def test_long_sequences_are_cut(name: str, dtype: str, n: int, reverse: bool) ->
         A[rng.random(A.shape) < 0.2] = many[rng.random(many.shape) < 0.2] = S.zero_in(np.dtype(dtype))
     for matrices, emissions, options in (
         (A, e, {}), (many, e, {}), (many, None, {}), (A, None, {"steps": steps}),
-        (A, e, {"lengths": [steps * 3 // 5, steps * 2 // 5]}),
+        (A, e, {"lengths": [steps - short, short]}),
     ):
         given = cupy.asarray(x), cupy.asarray(matrices), None if emissions is None else cupy.asarray(emissions)
         plan = sr.plan("forward", *given[:2], S, emissions=given[2], reverse=reverse, **options)
@@ -176,9 +177,13 @@ def test_long_sequences_are_cut(name: str, dtype: str, n: int, reverse: bool) ->
 
 
 def refuse_errors(found: np.ndarray, x: Any, A: Any, e: Any, reverse: bool, options: dict[str, Any]) -> None:
-    """Each step may round a row by ε of its elements and by the bound that `forward` states, for terms within e³."""
+    """Each step may round a row by ε of its elements and by the bound that `forward` states, for terms within e³.
+
+    Terms so near each other are summed as powers in float64 for float32, where NumPy's loop takes 60 times as long.
+    """
     eps, n = np.finfo(x.dtype).eps, len(x)
-    x, A, e = (None if X is None else X.astype("g") for X in (x, A, e))
+    double = x.dtype == "f4"
+    x, A, e = (None if X is None else X.astype("d" if double else "g") for X in (x, A, e))
     begin = 0
     for count in options.get("lengths", [len(found)]):
         rows = range(begin, begin + count)
@@ -186,7 +191,9 @@ def refuse_errors(found: np.ndarray, x: Any, A: Any, e: Any, reverse: bool, opti
         for step, t in enumerate(rows[::-1] if reverse else rows):
             if step:
                 a = A if A.ndim == 2 else A[min(t, t + 1 if reverse else t - 1)]
-                now = np.logaddexp.reduce((a.T if reverse else a) + now[:, None], 0)
+                a, most = a.T if reverse else a, now.max()
+                sums = np.log(np.exp(now - most) @ np.exp(a)) + most if double else None
+                now = np.logaddexp.reduce(a + now[:, None], 0) if sums is None else sums
             emitted = now if e is None else now + e[t]
             row = now if reverse else emitted
             bound += float(eps) * (n + 40 + float(np.abs(row).max()))

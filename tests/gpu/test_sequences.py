@@ -234,4 +234,4 @@ def test_plans() -> None:
     plan = sr.plan("scan", cupy.zeros((7, 4, 4)), sr.min_plus)
     assert (plan.method, plan.shape, plan.memory) == ("chunks of products", (7, 4, 4), 7 * 16 * 8)
     assert sr.plan("scan", cupy.zeros((7, 99, 99)), sr.min_plus).method == "one product after the other"
-    assert "GPU" in str(plan) or "H100" in str(plan) or "cuda" in str(plan).lower()
+    assert cupy.cuda.runtime.getDeviceProperties(0)["name"].decode() in str(plan)
