@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
+from functools import partial
 from inspect import Parameter, Signature, signature
 from typing import Any
 
@@ -15,6 +17,7 @@ from .algebra.semiring import Semiring
 from .equations import factor as factor
 from .equations import solve as solve
 from .errors import SemiringError
+from .graphs.dims import has_dataarray, labelled
 from .graphs.texts import clip_repr
 from .matrices import BUILDERS as BUILDERS
 from .matrices import closure as closure
@@ -92,7 +95,18 @@ def plan(verb: str, /, *operands: Any, **options: Any) -> Plan:
         known.bind(*operands, **options)
     except TypeError as e:
         raise SemiringError(f"{verb} takes {known.replace(return_annotation=Signature.empty)}: {e}") from None
-    return build(*operands, **options).plan()
+    made: Plan = build(*operands, **options).plan()
+    if has_dataarray(operands, options):
+        made = copy(made)
+        vars(made)["runner"] = partial(_labelled, build, operands, options, made.runner)
+    return made
+
+
+def _labelled(
+    build: Callable[..., Any], operands: tuple[Any, ...], options: dict[str, Any], run: Callable[[Plan], Any],
+    plan: Plan,
+) -> Any:
+    return labelled(build, operands, options, run(plan))
 
 
 def prepare(A: Any, S: Semiring | str | None = None) -> Operand:

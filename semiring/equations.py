@@ -120,7 +120,8 @@ def solve(
     B : array_like, shape (n,) or (n, m)
         Of A's dtype; of shape (n,) or (m, n) if `left`. If the vertices of both have names, B is put into the order of
         A's. If A is a stack: (n,), one vector for all equations, or (…, n, m), whose leading axes broadcast.
-        A data frame needs vertices as its index and columns; any other might hold edges, and is refused.
+        A data frame needs A's vertices as its index, or as its columns if `left`; any other might hold edges, and is
+        refused.
     S : Semiring or str, optional
         Default: the algebra of a `Matrix` or of a prepared operand.
     device : {None, "cpu", "gpu"}
@@ -145,7 +146,8 @@ def solve(
     Returns
     -------
     array of B's shape and kind
-        In A's byte order; for a stack and a vector one answer per matrix, shape (…, n).
+        In A's byte order; for a stack and a vector one answer per matrix, shape (…, n). A DataArray of xarray if A or B
+        is one, and the answer is no `Matrix`.
 
     Raises
     ------

@@ -12,6 +12,7 @@ import numpy as np
 from . import small
 from .algebra.semiring import Semiring
 from .errors import SemiringError
+from .graphs.dims import labelled
 from .graphs.matrix import Matrix
 from .operands.between import factors
 from .operands.operand import Operand
@@ -46,33 +47,35 @@ def verb(build: Callable[P, R]) -> Callable[P, R]:
     The function is annotated with the type of the answer, for its callers.
     """
     BUILDERS[build.__name__] = build  # type: ignore[assignment]
-    if (short := SHORT_WAYS.get(build.__name__)) is not None:
-        on_gpu = SHORT_WAYS_ON_GPU.get(build.__name__)
-        names = build.__code__.co_varnames[: build.__code__.co_argcount]
-
-        @wraps(build)
-        def of_small_ones(*operands: P.args, **options: P.kwargs) -> R:
-            given: tuple[Any, ...] = operands
-            others: dict[str, Any] = options
-            if options and "S" in options:
-                given, others = in_places(names, operands, options)
-            first = type(given[0]) if given else None
-            if first is ndarray:
-                answer: Any = short(given, others)
-            elif first is Matrix:
-                answer = small.of_matrix(short, given, others)
-            else:
-                answer = None if on_gpu is None else on_gpu(given, others)
-            return build(*operands, **options).answer() if answer is None else answer  # type: ignore[attr-defined]
-
-        return of_small_ones
 
     @wraps(build)
     def computed(*operands: P.args, **options: P.kwargs) -> R:
         answer: R = build(*operands, **options).answer()  # type: ignore[attr-defined]
+        if any(hasattr(type(x), "coords") for x in (*operands, *options.values())):  # as arrays of xarray have
+            answer = labelled(build, operands, options, answer)
         return answer
 
-    return computed
+    if (short := SHORT_WAYS.get(build.__name__)) is None:
+        return computed
+    on_gpu = SHORT_WAYS_ON_GPU.get(build.__name__)
+    names = build.__code__.co_varnames[: build.__code__.co_argcount]
+
+    @wraps(build)
+    def of_small_ones(*operands: P.args, **options: P.kwargs) -> R:
+        given: tuple[Any, ...] = operands
+        others: dict[str, Any] = options
+        if options and "S" in options:
+            given, others = in_places(names, operands, options)
+        first = type(given[0]) if given else None
+        if first is ndarray:
+            answer: Any = short(given, others)
+        elif first is Matrix:
+            answer = small.of_matrix(short, given, others)
+        else:
+            answer = None if on_gpu is None else on_gpu(given, others)
+        return computed(*operands, **options) if answer is None else answer
+
+    return of_small_ones
 
 
 def in_places(
@@ -289,7 +292,8 @@ def closure(
     ndarray or Matrix or PackedMatrix, of A's shape
         Of A's dtype and byte order, and of A's kind if that is another array type. With ``on_divergence="mask"`` a
         pair: `values`, all zero for a matrix without a closure, and `exists`, truth values of shape (…) in the host's
-        memory (a single one for one matrix). With ``out=`` the array in the file: a memory map, or a zarr array.
+        memory (a single one for one matrix). With ``out=`` the array in the file: a memory map, or a zarr array. For a
+        stack that is a DataArray of xarray, a DataArray; its columns are put into the order of its rows.
 
     Raises
     ------
@@ -428,7 +432,8 @@ def matmul(
         is sparse and not complemented, the answer is a SciPy `csr_array`, which stores no zero; on a GPU it is CuPy's
         ``csr_matrix``. Otherwise it is an array of A's dtype and byte order, or of A's kind if that is another array
         type. If the rows and columns of both are the same vertices, the answer keeps them: it is a `Graph` if A is
-        one and the answer is sparse, and otherwise a `Matrix`. If A or B is packed, the answer is packed.
+        one and the answer is sparse, and otherwise a `Matrix`. If A or B is packed, the answer is packed. Any other
+        array is a DataArray of xarray if A or B is one.
     argmax : ndarray of int32, or csr_array, shape (…, m, n)
         If wanted; the least of several k, −1 where c_ij is zero. If the answer is sparse, it has the answer's entries.
 

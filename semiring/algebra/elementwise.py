@@ -20,6 +20,7 @@ from .verbs import verb
 
 PAIRWISE = "shapes.sums.pairwise.pairwise"
 PAIRED = "graphs.order.paired"
+LABELLED = "graphs.dims.by_element"
 LABELS = ("row_names", "iloc", "coords")  # attributes of matrices, data frames and arrays of xarray
 SIGNS = {"add": "⊕", "mul": "⊗"}
 _UNCHECKED_BYTES = 1 << 26  # allocations of more bytes are checked against free memory
@@ -114,7 +115,8 @@ class Elementwise(Carried):
         -------
         ndarray, of the shape that both broadcast to, or scalar
             Of the dtype of x; of the default dtype if the algebra lacks that one and it is a dtype of plain numbers
-            (float64, int64 or bool).
+            (float64, int64 or bool). If an operand is a DataArray of xarray, so is the answer, and axes of two are
+            matched by the names of their dimensions.
 
         Raises
         ------
@@ -147,7 +149,8 @@ class Elementwise(Carried):
         -------
         ndarray, of the shape that both broadcast to, or scalar
             Of the dtype of x; of the default dtype if the algebra lacks that one and it is a dtype of plain numbers
-            (float64, int64 or bool).
+            (float64, int64 or bool). If an operand is a DataArray of xarray, so is the answer, and axes of two are
+            matched by the names of their dimensions.
 
         Raises
         ------
@@ -180,7 +183,7 @@ class Elementwise(Carried):
         -------
         ndarray, of the shape of x, or scalar
             Of the dtype of x; of the default dtype if the algebra lacks that one and it is a dtype of plain numbers
-            (float64, int64 or bool).
+            (float64, int64 or bool). A DataArray of xarray gives one.
 
         Raises
         ------
@@ -203,13 +206,17 @@ class Elementwise(Carried):
             bad = array[~defined].flat[0] if array.ndim else array[()]
             hint = "" if self._algebra.declares_star else "; if the sum of its powers is known, declare it with star="
             raise SemiringError(f"{self.name}: the star of {show(bad)} does not exist{hint}")
-        return self._written(self._as_given(S.star(array), x), array)
+        found = self._written(self._as_given(S.star(array), x), array)
+        return verb(LABELLED)(found, x) if hasattr(x, "coords") else found
 
     def _on_arrays(self, op: str, x: Any, y: Any) -> Any:
         if type(x) is np.ndarray and (found := verb(PAIRWISE)(self, op, x, y)) is not None:
             return found
         if any(hasattr(A, name) for A in (x, y) for name in LABELS):
-            x, y = verb(PAIRED)(self._algebra, x, y)
+            return verb(LABELLED)(self._combined(op, *verb(PAIRED)(self._algebra, x, y)), x, y)
+        return self._combined(op, x, y)
+
+    def _combined(self, op: str, x: Any, y: Any) -> Any:
         a, S = self._elements(x)
         b, _ = self._elements(y, S.dtype, "y")
         refuse_shapes(self._algebra, a, b)

@@ -16,8 +16,8 @@ class Reductions(Elementwise):
     """The part of `Semiring` that folds ⊕ and ⊗ along axes."""
 
     def sum(
-        self, x: Any, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False, initial: Any = None,
-        out: np.ndarray | None = None,
+        self, x: Any, axis: int | str | tuple[int | str, ...] | None = None, *, keepdims: bool = False,
+        initial: Any = None, out: np.ndarray | None = None,
     ) -> Any:
         """Return the ⊕ of elements along axes.
 
@@ -27,7 +27,8 @@ class Reductions(Elementwise):
             Elements; tuples are records. Python objects are in lists, or alone. What a sparse matrix or a graph does
             not store is zero. If x is on a GPU, the sum is computed there, and stays there.
         axis : int or tuple of int, optional
-            The axes that go; negative ones count from the end. Default: all.
+            The axes that go; negative ones count from the end. Default: all. Those of a DataArray of xarray may be
+            names of its dimensions.
         keepdims : bool
             Keep these axes, with length 1.
         initial : element, optional
@@ -38,7 +39,8 @@ class Reductions(Elementwise):
         Returns
         -------
         ndarray, of the shape of x without the axes, or scalar
-            In the dtype of x, or in the default dtype as for `add`. The sum of nothing is zero.
+            In the dtype of x, or in the default dtype as for `add`. The sum of nothing is zero. If x is a DataArray,
+            so is the answer.
 
         Raises
         ------
@@ -71,8 +73,8 @@ class Reductions(Elementwise):
         return verb(REDUCED)(self, "add", x, axis, keepdims, initial, out)
 
     def prod(
-        self, x: Any, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False, initial: Any = None,
-        out: np.ndarray | None = None,
+        self, x: Any, axis: int | str | tuple[int | str, ...] | None = None, *, keepdims: bool = False,
+        initial: Any = None, out: np.ndarray | None = None,
     ) -> Any:
         """Return the ⊗ of elements along axes.
 
@@ -117,7 +119,7 @@ class Reductions(Elementwise):
         """
         return verb(REDUCED)(self, "mul", x, axis, keepdims, initial, out)
 
-    def cumsum(self, x: Any, axis: int | None = None, *, out: np.ndarray | None = None) -> Any:
+    def cumsum(self, x: Any, axis: int | str | None = None, *, out: np.ndarray | None = None) -> Any:
         """Return the ⊕ of all elements up to each, along an axis.
 
         Parameters
@@ -152,7 +154,7 @@ class Reductions(Elementwise):
         """
         return verb(ACCUMULATED)(self, "add", x, axis, out)
 
-    def cumprod(self, x: Any, axis: int | None = None, *, out: np.ndarray | None = None) -> Any:
+    def cumprod(self, x: Any, axis: int | str | None = None, *, out: np.ndarray | None = None) -> Any:
         """Return the ⊗ of all elements up to each, along an axis, in their order.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,13 @@ def labels_of(data: Any) -> list[list[Any] | None]:
     return found
 
 
+def of_equal_dims(x: Any, y: Any) -> tuple[Any, Any]:
+    """Two arrays with the dimensions of both, first those of x, of length 1 where one of them lacks them."""
+    dims = [*x.dims, *(dim for dim in y.dims if dim not in x.dims)]
+    x, y = (A.expand_dims([dim for dim in dims if dim not in A.dims]).transpose(*dims) for A in (x, y))
+    return x, y
+
+
 def dataarray_of(M: Elements, dims: Sequence[str]) -> Any:
     """See `Matrix.to_xarray`.
 
@@ -57,15 +64,24 @@ def dataarray_of(M: Elements, dims: Sequence[str]) -> Any:
     if isinstance(dims, str) or len(set(names)) != 2 or len(names) != 2:
         raise GraphError(f"dims must be two different names, of the rows and of the columns, and is {clip_repr(dims)}")
     try:
-        xarray = import_module("xarray")
+        import_module("xarray")
     except ImportError:
         raise GraphError("to_xarray needs xarray: pip install xarray, or use to_frame") from None
-    coordinates = {}
-    for dim, labels in zip(names, M._ends, strict=True):
-        if not isinstance(labels, range):
-            column = np.fromiter(labels, object, len(labels))
-            if all(type(x) is type(labels[0]) and not isinstance(x, tuple) for x in labels):
-                plain = np.array(labels)
-                column = plain if plain.tolist() == column.tolist() else column  # texts lose zeros at their end
-            coordinates[dim] = column
-    return xarray.DataArray(M.to_numpy(), dims=names, coords=coordinates)
+    return array_of(M.to_numpy(), names, {dim: labels for dim, labels in zip(names, M._ends, strict=True)
+                                          if not isinstance(labels, range)})
+
+
+def array_of(elements: np.ndarray, dims: Sequence[Any], coordinates: Mapping[Any, Sequence[Any]]) -> Any:
+    """A DataArray of these elements, with lists of names or indexes as coordinates of some dimensions."""
+    columns = {dim: _column(labels) if isinstance(labels, (list, tuple)) else labels
+               for dim, labels in coordinates.items()}
+    return import_module("xarray").DataArray(elements, dims=dims, coords={d: (d, x) for d, x in columns.items()})
+
+
+def _column(labels: Sequence[Any]) -> np.ndarray:
+    """Names as an array: of Python objects, unless they are of one plain type."""
+    column = np.fromiter(labels, object, len(labels))
+    if all(type(x) is type(labels[0]) and not isinstance(x, tuple) for x in labels):
+        plain = np.array(labels)
+        column = plain if plain.tolist() == column.tolist() else column  # texts lose zeros at their end
+    return column

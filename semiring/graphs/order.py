@@ -9,7 +9,7 @@ import numpy as np
 
 from semiring.errors import GraphError, SemiringError
 
-from .dataarrays import is_dataarray, labels_of
+from .dataarrays import is_dataarray, labels_of, of_equal_dims
 from .frames import elements_of
 from .held import arranged
 from .names import alignment, is_whole, same_names
@@ -76,9 +76,10 @@ def reordered(array: np.ndarray, rows: Order, columns: Order) -> np.ndarray:
 def paired(S: Semiring, x: Any, y: Any) -> tuple[Any, Any]:
     """Two operands that are combined by element: arrays, the second one in the order of the labels of the first.
 
-    Labels are names of a `Matrix`, the index and the columns of pandas, and coordinates of xarray, whose axes are in
-    the order of the first one, too. An axis without labels, or with numbers from 0 beside names other than integers,
-    is matched by position, and one of length 1 is repeated.
+    Labels are names of a `Matrix`, the index and the columns of pandas, and coordinates of xarray. The axes of two
+    arrays of xarray are those of the first one, and then those that only the second one has, as in xarray. An axis
+    without labels, or with numbers from 0 beside names other than integers, is matched by position, and one of length
+    1 is repeated.
 
     Raises
     ------
@@ -94,8 +95,8 @@ def paired(S: Semiring, x: Any, y: Any) -> tuple[Any, Any]:
     >>> [x.tolist() for x in paired(sr.min_plus, roads, roads[["b", "a"]])]
     [[[inf, 3.0], [inf, inf]], [[inf, 3.0], [inf, inf]]]
     """
-    if is_dataarray(x) and is_dataarray(y) and x.dims != y.dims and {*x.dims} == {*y.dims}:
-        y = y.transpose(*x.dims)
+    if is_dataarray(x) and is_dataarray(y):
+        x, y = of_equal_dims(x, y)
     (x, mine), (y, others) = (_labels_of(A, S, what) for A, what in ((x, "x"), (y, "y")))
     for axis, (here, there) in enumerate(zip(mine[::-1], others[::-1], strict=False), 1):
         order = by_labels(here, there, "x", "y")

@@ -63,11 +63,13 @@ def axis_labels(given: Operand, axis: int) -> Sequence[Any] | None:
     return (range(given.shape[-1]) if given.names is None else given.names) if given.of_graph else None
 
 
-def in_one_order(operands: list[Operand], product: bool = True, left: bool = False) -> list[Operand]:
+def in_one_order(
+    operands: list[Operand], product: bool = True, left: bool = False, keep: bool = False
+) -> list[Operand]:
     """Operands of a product and what it is added to, or a square matrix and a right-hand side, by their labels.
 
     Columns of a square stack are put into the order of its rows, and what an operand meets into its order; but a vector
-    into that of a matrix. Then positions say all.
+    into that of a matrix. Then positions say all; `keep` leaves the labels for operands to come, as factors meet them.
 
     Raises
     ------
@@ -88,7 +90,7 @@ def in_one_order(operands: list[Operand], product: bool = True, left: bool = Fal
             if len(other.shape) >= -mine:
                 other = in_order(X, other, mine, axis)[1]
         met.append(other)
-    return [X if X.labels is None else X.changed(labels=None) for X in met]
+    return [X if keep or X.labels is None else X.changed(labels=None) for X in met]
 
 
 def in_order(first: Operand, second: Operand, other: int = -2, axis: int = -1) -> tuple[Operand, Operand]:

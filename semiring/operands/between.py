@@ -101,7 +101,8 @@ def right_side(B: Matrix, A: Operand, left: bool) -> Dense:
         For a matrix over a different algebra.
     """
     refuse_other_algebra(B, A.S, "B")
-    names, vertices = [B.row_names, B.column_names], axis_labels(A, -1)
+    names, rows = [B.row_names, B.column_names], axis_labels(A, -2)
+    vertices = axis_labels(A, -1) if rows is None else rows  # the columns of a stack come into the order of its rows
     order = None
     if vertices is not None:
         order = between(vertices, names[left], f"the vertices of {A.what}", f"the {'columns' if left else 'rows'} of B")
@@ -109,7 +110,9 @@ def right_side(B: Matrix, A: Operand, left: bool) -> Dense:
     array = converted(arranged(B._held, *((None, order) if left else (order, None))), "dense").array
     carried = carried_by(array, A.S)
 
-    def answer(found: Any) -> Matrix:
+    def answer(found: Any) -> Any:
+        if found.ndim > 2:  # of a stack of equations
+            return found
         rows, columns = names
         return B._with(Array(found, B.semiring), rows, columns, True)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+from semiring.graphs.dims import labelled
 from semiring.machine.memory import require
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import UNCHECKED_BYTES
@@ -37,6 +38,8 @@ def planned(build: Callable[P, R]) -> Callable[P, R]:
         if plan.memory > UNCHECKED_BYTES:
             require(plan.memory, *plan.shortage, on_gpu=plan.lowering.on_gpu)
         answer: Any = plan.run()
+        if any(hasattr(type(x), "coords") for x in (*operands, *options.values())):  # as arrays of xarray have
+            answer = labelled(build, operands, options, answer)
         return answer
 
     return computed

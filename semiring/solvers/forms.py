@@ -14,6 +14,8 @@ from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.algebra.vectors import convert
 from semiring.errors import OutOfRangeError, SemiringError
+from semiring.graphs.dataarrays import is_dataarray
+from semiring.graphs.frames import has_columns_of, has_index_of
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import as_stored, with_infinities
 from semiring.kernels.build import affordable
@@ -124,8 +126,17 @@ def restored(B: Any, A: Operand, left: bool = False) -> Any:
     """Return B in the dtype of a graph A of integers, if it contains ∞ as answers for such a graph do.
 
     The answer is then shown with ∞, too. A `Matrix` whose rows, or columns if the unknowns are on the left, are the
-    vertices of A is put into their order; the answer has its names.
+    vertices of A is put into their order; the answer has its names. So is a DataArray of two axes, and a data frame
+    with these vertices as its index, or as its columns.
+
+    Raises
+    ------
+    SemiringError
+        For a data frame whose index are other vertices, which may be edges.
     """
+    if (is_dataarray(B) and B.ndim == 2) or (has_columns_of if left else has_index_of)(B, A.names):
+        B = Matrix(B, A.S)
+    refuse_edges(B)
     if isinstance(B, Matrix) and not B.is_over_vertices:
         return right_side(B, A, left)
     found = as_stored(B, A.S, A.dtype) if A.of_graph and isinstance(B, np.ndarray) else None
@@ -140,7 +151,6 @@ def right_hand_side(
     A and B are as they were passed; `placed` is B on the device that computes. The right-hand side wraps the answer:
     it has B's kind and A's byte order.
     """
-    refuse_edges(B)
     came = operand(restored(B, A, left), A.S, "B")
     came = aligned(came, A, "B") if came.of_graph and A.of_graph else came
     came = came if came.labels is None else in_order(A, came, -1 if left else -2)[1].changed(labels=None)

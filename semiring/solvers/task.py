@@ -31,7 +31,6 @@ from semiring.operands.devices import LEAST_WORK, exceeds_gpu
 from semiring.operands.operand import Operand
 from semiring.operands.place import place
 from semiring.operands.read import operand as as_operand
-from semiring.operands.read import refuse_edges
 from semiring.operands.sparse import Sparse
 
 from .forms import restored
@@ -170,7 +169,6 @@ class Task:
         labelled = False
         for what, A in zip(NAMES, given, strict=False):
             if verb == "solve" and what == "B":
-                refuse_edges(A)
                 A = restored(A, operands[0], options.left)
             if what == "B" and verb == "matmul" and A is given[0] and isinstance(operands[0], Sparse):
                 _ = operands[0].rows  # inspected once for both
@@ -193,7 +191,7 @@ class Task:
         ):
             operands = [of_floats(A) for A in operands]
         if labelled:
-            operands = in_one_order(operands, verb == "matmul", options.left)
+            operands = in_one_order(operands, verb == "matmul", options.left, keep=verb == "factor")
         if verb != "matmul" or (options.check and packed):  # sparse products look when it suits them
             for operand in operands:
                 if not operand.examined:

@@ -48,13 +48,13 @@ def test_vectors_meet_rows_and_columns_by_their_labels(holder: str) -> None:
     for kind in ("series", "xarray"):
         x = turned(down, rows, ["ayr", "bute", "coll"], kind)
         y = turned(across, columns, ["mill", "shop"], kind)
-        assert np.array_equal(sr.matmul(x, M), sr.matmul(down, ROADS)) and (M @ y).tolist() == (ROADS @ across).tolist()
-        assert sr.matmul(M, y, accumulate=x).tolist() == sr.matmul(ROADS, across, accumulate=down).tolist()
-        assert sr.matmul(x, M, accumulate=y).tolist() == sr.matmul(down, ROADS, accumulate=across).tolist()
+        assert np.array_equal(sr.matmul(x, M), sr.matmul(down, ROADS)) and np.array_equal(M @ y, ROADS @ across)
+        assert np.array_equal(sr.matmul(M, y, accumulate=x), sr.matmul(ROADS, across, accumulate=down))
+        assert np.array_equal(sr.matmul(x, M, accumulate=y), sr.matmul(down, ROADS, accumulate=across))
         mask = turned(np.array([True, False, True]), rows, ["ayr", "bute", "coll"], kind)
-        assert sr.matmul(M, y, mask=mask).tolist() == np.where([1, 0, 1], ROADS @ across, INF).tolist()
+        assert np.array_equal(sr.matmul(M, y, mask=mask), np.where([1, 0, 1], ROADS @ across, INF))
         mask = turned(np.array([True, False]), columns, ["mill", "shop"], kind)
-        assert sr.matmul(x, M, mask=mask).tolist() == [sr.matmul(down, ROADS)[0], INF]
+        assert np.array_equal(sr.matmul(x, M, mask=mask), [sr.matmul(down, ROADS)[0], INF])
     with refused("the rows of B and A have different vertices"):
         sr.matmul(pd.Series(down, ["ayr", "bute", "inn"]), M)
     with refused("the columns of A and B have different vertices"):

@@ -15,6 +15,7 @@ from semiring.algebra.dtypes import refuse_sums
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.dataarrays import is_dataarray
+from semiring.graphs.dims import axes_of, broadcast, has_dataarray, with_axes
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import alignment, as_names
 from semiring.graphs.operators import refuse_other_algebra
@@ -73,9 +74,11 @@ class Operands:
         self.operands: list[Any] = [X for X, _ in both]
         self.vertices: list[tuple[Vertices, ...]] = [names for _, names in both]
         self.first = weak.index(False)  # the operand whose kind the answer has
+        self.axes = [axes_of(A) for A in given] if has_dataarray(given, {}) else []
         self.shapes = tuple(X.shape for X in self.operands)
         self.names: dict[Axis, Vertices] = {}  # along each axis of a `Matrix` or a graph
         self.orders: list[tuple[int, int, np.ndarray]] = []  # of vertices: an operand, its axis, and their places
+        self.places: tuple[tuple[Axis | None, ...], ...] = ()  # the axes of each operand, as `align` gets them
 
     def stored(self, kinds: Sequence[str]) -> bool:
         """Whether an operand is of these kinds, and none is a `Matrix` with columns of its own."""
@@ -132,6 +135,7 @@ class Operands:
         GraphError
             If an axis has different vertices in two operands.
         """
+        self.places = fitted.operands
         owner: dict[Axis, str] = {}
         labelled: dict[Axis, tuple[Sequence[Any], str]] = {}  # the first labels along each axis, and whose they are
         for k, axes in enumerate(fitted.operands):
@@ -186,13 +190,26 @@ class Operands:
         if not result.shape:
             return first.in_callers_dtype(result)[()]
         if not self.vertices[self.first]:
-            return first.wrap(result)
+            return self._labelled(first.wrap(result), output)
         answer = first.in_callers_dtype(result)
         if len(output) != 2 or not all(axis in self.names for axis in output):
-            return answer
+            return self._labelled(answer, output)
         rows, columns = (self.names[axis] for axis in output)
         answer = first.in_callers_dtype(to_host(answer))
         return Matrix(answer, self.S.declared, library=first.library)._renamed(as_names(rows), as_names(columns))
+
+    def _labelled(self, answer: Any, output: tuple[Axis, ...]) -> Any:
+        """The answer as a DataArray, if an operand is one, with labels in the order that `align` found."""
+        if not self.axes:
+            return answer
+        found = {}
+        for axis in output:
+            same = [of[place] for of, places in zip(self.axes, self.places, strict=True)
+                    for place, letter in enumerate(places) if letter == axis]
+            (found[axis],) = broadcast(*([x] for x in same), aligned=True)
+            if self.names.get(axis) is not None:
+                found[axis] = found[axis]._replace(labels=self.names[axis])
+        return with_axes(answer, [found[axis] for axis in output])
 
 
 def _as_array(X: Operand) -> Any:

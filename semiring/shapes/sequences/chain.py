@@ -16,6 +16,7 @@ from semiring.algebra.dtypes import refuse_sums
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import SemiringError
+from semiring.graphs.dims import labelled
 from semiring.graphs.foreign import CUDA, device_of
 from semiring.graphs.texts import clip_repr
 from semiring.operands.align import aligned, in_order
@@ -93,7 +94,9 @@ def chain(
     S = own_algebra("chain", given or (matrices,)) if S is None else algebra(S)
     refuse_sums(S)
     if len(given) < 2:
-        return _alone(operand(given[0], S, "matrices[0]"), asked) if given else _identity(matrices, S)
+        if not given:
+            return _identity(matrices, S)
+        return labelled(chain, (given,), {}, _alone(operand(given[0], S, "matrices[0]"), asked))
     if isinstance(matrices, np.ndarray) and matrices.ndim > 2 and matrices.shape[-1] == matrices.shape[-2]:
         try:
             return _in_pairs(matrices, S, asked)
@@ -119,7 +122,7 @@ def chain(
     except SemiringError:
         _examine(read, asked)
         raise
-    return result.reshape(final) if lowest and result.shape != final else result
+    return labelled(chain, (given,), {}, result.reshape(final) if lowest and result.shape != final else result)
 
 
 def _is_stack(matrices: Any) -> bool:

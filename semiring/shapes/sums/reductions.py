@@ -22,10 +22,10 @@ from semiring.solvers.task import own_algebra
 from ..planned import Computation
 from . import on_gpu
 from .folding import fold_of
-from .sums import NEEDS, VERBS, accumulated, read_accumulated, read_reduced, reduced
+from .sums import NEEDS, VERBS, accumulated, by_dims, read_accumulated, read_reduced, reduced
 
 PREFIXES = ("cumsum", "cumprod")
-Axes = int | tuple[int, ...] | None
+Axes = int | str | tuple[int | str, ...] | None
 
 
 class Reduction:
@@ -49,7 +49,7 @@ def _reduced(op: str, x: Any, S: Semiring | str | None, axis: Any, keepdims: Any
     over = own_algebra(VERBS[op][0], (x,)) if S is None else algebra(S)
 
     def plan() -> Plan:
-        given, axes, shape = read_reduced(x, over, op, axis, keepdims)
+        given, axes, shape = read_reduced(x, over, op, by_dims(x, axis), keepdims)
         if isinstance(given, Sparse):
             return _plan(over, VERBS[op][0], given, shape, "runs of stored entries", given.nnz, out, run)
         if isinstance(given, DeviceSparse):
@@ -71,7 +71,7 @@ def _accumulated(op: str, x: Any, S: Semiring | str | None, axis: Any, out: Any)
     over = own_algebra(VERBS[op][1], (x,)) if S is None else algebra(S)
 
     def plan() -> Plan:
-        given, number, shape = read_accumulated(x, over, op, axis)
+        given, number, shape = read_accumulated(x, over, op, by_dims(x, axis))
         if isinstance(given, Device):
             return _plan(over, VERBS[op][1], given, shape, "chunks, and what stands before them", given.array.size,
                          out, run, on_gpu.form(over, op, given.dtype))
@@ -111,12 +111,12 @@ def prod(
     return _reduced("mul", x, S, axis, keepdims, initial, out)
 
 
-def cumsum(x: Any, S: Semiring | str | None = None, axis: int | None = None, *, out: Any = None) -> Reduction:
+def cumsum(x: Any, S: Semiring | str | None = None, axis: int | str | None = None, *, out: Any = None) -> Reduction:
     """``S.cumsum(x, axis)``, to be planned."""
     return _accumulated("add", x, S, axis, out)
 
 
-def cumprod(x: Any, S: Semiring | str | None = None, axis: int | None = None, *, out: Any = None) -> Reduction:
+def cumprod(x: Any, S: Semiring | str | None = None, axis: int | str | None = None, *, out: Any = None) -> Reduction:
     """``S.cumprod(x, axis)``, to be planned."""
     return _accumulated("mul", x, S, axis, out)
 

@@ -23,10 +23,12 @@ from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.dataarrays import is_dataarray
+from semiring.graphs.dims import axes_of as dims_of
+from semiring.graphs.dims import with_axes
 from semiring.graphs.held import Array, refuse_unless
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.operators import refuse_other_algebra
-from semiring.graphs.texts import clip_repr
+from semiring.graphs.texts import clip_repr, quoted
 from semiring.kernels.cpu.bits.words import along
 from semiring.kernels.numpy.folds import NotElements, folded_runs
 from semiring.machine.memory import require
@@ -59,7 +61,12 @@ def reduced(S: Semiring, op: str, x: Any, axis: Any, keepdims: Any, initial: Any
         found = short(S, op, x, axis, keepdims)
         if found is not None:
             return found
-    x = _as_matrix(x, S)
+    if is_dataarray(x):
+        gone = axes_of(by_dims(x, axis), x.shape)
+        found = reduced(S, op, _elements(x, S), gone, keepdims, initial, out)
+        stay = [each._replace(labels=None) if a in gone else each for a, each in enumerate(dims_of(x))
+                if keepdims or a not in gone]
+        return found if out is not None else with_axes(found, stay)
     given, axes, shape = read_reduced(x, S, op, axis, keepdims)
     fold = fold_of(S, op, given.dtype)
     wide = tuple(1 if a in axes else length for a, length in enumerate(given.shape))
@@ -99,7 +106,9 @@ def accumulated(S: Semiring, op: str, x: Any, axis: Any, out: Any) -> Any:
         found = short_prefixes(S, op, x, axis)
         if found is not None:
             return found
-    x = _as_matrix(x, S)
+    if is_dataarray(x):
+        found = accumulated(S, op, _elements(x, S), by_dims(x, axis), out)
+        return found if out is not None else with_axes(found, dims_of(x) if axis is not None else [])
     given, number, shape = read_accumulated(x, S, op, axis)
     array, fold = given.array.reshape(shape), fold_of(S, op, given.dtype)
     _check_out(out, shape, given)
@@ -182,14 +191,33 @@ def axes_of(axis: Any, shape: tuple[int, ...], several: bool = True) -> tuple[in
     return tuple(sorted(found))
 
 
-def _as_matrix(x: Any, S: Semiring) -> Any:
-    """A DataArray of two axes as a `Matrix`, which keeps the names of its rows and of its columns."""
-    return Matrix(x, S) if is_dataarray(x) and x.ndim == 2 else x
+def by_dims(x: Any, axis: Any) -> Any:
+    """Axes of a DataArray by their numbers, where they are called by the names of dimensions.
+
+    Raises
+    ------
+    SemiringError
+        If it has no such dimension.
+    """
+    if not is_dataarray(x) or axis is None:
+        return axis
+    found = []
+    for each in axis if isinstance(axis, (tuple, list)) else (axis,):
+        if isinstance(each, str) and each not in x.dims:
+            raise SemiringError(f"x has no dimension {quoted(each)}: its dimensions are "
+                                f"{', '.join(map(quoted, x.dims))}")
+        found.append(x.dims.index(each) if each in x.dims else each)
+    return tuple(found) if isinstance(axis, (tuple, list)) else found[0]
+
+
+def _elements(x: Any, S: Semiring) -> Any:
+    """A DataArray of two axes as a `Matrix`, which keeps the names of its rows and of its columns; else an array."""
+    return Matrix(x, S) if x.ndim == 2 else x.to_numpy()
 
 
 def _read(x: Any, S: Semiring) -> Any:
     """The operand: entries, packed bits, or an array; packed bits on a GPU as truth values."""
-    x = _as_matrix(x, S)
+    x = _elements(x, S) if is_dataarray(x) else x
     if S.traced is None and not isinstance(x, (list, tuple, np.ndarray, Operand)) and not _is_matrix(x):
         x = sequence([x], np.dtype(object)).reshape(())  # one Python object, which may be a sequence
     if isinstance(x, np.generic) or (isinstance(x, tuple) and S.is_record and not _is_matrix(x[0] if x else None)):

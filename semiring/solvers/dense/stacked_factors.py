@@ -15,13 +15,16 @@ import numpy as np
 from semiring.algebra.arguments import truth_value
 from semiring.algebra.tables import dtype_text, html_table
 from semiring.errors import NoClosureError
+from semiring.graphs.dataarrays import is_dataarray
+from semiring.graphs.dims import Axes, axes_of, solution, with_axes
 from semiring.machine.progress import part_of, told
-from semiring.operands.align import same_dtype
+from semiring.operands.align import in_order, same_dtype
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand, order_of
-from semiring.operands.read import operand, refuse_edges
+from semiring.operands.read import operand
 
+from ..forms import restored
 from ..options import DEFAULTS, Options
 from ..plan import Plan
 from ..products.arrays import product_shape
@@ -66,6 +69,8 @@ class StackedFactors:
         How the stack was factored.
     shape : tuple of int
         (…, n, n).
+    axes : list of Axis
+        The dimensions and the labels of a DataArray of xarray that was factored, which answers have; else none.
 
     Examples
     --------
@@ -78,6 +83,7 @@ class StackedFactors:
     def __init__(self, given: Dense, plan: Plan, options: Options, together: bool):
         self.plan, self.shape, self._S, self._given = plan, given.shape, given.S, given
         self._options = replace(DEFAULTS, device=options.device, check=options.check)
+        self.axes: Axes = []
         self._star: Operand | None = None
         self._each: list[Factors] = []
         if together:
@@ -127,13 +133,16 @@ class StackedFactors:
         array([[ 6.],
                [12.]])
         """
-        refuse_edges(B)
-        left, right = truth_value(left, "left"), operand(B, self._S, "B")
+        left, axes = truth_value(left, "left"), axes_of(B) if is_dataarray(B) else []
+        right = in_order(self._given, operand(restored(B, self._given, left), self._S, "B"), -1 if left else -2)[1]
+        right = right if right.labels is None else right.changed(labels=None)
+        if axes or self.axes:
+            axes = solution(self.axes or axes_of(self), axes or axes_of(right), left)
         shapes, names = (self.shape, right.shape), ("A", "B")
         shape = product_shape(*(shapes[::-1] if left else shapes), names=names[::-1] if left else names)
         if self._star is not None:
             factors = (right, self._star) if left else (self._star, right)
-            return compute(Task("matmul", self._S, factors, self._options, (None,)))
+            return with_axes(compute(Task("matmul", self._S, factors, self._options, (None,))), axes)
         b = as_dense(right).array
         same_dtype(self._given, right)
         leading = shape.full[:-2]
@@ -142,7 +151,7 @@ class StackedFactors:
         found = np.empty(shape.final, self._given.callers_dtype)
         for place in np.ndindex(leading):
             found[place] = self._each[which[place]].solve(parts[place], left=left)
-        return found
+        return with_axes(found, axes)
 
     def closure(self) -> Any:
         """Return A*, from the factors; these are kept.
@@ -165,11 +174,11 @@ class StackedFactors:
         array([2., 4.])
         """
         if self._star is not None:
-            return self._given.wrap(as_dense(self._star).array.copy())
+            return with_axes(self._given.wrap(as_dense(self._star).array.copy()), self.axes)
         found = np.empty(self.shape, self._given.callers_dtype)
         for place, F in zip(np.ndindex(*self.shape[:-2]), self._each, strict=True):
             found[place] = F.closure()
-        return found
+        return with_axes(found, self.axes)
 
     def __copy__(self) -> StackedFactors:
         return self
