@@ -96,7 +96,7 @@ def plan(verb: str, /, *operands: Any, **options: Any) -> Plan:
     except TypeError as e:
         raise SemiringError(f"{verb} takes {known.replace(return_annotation=Signature.empty)}: {e}") from None
     made: Plan = build(*operands, **options).plan()
-    if has_dataarray(operands, options):
+    if has_dataarray((*operands, *options.values())):
         made = copy(made)
         vars(made)["runner"] = partial(_labelled, build, operands, options, made.runner)
     return made

@@ -146,8 +146,8 @@ def solve(
     Returns
     -------
     array of B's shape and kind
-        In A's byte order; for a stack and a vector one answer per matrix, shape (…, n). A DataArray of xarray if A or B
-        is one, and the answer is no `Matrix`.
+        In A's byte order; for a stack and a vector one answer per matrix, shape (…, n). An array is a DataArray of
+        xarray if A or B is one, and the other an array, a series or a `Matrix`.
 
     Raises
     ------

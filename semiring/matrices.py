@@ -433,7 +433,7 @@ def matmul(
         ``csr_matrix``. Otherwise it is an array of A's dtype and byte order, or of A's kind if that is another array
         type. If the rows and columns of both are the same vertices, the answer keeps them: it is a `Graph` if A is
         one and the answer is sparse, and otherwise a `Matrix`. If A or B is packed, the answer is packed. Any other
-        array is a DataArray of xarray if A or B is one.
+        array is a DataArray of xarray if A or B is one, and the other an array, a series or a `Matrix`.
     argmax : ndarray of int32, or csr_array, shape (…, m, n)
         If wanted; the least of several k, −1 where c_ij is zero. If the answer is sparse, it has the answer's entries.
 

@@ -200,14 +200,15 @@ class Elementwise(Carried):
         >>> sr.plus_times.star([0.5, 0.75])
         array([2., 4.])
         """
+        if hasattr(type(x), "coords") and hasattr(x, "to_numpy"):  # an array of xarray
+            return verb(LABELLED)(self.star(x.to_numpy()), x)
         array, S = self._elements(x)
         defined = S.defined(array)
         if not np.all(defined):
             bad = array[~defined].flat[0] if array.ndim else array[()]
             hint = "" if self._algebra.declares_star else "; if the sum of its powers is known, declare it with star="
             raise SemiringError(f"{self.name}: the star of {show(bad)} does not exist{hint}")
-        found = self._written(self._as_given(S.star(array), x), array)
-        return verb(LABELLED)(found, x) if hasattr(x, "coords") else found
+        return self._written(self._as_given(S.star(array), x), array)
 
     def _on_arrays(self, op: str, x: Any, y: Any) -> Any:
         if type(x) is np.ndarray and (found := verb(PAIRWISE)(self, op, x, y)) is not None:

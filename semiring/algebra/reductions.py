@@ -40,7 +40,7 @@ class Reductions(Elementwise):
         -------
         ndarray, of the shape of x without the axes, or scalar
             In the dtype of x, or in the default dtype as for `add`. The sum of nothing is zero. If x is a DataArray,
-            so is the answer.
+            so is an answer with axes.
 
         Raises
         ------

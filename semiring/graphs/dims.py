@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import reduce
 from inspect import signature
-from itertools import zip_longest
+from itertools import combinations, zip_longest
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -43,8 +44,11 @@ class Axis(NamedTuple):
 Axes = list[Axis]
 
 
-def axes_of(A: Any) -> Axes:
-    """The axes of an operand; those of anything but a DataArray, a `Matrix` or a series have a length alone.
+def axes_of(A: Any) -> Axes | None:
+    """The axes of an operand as verbs read it; None for one whose labels are not known here, as a graph or a table.
+
+    The columns of a square DataArray over the same labels are put into the order of its rows, as in a `Matrix`. Arrays
+    and sparse matrices have no labels.
 
     Examples
     --------
@@ -52,16 +56,31 @@ def axes_of(A: Any) -> Axes:
     [Axis(length=2, dim=None, labels=None), Axis(length=3, dim=None, labels=None)]
     """
     if is_dataarray(A):
-        return [Axis(n, dim, A.indexes.get(dim)) for n, dim in zip(A.shape, A.dims, strict=True)]
+        found = own_axes(A)
+        rows, columns = (axis.labels for axis in found) if len(found) == 2 else (None, None)
+        return square(found) if rows is not None and columns is not None and {*rows} == {*columns} else found
     if hasattr(A, "row_names"):
         ends = zip(A.shape, ("from", "to"), (A.row_names, A.column_names), strict=True)
         return [Axis(n, dim, names) for n, dim, names in ends]
+    if isinstance(A, Number):
+        return []
+    if hasattr(A, "iloc"):
+        return [Axis(len(A), None, _own(A.index))] if A.ndim == 1 else None
     if isinstance(A, (list, tuple)):
-        return [*map(Axis, np.shape(A))]
-    if not hasattr(A, "shape"):
-        return [] if isinstance(A, Number) else [Axis(0), Axis(0)]  # a graph
-    labels = [A.index] if hasattr(A, "iloc") and A.ndim == 1 else [None] * len(A.shape)
-    return [Axis(n, None, x) for n, x in zip(A.shape, labels, strict=True)]
+        with suppress(ValueError):  # elements that are sequences
+            return [*map(Axis, np.shape(A))]
+        return None
+    known = isinstance(A, np.ndarray) or hasattr(A, "tocsr")
+    return [*map(Axis, A.shape)] if known else None
+
+
+def own_axes(A: Any) -> Axes:
+    """The axes of a DataArray as it is; labels that are texts of one kind stay so."""
+    made = []
+    for n, dim in zip(A.shape, A.dims, strict=True):
+        index = A.indexes.get(dim)
+        made.append(Axis(n, dim, A[dim].values if index is not None and A[dim].dtype.kind in "US" else index))
+    return made
 
 
 def labelled(build: Callable[..., Any], operands: tuple[Any, ...], options: dict[str, Any], answer: Any) -> Any:
@@ -74,38 +93,67 @@ def labelled(build: Callable[..., Any], operands: tuple[Any, ...], options: dict
     operands : tuple
     options : dict
     answer : array, or tuple of arrays, or anything else
+
+    Raises
+    ------
+    GraphError
+        If axes of stacks that were matched by position have other names or other labels.
     """
-    rule = RULES.get(build.__name__)
-    if rule is None or options.get("out") is not None or not has_dataarray(operands, {**options, "mask": None}):
+    names, rule = RULES.get(build.__name__, ((), None))
+    given = signature(build).bind(*operands, **options).arguments if rule else {}
+    found = {name: given[name] for name in names if given.get(name) is not None}
+    if rule is None or not any(map(is_dataarray, _single(found.values()))):
         return answer
-    axes = rule(**signature(build).bind(*operands, **options).arguments)
+    axes = {name: [*map(axes_of, x)] if name == "matrices" else axes_of(x) for name, x in found.items()}
+    if any(x is None or None in x for x in axes.values()):
+        return answer
+    made = rule(**axes, **{name: given[name] for name in ("left", "reverse", "axis", "lengths") if name in given})
+    if is_dataarray(mask := given.get("mask")) and len(made) > 2:
+        stacked(made, [axis._replace(dim=None) for axis in own_axes(mask)])
+    if given.get("out") is not None:
+        return answer
     if hasattr(answer, "axes"):  # factors of a stack, whose answers have them
-        answer.axes = axes
+        answer.axes = made
     if isinstance(answer, tuple):
-        made = [with_axes(x, axes[: x.ndim]) if isinstance(x, np.ndarray) else x for x in answer]
-        return type(answer)(*made) if hasattr(answer, "_fields") else tuple(made)
-    return with_axes(answer, axes)
+        parts = [with_axes(x, made[: x.ndim]) if isinstance(x, np.ndarray) else x for x in answer]
+        return type(answer)(*parts) if hasattr(answer, "_fields") else tuple(parts)
+    return with_axes(answer, made)
 
 
 def by_element(answer: Any, *operands: Any) -> Any:
     """The answer of an operation by element, whose second operand was put into the order of the first."""
-    if not has_dataarray(operands, {}):
+    if not has_dataarray(operands):
         return answer
     if all(map(is_dataarray, operands)) and len(operands) == 2:
         operands = of_equal_dims(*operands)
-    return with_axes(answer, broadcast(*map(axes_of, operands), aligned=True))
+    axes = [_of_elements(A) for A in operands]
+    return answer if None in axes else with_axes(answer, broadcast(*filter(None, axes)) if any(axes) else [])
 
 
-def has_dataarray(operands: Iterable[Any], options: dict[str, Any]) -> bool:
-    """Whether an argument of a verb, or one in a list of operands, is a DataArray.
+def _of_elements(A: Any) -> Axes | None:
+    if is_dataarray(A):
+        return own_axes(A)
+    if hasattr(A, "iloc") and A.ndim == 2:
+        return [Axis(n, None, _own(labels)) for n, labels in zip(A.shape, (A.index, A.columns), strict=True)]
+    return axes_of(A)
 
-    >>> has_dataarray(([[1.0]], "log"), {"check": False})
+
+def _own(index: Any) -> Any:
+    """The labels of an index of pandas; None for numbers that pandas made, which are positions beside names."""
+    return None if type(index).__name__ == "RangeIndex" else index
+
+
+def has_dataarray(operands: Iterable[Any]) -> bool:
+    """Whether an operand, or one in a list of operands, is a DataArray.
+
+    >>> has_dataarray(([[1.0]], "log"))
     False
     """
-    if "xarray" not in sys.modules:
-        return False
-    given = (*operands, *options.values())
-    return any(is_dataarray(y) for x in given for y in (x if isinstance(x, (list, tuple)) else (x,)))
+    return "xarray" in sys.modules and any(map(is_dataarray, _single(operands)))
+
+
+def _single(operands: Iterable[Any]) -> Iterable[Any]:
+    return (y for x in operands for y in (x if isinstance(x, (list, tuple)) else (x,)))
 
 
 def with_axes(answer: Any, axes: Sequence[Axis]) -> Any:
@@ -117,9 +165,10 @@ def with_axes(answer: Any, axes: Sequence[Axis]) -> Any:
         return answer
     dims: list[Any] = []
     coordinates = {}
+    own = {axis.dim for axis in axes}
     for k, (axis, length) in enumerate(zip(axes, answer.shape, strict=True)):
         dim = f"dim_{k}" if axis.dim is None else axis.dim
-        while dim in dims:
+        while dim in dims or (axis.dim is None and dim in own):
             dim = f"{dim}_2"
         dims.append(dim)
         if axis.labels is not None and not isinstance(axis.labels, range) and len(axis.labels) == length:
@@ -127,27 +176,47 @@ def with_axes(answer: Any, axes: Sequence[Axis]) -> Any:
     return array_of(answer, dims, coordinates)
 
 
-def broadcast(*operands: Axes, aligned: bool = False) -> Axes:
+def broadcast(*operands: Axes) -> Axes:
     """The axes that several have together, the last ones matched: of two the longer, or the first that has a name.
 
-    Raises
-    ------
-    GraphError
-        If two have other labels, unless their elements were `aligned`.
+    Labels are those of the first operand that has any: others were put into their order.
     """
     def one(first: Axis | None, second: Axis | None) -> Axis:
         both = [axis for axis in (first, second) if axis is not None]
         longest = max(axis.length for axis in both)
         both = [axis for axis in both if axis.length == longest]
         named = next((axis for axis in both if axis.dim is not None), both[0])
-        labels = [axis.labels for axis in both if axis.labels is not None]
-        if not aligned and len(labels) > 1 and [*labels[0]] != [*labels[1]]:
-            raise GraphError(f"two operands have other labels, or the same ones in another order, along the dimension "
-                             f"{quoted(named.dim)} of a stack, which is matched by position: put them into one order "
-                             "with xarray.align")
-        return named._replace(labels=labels[0] if labels else None)
+        return named._replace(labels=next((axis.labels for axis in both if axis.labels is not None), None))
 
     return reduce(lambda x, y: [one(*pair) for pair in zip_longest(x[::-1], y[::-1])][::-1], operands)
+
+
+def stacked(*operands: Axes) -> Axes:
+    """The leading axes of several stacks, which were matched by position.
+
+    Raises
+    ------
+    GraphError
+        If two that meet have other names, or other labels.
+    """
+    for x, y in combinations(operands, 2):
+        for first, second in zip(x[::-1], y[::-1], strict=False):
+            if first.length != second.length:  # one of them is repeated
+                continue
+            if None not in (first.dim, second.dim) and first.dim != second.dim:
+                raise GraphError(f"the axes {quoted(first.dim)} and {quoted(second.dim)} of two stacks are matched by "
+                                 "position: put axes into one order with transpose, and rename what is the same")
+            if first.labels is not None and second.labels is not None and not _same(first.labels, second.labels):
+                raise GraphError("two operands have other labels, or the same ones in another order, along the axis "
+                                 f"{quoted(first.dim or second.dim)} of a stack, which is matched by position: put "
+                                 "them into one order with xarray.align")
+    return broadcast(*operands)
+
+
+def _same(first: Any, second: Any) -> bool:
+    if hasattr(first, "equals") and hasattr(second, "equals"):
+        return bool(first.equals(second))
+    return bool([*first] == [*second])
 
 
 def square(A: Axes) -> Axes:
@@ -155,58 +224,52 @@ def square(A: Axes) -> Axes:
     return [*A[:-1], A[-1]._replace(labels=A[-1].labels if A[-2].labels is None else A[-2].labels)]
 
 
-def product(A: Axes, B: Axes) -> Axes:
+def product(A: Axes, B: Axes, accumulate: Axes = ()) -> Axes:  # type: ignore[assignment]
     """The rows of A and the columns of B; a vector has neither."""
-    return [*broadcast(A[:-2], B[:-2]), *A[-2:-1], *(B[-1:] if len(B) > 1 else [])]
+    return [*stacked(A[:-2], B[:-2], accumulate[:-2]), *A[-2:-1], *(B[-1:] if len(B) > 1 else [])]
 
 
-def solution(A: Axes, B: Axes, left: bool) -> Axes:
+def solution(A: Axes, B: Axes, left: bool = False) -> Axes:
     """The axes of B, whose vertices are in the order of those of square matrices; unknowns on the right, or left."""
-    *leading, vertices, _columns = A
+    *leading, vertices, _columns = square(A)
     right, at = [*B], -1 if left or len(B) == 1 else -2
-    right[at] = broadcast([vertices], [right[at]], aligned=True)[0]._replace(dim=right[at].dim or vertices.dim)
-    return [*broadcast(leading, right[:-2]), *right[-2:]]
+    right[at] = broadcast([vertices], [right[at]])[0]._replace(dim=right[at].dim or vertices.dim)
+    return [*stacked(leading, right[:-2]), *right[-2:]]
 
 
-def _closure(A: Any, **_: Any) -> Axes:
-    return square(axes_of(A))
+def _chain(matrices: list[Axes]) -> Axes:
+    return reduce(product, matrices)
 
 
-def _product(A: Any, B: Any, **_: Any) -> Axes:
-    return product(axes_of(A), axes_of(B))
-
-
-def _chain(matrices: Any, **_: Any) -> Axes:
-    return reduce(product, map(axes_of, matrices))
-
-
-def _solution(A: Any, B: Any, left: bool = False, **_: Any) -> Axes:
-    return solution(square(axes_of(A)), axes_of(B), left)
-
-
-def _prefixes(stack: Any, initial: Any = None, reverse: bool = False, **_: Any) -> Axes:
-    *leading, rows, columns = square(axes_of(stack))
+def _prefixes(stack: Axes, initial: Axes | None = None, axis: int = 0, reverse: bool = False) -> Axes:
+    *leading, rows, columns = square(stack)
     if initial is None:
         return [*leading, rows, columns]
-    X = axes_of(initial)
-    return [*leading, rows, X[-1]] if reverse else [*leading, X[-2], columns]
+    steps = axis % len(stack)
+    stacked([*leading[:steps], *leading[steps + 1 :]], initial[:-2])
+    return [*leading, rows, initial[-1]] if reverse else [*leading, initial[-2], columns]
 
 
-def _rows(x: Any, stack: Any, emissions: Any = None, lengths: Any = None, **_: Any) -> Axes:
+def _rows(
+    x: Axes, stack: Axes, emissions: Axes | None = None, lengths: Any = None, reverse: bool = False
+) -> Axes:
     """A row for each step: those of emissions, or one more than there are steps; states in the order of the stack."""
-    *steps, states, _columns = square(axes_of(stack))
-    *leading, first = axes_of(x)
+    *steps, states, _columns = square(stack)
+    *leading, first = x
     if emissions is None:
         time, last = Axis(0, steps[-1].dim if steps else None), first
     else:
-        *others, time, last = axes_of(emissions)
-        leading = [] if lengths is not None and not others else broadcast(leading, others)
+        *others, time, last = emissions
+        leading = [] if lengths is not None and not others else stacked(leading, others)
+    if states.labels is None:
+        stacked([last._replace(dim=None)], [first])
     dim = next((axis.dim for axis in (last, first, states) if axis.dim is not None), None)
     labels = next((axis.labels for axis in (states, last, first) if axis.labels is not None), None)
-    return [*broadcast(leading, steps[:-1]), time, Axis(states.length, dim, labels)]
+    return [*stacked(leading, steps[:-1]), time, Axis(states.length, dim, labels)]
 
 
-RULES: dict[str, Callable[..., Axes]] = {
-    "closure": _closure, "power": _closure, "factor": _closure, "matmul": _product, "chain": _chain,
-    "solve": _solution, "scan": _prefixes, "forward": _rows,
+RULES: dict[str, tuple[tuple[str, ...], Callable[..., Axes]]] = {
+    "closure": (("A",), square), "power": (("A",), square), "factor": (("A",), square),
+    "matmul": (("A", "B", "accumulate"), product), "chain": (("matrices",), _chain), "solve": (("A", "B"), solution),
+    "scan": (("stack", "initial"), _prefixes), "forward": (("x", "stack", "emissions"), _rows),
 }

@@ -23,7 +23,7 @@ from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general, inside
-from semiring.operands.align import aligned, alike, in_order
+from semiring.operands.align import aligned, alike, axis_labels, in_order
 from semiring.operands.between import right_side
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
@@ -134,7 +134,9 @@ def restored(B: Any, A: Operand, left: bool = False) -> Any:
     SemiringError
         For a data frame whose index are other vertices, which may be edges.
     """
-    if (is_dataarray(B) and B.ndim == 2) or (has_columns_of if left else has_index_of)(B, A.names):
+    vertices = axis_labels(A, -2) or axis_labels(A, -1)
+    named = not isinstance(vertices, range) and (has_columns_of if left else has_index_of)(B, vertices)
+    if named or (is_dataarray(B) and B.ndim == 2):
         B = Matrix(B, A.S)
     refuse_edges(B)
     if isinstance(B, Matrix) and not B.is_over_vertices:

@@ -112,6 +112,67 @@ def test_labels_are_those_of_the_elements(columns: Any, rows: Any, last: Any, le
         xr.testing.assert_allclose(found.sortby(axes), wanted, rtol=1e-12)
 
 
+@settings(max_examples=30)
+@given(st.permutations(TOWNS), st.permutations(TOWNS), st.sampled_from(["min", "prod", "cumsum"]))
+def test_columns_in_another_order_than_rows(columns: Any, order: Any, op: str) -> None:
+    """In products they are put into the order of the rows, as in a `Matrix`; sums keep their own order."""
+    C = made("from", "to", to=columns)
+    v = made("from", **{"from": order}).rename({"from": "k"})
+    for first in (v, v.to_numpy(), A, np.ones((3, 1, 4))):
+        plain = first.sel(k=TOWNS).to_numpy() if first is v else np.asarray(first)
+        wanted = sr.matmul(plain, C.sel(to=TOWNS).to_numpy(), S)
+        for found in (sr.matmul(first, C, S), sr.chain([first, C], S)):
+            assert found.indexes["to"].tolist() == TOWNS and np.array_equal(found, wanted)
+    found = sr.solve(A, C.rename({"to": "good"}), S)
+    assert np.array_equal(found, sr.solve(A.to_numpy(), C.sel(to=TOWNS).to_numpy(), S))
+    assert found.indexes["good"].tolist() == TOWNS
+    if op == "cumsum":
+        xr.testing.assert_equal(sr.plus_times.cumsum(C, axis="to"), C.cumsum("to").assign_coords(C.coords))
+    elif op == "prod":
+        xr.testing.assert_allclose(sr.plus_times.prod(C, axis="from"), C.prod("from"))
+    else:
+        xr.testing.assert_equal(S.sum(C, axis="from"), C.min("from"))
+        xr.testing.assert_equal(sr.plan("sum", C, S, axis="to").run(), C.min("to"))
+
+
+def test_answers_beside_operands_with_names_elsewhere_are_arrays() -> None:
+    """Their order is that of a table, of a graph, or of what was prepared, which an answer without names has."""
+    pd = pytest.importorskip("pandas")
+    names = ["c", "d", "a", "b"]
+    frame = pd.DataFrame(ONE.sel({"from": names, "to": names}).to_numpy(), names, names)
+    graph = sr.as_graph([(u, v, float(frame.loc[u, v])) for u in names for v in names])
+    order = [TOWNS.index(x) for x in graph.names]
+    wanted = sr.solve(ONE.to_numpy(), V.to_numpy(), S)
+    for given_, places in ((frame, [2, 3, 0, 1]), (graph, order), (sr.prepare(frame, S), [2, 3, 0, 1])):
+        found = sr.solve(given_, V, S)
+        assert type(found) is np.ndarray and np.array_equal(found, wanted[places])
+        assert type(sr.matmul(given_, V, S)) is np.ndarray
+    stack = sr.prepare(A.sel(to=names), S)
+    for found in (sr.solve(stack, V, S), sr.factor(stack, S).solve(V), sr.forward(V, stack, S),
+                  sr.einsum("dij,j->dj", stack, V, S=S)):
+        assert type(found) is np.ndarray
+    turned = frame.loc[["b", "a"], ["d", "c"]]
+    found = S.mul(turned, made("from", "to").sel({"from": ["a", "b"], "to": ["c", "d"]}))
+    assert found.indexes["from"].tolist() == ["b", "a"] and found.indexes["to"].tolist() == ["d", "c"]
+    wide = S.mul(made("from"), pd.Series([1.0, 2.0, 3.0, 4.0]))
+    assert wide.dims == ("from",) and wide.indexes["from"].tolist() == TOWNS
+
+
+def test_kinds_of_elements_stay() -> None:
+    for dtype in ("u1", "u4", "i2", "f4"):
+        x = xr.DataArray(np.array([1, 2, 3], dtype), dims="k")
+        assert S.star(x).dtype == dtype and np.array_equal(S.star(x), S.star(x.to_numpy()))
+    p, q = sr.letter("p"), sr.letter("q")
+    square = np.empty((2, 2), object)
+    square[:] = [[p, q], [q, p]]
+    given_ = xr.DataArray(square, dims=("i", "j"), coords={"i": ["a", "b"], "j": ["b", "a"]})
+    assert sr.regex.prod(given_, axis="j").to_numpy().tolist() == [sr.regex.mul(p, q), sr.regex.mul(q, p)]
+    assert sr.regex.star(given_).shape == (2, 2)
+    stack = xr.DataArray(square[None], dims=("t", "i", "j"))
+    assert sr.matmul(stack, [[p, q], [q, p]], sr.regex).dims == ("t", "i", "dim_2")
+    assert np.asarray(sr.matmul(stack, [p, q], sr.regex)).shape == (1, 2)
+
+
 @settings(max_examples=40)
 @given(st.data())
 def test_operations_by_element_are_those_of_xarray(data: Any) -> None:
@@ -127,7 +188,7 @@ def test_operations_by_element_are_those_of_xarray(data: Any) -> None:
 
 def test_matrices_and_what_is_no_array_stay() -> None:
     for found in (sr.closure(ONE, S), sr.matmul(ONE, X, S), sr.chain(A, S), sr.einsum("ij,jk->ik", ONE, ONE, S=S),
-                  sr.solve(ONE, X, S), S.cumsum(ONE, axis=0), sr.power(ONE, S, 2)):
+                  sr.solve(ONE, X, S), sr.power(ONE, S, 2)):
         assert isinstance(found, sr.Matrix)
     out = np.empty_like(PLAIN)
     assert sr.matmul(A, B, S, out=out) is out and S.sum(A, axis="day", out=out[0]) is not None
@@ -180,6 +241,8 @@ def test_dimensions_that_an_array_lacks_are_refused() -> None:
         sr.plan("cumsum", A, S, axis="town")
     with refused("axis must be a whole number", sr.SemiringError):
         S.sum(PLAIN, axis="day")
+    with pytest.raises(sr.SemiringError, match="axis must be a whole number"):
+        S.sum(A, axis=np.array([0, 1]))
     with refused("axis 1 is given twice", sr.SemiringError):
         S.sum(A, axis=("from", 1))
 
@@ -190,9 +253,19 @@ def test_stacks_with_other_labels_are_refused() -> None:
     for other in (turned, later):
         for call in (lambda Y: sr.matmul(A, Y, S), lambda Y: sr.solve(A, Y, S), lambda Y: sr.chain([A, Y, A], S),
                      lambda Y: sr.forward(made("day", "from"), Y.expand_dims("step", 1), S),
-                     lambda Y: sr.factor(A, S).solve(Y)):
-            with refused("labels, or the same ones in another order, along the dimension 'day' of a stack"):
+                     lambda Y: sr.factor(A, S).solve(Y), lambda Y: sr.matmul(A, B, S, accumulate=Y),
+                     lambda Y: sr.matmul(A, B, S, mask=Y > 4), lambda Y: sr.matmul(A, Y, S, out=np.empty((3, 4, 4))),
+                     lambda Y: sr.scan(A.expand_dims("step", 1), S, axis=1, initial=Y)):
+            with refused("labels, or the same ones in another order, along the axis 'day' of a stack"):
                 call(other)
+    with refused("labels, or the same ones in another order, along the axis 'to' of a stack"):
+        sr.matmul(A, B, S, mask=(A > 4).sel(to=TOWNS[::-1]))
+    with refused("labels, or the same ones in another order, along the axis 'from' of a stack"):
+        sr.forward(V, np.zeros((4, 4)), S, emissions=E.sel({"from": TOWNS[::-1]}))
+    with refused("the axes 'day' and 'year' of two stacks are matched by position"):
+        sr.matmul(A, B.rename(day="year"), S)
+    nothing = A.assign_coords(day=[np.nan, 1.0, 2.0])
+    assert sr.matmul(nothing, nothing.copy(), S).dims == A.dims
     xr.testing.assert_equal(sr.matmul(A, later.drop_vars("day"), S), sr.matmul(A, B, S))
     xr.testing.assert_equal(sr.einsum("dij,djk->dik", A, turned, S=S), sr.einsum("dij,djk->dik", A, B, S=S))
     xr.testing.assert_equal(S.mul(A, turned), S.mul(A, B))
@@ -206,5 +279,7 @@ def test_axes_without_names() -> None:
     assert broadcast([Axis(1, "x")], [Axis(4, "y", TOWNS)]) == [Axis(4, "y", TOWNS)]
     assert broadcast([Axis(4, None, TOWNS)], [Axis(4, "y"), Axis(4, "z")]) == [Axis(4, "y"), Axis(4, "z", TOWNS)]
     assert product([Axis(4, "x")], [Axis(4, "y")]) == []
+    assert with_axes(np.zeros((2, 2)), [Axis(2), Axis(2, "dim_0")]).dims == ("dim_0_2", "dim_0")
+    assert S.star(ONE).indexes["to"].tolist() == TOWNS and S.star(ONE)["to"].dtype == ONE["to"].dtype
     names = [("a", 1), ("b", 2)]
     assert with_axes(np.zeros(2), [Axis(2, "x", names)]).indexes["x"].tolist() == names

@@ -74,7 +74,7 @@ class Operands:
         self.operands: list[Any] = [X for X, _ in both]
         self.vertices: list[tuple[Vertices, ...]] = [names for _, names in both]
         self.first = weak.index(False)  # the operand whose kind the answer has
-        self.axes = [axes_of(A) for A in given] if has_dataarray(given, {}) else []
+        self.axes = [axes_of(A) for A in given] if has_dataarray(given) else []
         self.shapes = tuple(X.shape for X in self.operands)
         self.names: dict[Axis, Vertices] = {}  # along each axis of a `Matrix` or a graph
         self.orders: list[tuple[int, int, np.ndarray]] = []  # of vertices: an operand, its axis, and their places
@@ -200,14 +200,15 @@ class Operands:
 
     def _labelled(self, answer: Any, output: tuple[Axis, ...]) -> Any:
         """The answer as a DataArray, if an operand is one, with labels in the order that `align` found."""
-        if not self.axes:
+        known = [axes for axes in self.axes if axes is not None]
+        if not known or len(known) < len(self.axes):
             return answer
         found = {}
         for axis in output:
-            same = [of[place] for of, places in zip(self.axes, self.places, strict=True)
+            same = [of[place] for of, places in zip(known, self.places, strict=True)
                     for place, letter in enumerate(places) if letter == axis]
-            (found[axis],) = broadcast(*([x] for x in same), aligned=True)
-            if self.names.get(axis) is not None:
+            (found[axis],) = broadcast(*([x] for x in same))
+            if axis in self.names:
                 found[axis] = found[axis]._replace(labels=self.names[axis])
         return with_axes(answer, [found[axis] for axis in output])
 

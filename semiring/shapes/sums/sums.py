@@ -23,8 +23,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import dtype_text
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.dataarrays import is_dataarray
-from semiring.graphs.dims import axes_of as dims_of
-from semiring.graphs.dims import with_axes
+from semiring.graphs.dims import own_axes, with_axes
 from semiring.graphs.held import Array, refuse_unless
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.operators import refuse_other_algebra
@@ -63,8 +62,8 @@ def reduced(S: Semiring, op: str, x: Any, axis: Any, keepdims: Any, initial: Any
             return found
     if is_dataarray(x):
         gone = axes_of(by_dims(x, axis), x.shape)
-        found = reduced(S, op, _elements(x, S), gone, keepdims, initial, out)
-        stay = [each._replace(labels=None) if a in gone else each for a, each in enumerate(dims_of(x))
+        found = reduced(S, op, x.to_numpy(), gone, keepdims, initial, out)
+        stay = [each._replace(labels=None) if a in gone else each for a, each in enumerate(own_axes(x))
                 if keepdims or a not in gone]
         return found if out is not None else with_axes(found, stay)
     given, axes, shape = read_reduced(x, S, op, axis, keepdims)
@@ -107,8 +106,8 @@ def accumulated(S: Semiring, op: str, x: Any, axis: Any, out: Any) -> Any:
         if found is not None:
             return found
     if is_dataarray(x):
-        found = accumulated(S, op, _elements(x, S), by_dims(x, axis), out)
-        return found if out is not None else with_axes(found, dims_of(x) if axis is not None else [])
+        found = accumulated(S, op, x.to_numpy(), by_dims(x, axis), out)
+        return found if out is not None else with_axes(found, own_axes(x) if axis is not None else [])
     given, number, shape = read_accumulated(x, S, op, axis)
     array, fold = given.array.reshape(shape), fold_of(S, op, given.dtype)
     _check_out(out, shape, given)
@@ -206,18 +205,13 @@ def by_dims(x: Any, axis: Any) -> Any:
         if isinstance(each, str) and each not in x.dims:
             raise SemiringError(f"x has no dimension {quoted(each)}: its dimensions are "
                                 f"{', '.join(map(quoted, x.dims))}")
-        found.append(x.dims.index(each) if each in x.dims else each)
+        found.append(x.dims.index(each) if isinstance(each, str) else each)
     return tuple(found) if isinstance(axis, (tuple, list)) else found[0]
-
-
-def _elements(x: Any, S: Semiring) -> Any:
-    """A DataArray of two axes as a `Matrix`, which keeps the names of its rows and of its columns; else an array."""
-    return Matrix(x, S) if x.ndim == 2 else x.to_numpy()
 
 
 def _read(x: Any, S: Semiring) -> Any:
     """The operand: entries, packed bits, or an array; packed bits on a GPU as truth values."""
-    x = _elements(x, S) if is_dataarray(x) else x
+    x = x.to_numpy() if is_dataarray(x) else x
     if S.traced is None and not isinstance(x, (list, tuple, np.ndarray, Operand)) and not _is_matrix(x):
         x = sequence([x], np.dtype(object)).reshape(())  # one Python object, which may be a sequence
     if isinstance(x, np.generic) or (isinstance(x, tuple) and S.is_record and not _is_matrix(x[0] if x else None)):

@@ -16,7 +16,7 @@ from semiring.algebra.arguments import truth_value
 from semiring.algebra.tables import dtype_text, html_table
 from semiring.errors import NoClosureError
 from semiring.graphs.dataarrays import is_dataarray
-from semiring.graphs.dims import Axes, axes_of, solution, with_axes
+from semiring.graphs.dims import Axes, Axis, axes_of, solution, with_axes
 from semiring.machine.progress import part_of, told
 from semiring.operands.align import in_order, same_dtype
 from semiring.operands.convert import as_dense
@@ -133,11 +133,11 @@ class StackedFactors:
         array([[ 6.],
                [12.]])
         """
-        left, axes = truth_value(left, "left"), axes_of(B) if is_dataarray(B) else []
+        left, axes = truth_value(left, "left"), axes_of(B)
         right = in_order(self._given, operand(restored(B, self._given, left), self._S, "B"), -1 if left else -2)[1]
         right = right if right.labels is None else right.changed(labels=None)
-        if axes or self.axes:
-            axes = solution(self.axes or axes_of(self), axes or axes_of(right), left)
+        known = self.axes or (is_dataarray(B) and self._given.labels is None)
+        axes = solution(self.axes or [*map(Axis, self.shape)], axes, left) if known and axes is not None else []
         shapes, names = (self.shape, right.shape), ("A", "B")
         shape = product_shape(*(shapes[::-1] if left else shapes), names=names[::-1] if left else names)
         if self._star is not None:

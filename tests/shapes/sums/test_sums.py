@@ -252,8 +252,8 @@ def test_a_dataarray_of_any_shape_keeps_its_names() -> None:
         assert np.array_equal(sr.min_plus.sum(X, 0), [1, 1, 4]) and np.array_equal(sr.min_plus.prod(X, 1), [8, 15])
         assert sr.min_plus.cumprod(X, None).tolist() == [3, 4, 8, 9, 14, 23]
     running = sr.min_plus.cumsum(whole, 1)
-    assert (running.row_names, running.column_names) == (["a", "b"], ["u", "v", "w"])
-    assert running.array.tolist() == [[3, 1, 1], [1, 1, 1]]
+    assert [running.indexes[dim].tolist() for dim in ("r", "c")] == [["a", "b"], ["u", "v", "w"]]
+    assert np.array_equal(running, [[3, 1, 1], [1, 1, 1]])
 
 
 def test_a_dtype_without_the_algebra_is_refused_by_name() -> None:
