@@ -100,9 +100,11 @@ def labelled(build: Callable[..., Any], operands: tuple[Any, ...], options: dict
         If axes of stacks that were matched by position have other names or other labels.
     """
     names, rule = RULES.get(build.__name__, ((), None))
-    given = signature(build).bind(*operands, **options).arguments if rule else {}
+    if rule is None or "xarray" not in sys.modules:
+        return answer
+    given = signature(build).bind(*operands, **options).arguments
     found = {name: given[name] for name in names if given.get(name) is not None}
-    if rule is None or not any(map(is_dataarray, _single(found.values()))):
+    if not has_dataarray(given["matrices"] if "matrices" in given else found.values()):
         return answer
     axes = {name: [*map(axes_of, x)] if name == "matrices" else axes_of(x) for name, x in found.items()}
     if any(x is None or None in x for x in axes.values()):
@@ -144,16 +146,12 @@ def _own(index: Any) -> Any:
 
 
 def has_dataarray(operands: Iterable[Any]) -> bool:
-    """Whether an operand, or one in a list of operands, is a DataArray.
+    """Whether an operand is a DataArray.
 
     >>> has_dataarray(([[1.0]], "log"))
     False
     """
-    return "xarray" in sys.modules and any(map(is_dataarray, _single(operands)))
-
-
-def _single(operands: Iterable[Any]) -> Iterable[Any]:
-    return (y for x in operands for y in (x if isinstance(x, (list, tuple)) else (x,)))
+    return "xarray" in sys.modules and any(map(is_dataarray, operands))
 
 
 def with_axes(answer: Any, axes: Sequence[Axis]) -> Any:
