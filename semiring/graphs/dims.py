@@ -47,8 +47,8 @@ Axes = list[Axis]
 def axes_of(A: Any) -> Axes | None:
     """The axes of an operand as verbs read it; None for one whose labels are not known here, as a graph or a table.
 
-    The columns of a square DataArray over the same labels are put into the order of its rows, as in a `Matrix`. Arrays
-    and sparse matrices have no labels.
+    The columns of a square DataArray over the same labels are put into the order of its rows, as in a `Matrix`, where
+    an axis without names has the numbers of its positions. Arrays and sparse matrices have no labels.
 
     Examples
     --------
@@ -57,11 +57,14 @@ def axes_of(A: Any) -> Axes | None:
     """
     if is_dataarray(A):
         found = own_axes(A)
-        rows, columns = (axis.labels for axis in found) if len(found) == 2 else (None, None)
-        return square(found) if rows is not None and columns is not None and {*rows} == {*columns} else found
+        if len(found) != 2:
+            return found
+        rows, columns = (_numbered(axis) for axis in found)
+        over_vertices = rows.length == columns.length and not {*rows.labels}.isdisjoint(columns.labels)
+        return [rows, columns._replace(labels=rows.labels) if over_vertices else columns]
     if hasattr(A, "row_names"):
         ends = zip(A.shape, ("from", "to"), (A.row_names, A.column_names), strict=True)
-        return [Axis(n, dim, names) for n, dim, names in ends]
+        return [_numbered(Axis(n, dim, names)) for n, dim, names in ends]
     if isinstance(A, Number):
         return []
     if hasattr(A, "iloc"):
@@ -72,6 +75,10 @@ def axes_of(A: Any) -> Axes | None:
         return None
     known = isinstance(A, np.ndarray) or hasattr(A, "tocsr")
     return [*map(Axis, A.shape)] if known else None
+
+
+def _numbered(axis: Axis) -> Axis:
+    return axis if axis.labels is not None else axis._replace(labels=range(axis.length))
 
 
 def own_axes(A: Any) -> Axes:
@@ -106,12 +113,15 @@ def labelled(build: Callable[..., Any], operands: tuple[Any, ...], options: dict
     found = {name: given[name] for name in names if given.get(name) is not None}
     if not has_dataarray(given["matrices"] if "matrices" in given else found.values()):
         return answer
-    axes = {name: [*map(axes_of, x)] if name == "matrices" else axes_of(x) for name, x in found.items()}
+    axes: dict[str, Any] = {}
+    for name, x in found.items():
+        as_rows = name in ROWS and is_dataarray(x)
+        axes[name] = [*map(axes_of, x)] if name == "matrices" else own_axes(x) if as_rows else axes_of(x)
     if any(x is None or None in x for x in axes.values()):
         return answer
     made = rule(**axes, **{name: given[name] for name in ("left", "reverse", "axis", "lengths") if name in given})
-    if is_dataarray(mask := given.get("mask")) and len(made) > 2:
-        stacked(made, [axis._replace(dim=None) for axis in own_axes(mask)])
+    if (mask := given.get("mask")) is not None and any(len(x) > 2 for x in axes.values()):
+        stacked(made, [axis._replace(dim=None) for axis in _of_elements(mask) or []])
     if given.get("out") is not None:
         return answer
     if hasattr(answer, "axes"):  # factors of a stack, whose answers have them
@@ -141,8 +151,8 @@ def _of_elements(A: Any) -> Axes | None:
 
 
 def _own(index: Any) -> Any:
-    """The labels of an index of pandas; None for numbers that pandas made, which are positions beside names."""
-    return None if type(index).__name__ == "RangeIndex" else index
+    """The labels of an index of pandas; numbers from 0 that pandas made are positions."""
+    return range(len(index)) if type(index).__name__ == "RangeIndex" and [*index[:1]] in ([], [0]) else index
 
 
 def has_dataarray(operands: Iterable[Any]) -> bool:
@@ -204,7 +214,8 @@ def stacked(*operands: Axes) -> Axes:
             if None not in (first.dim, second.dim) and first.dim != second.dim:
                 raise GraphError(f"the axes {quoted(first.dim)} and {quoted(second.dim)} of two stacks are matched by "
                                  "position: put axes into one order with transpose, and rename what is the same")
-            if first.labels is not None and second.labels is not None and not _same(first.labels, second.labels):
+            positions = any(axis.labels is None or isinstance(axis.labels, range) for axis in (first, second))
+            if not positions and not _same(first.labels, second.labels):
                 raise GraphError("two operands have other labels, or the same ones in another order, along the axis "
                                  f"{quoted(first.dim or second.dim)} of a stack, which is matched by position: put "
                                  "them into one order with xarray.align")
@@ -218,13 +229,16 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def square(A: Axes) -> Axes:
-    """The axes of matrices whose columns were put into the order of their rows."""
-    return [*A[:-1], A[-1]._replace(labels=A[-1].labels if A[-2].labels is None else A[-2].labels)]
+    """The axes of matrices whose columns were put into the order of their rows; labels of one serve both."""
+    labels = A[-1].labels if A[-2].labels is None else A[-2].labels
+    return [*A[:-2], *(axis._replace(labels=labels) for axis in A[-2:])]
 
 
-def product(A: Axes, B: Axes, accumulate: Axes = ()) -> Axes:  # type: ignore[assignment]
+def product(A: Axes, B: Axes, accumulate: Axes | None = None) -> Axes:
     """The rows of A and the columns of B; a vector has neither."""
-    return [*stacked(A[:-2], B[:-2], accumulate[:-2]), *A[-2:-1], *(B[-1:] if len(B) > 1 else [])]
+    ends = [*A[-2:-1], *(B[-1:] if len(B) > 1 else [])]
+    C = [] if accumulate is None else accumulate[: max(len(accumulate) - len(ends), 0)]
+    return [*stacked(A[:-2], B[:-2], C), *ends]
 
 
 def solution(A: Axes, B: Axes, left: bool = False) -> Axes:
@@ -236,7 +250,16 @@ def solution(A: Axes, B: Axes, left: bool = False) -> Axes:
 
 
 def _chain(matrices: list[Axes]) -> Axes:
-    return reduce(product, matrices)
+    """Those of the ends; none if two matrices have other vertices, of which one was put into the other's order."""
+    vertices = [[*axis.labels] for A in matrices if len(A) == 2 for axis in A if axis.labels is not None]
+    if any(labels != vertices[0] for labels in vertices):
+        return []
+    if len(matrices) == 1:
+        return matrices[0]
+    first, *others, last = matrices
+    single = Axis(1)
+    rows, columns = [single, *first] if len(first) == 1 else first, [*last, single] if len(last) == 1 else last
+    return [axis for axis in reduce(product, [rows, *others, columns]) if axis is not single]
 
 
 def _prefixes(stack: Axes, initial: Axes | None = None, axis: int = 0, reverse: bool = False) -> Axes:
@@ -266,6 +289,7 @@ def _rows(
     return [*stacked(leading, steps[:-1]), time, Axis(states.length, dim, labels)]
 
 
+ROWS = "initial", "x", "emissions"  # which are read as arrays even if they have two axes
 RULES: dict[str, tuple[tuple[str, ...], Callable[..., Axes]]] = {
     "closure": (("A",), square), "power": (("A",), square), "factor": (("A",), square),
     "matmul": (("A", "B", "accumulate"), product), "chain": (("matrices",), _chain), "solve": (("A", "B"), solution),

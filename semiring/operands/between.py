@@ -61,9 +61,11 @@ def factors(given: tuple[Any, ...], S: Semiring | str | None) -> tuple[Any, ...]
         answer = Answer(A, B)
         C = [_in_order(answer, x, S) if isinstance(x, Matrix) else x for x in others]
         return (of_held(A._held, S, "A", answer), of_held(arranged(B._held, order, None), S, "B"), *C)
-    M, inner = (A, 1) if isinstance(A, Matrix) else (B, 0)
     made = [of_held(_for_arrays(x._held), S, what).changed(labels=x._ends) if isinstance(x, Matrix) else x
             for x, what in zip((A, B, *others), NAMES, strict=False)]
+    if not isinstance(A, Matrix) and not isinstance(B, Matrix):
+        return tuple(made)
+    M, inner = (A, 1) if isinstance(A, Matrix) else (B, 0)
     if M.is_over_vertices:
         made[1 - inner] = read_held(M.hold("sparse"), S, NAMES[1 - inner])
     else:  # a mask may name the answer's rows or columns

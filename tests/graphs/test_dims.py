@@ -158,6 +158,60 @@ def test_answers_beside_operands_with_names_elsewhere_are_arrays() -> None:
     assert wide.dims == ("from",) and wide.indexes["from"].tolist() == TOWNS
 
 
+def test_labels_of_vertices_that_an_operand_lacks() -> None:
+    """Columns alone may have labels; integers meet vertices without names as numbers; positions have no labels."""
+    pd = pytest.importorskip("pandas")
+    half, turned = A.drop_vars("from"), made("to", to=TOWNS[::-1])
+    wanted = sr.solve(PLAIN, turned.sel(to=TOWNS).to_numpy(), S)
+    for found in (sr.solve(half, turned, S), sr.factor(half, S).solve(turned)):
+        assert found.indexes["to"].tolist() == TOWNS and np.array_equal(found, wanted)
+    assert sr.forward(turned, half, S).indexes["to"].tolist() == TOWNS
+    assert sr.scan(half, S, reverse=True).indexes["from"].tolist() == TOWNS
+    bare, numbers = ONE.drop_vars(ONE.coords), [2, 0, 3, 1]
+    v, e = V.assign_coords({"from": numbers}), E.assign_coords({"from": numbers})
+    x, seen = v.sel({"from": range(4)}).to_numpy(), e.sel({"from": range(4)}).to_numpy()
+    for matrix in (bare, sr.Matrix(bare.to_numpy(), S), bare.assign_coords({"from": range(4), "to": range(4)})):
+        found = sr.solve(matrix, v, S)
+        assert np.array_equal(found, sr.solve(bare.to_numpy(), x, S))
+        assert found.indexes["from"].tolist() == [*range(4)] if "from" in found.indexes else found.dims == ("from",)
+        frame = pd.DataFrame(e.to_numpy(), columns=numbers)
+        for start, rows in ((v, e), (v.to_series(), frame), (v.expand_dims("batch"), e)):
+            found = sr.forward(start, matrix, S, emissions=rows)
+            assert np.array_equal(np.asarray(found)[..., :, :].reshape(4, 4), sr.forward(
+                x, bare.to_numpy(), S, emissions=seen))
+    counted = S.mul(pd.Series([1.0, 2, 3, 4]), v), sr.einsum("i,i->i", pd.Series([1.0, 2, 3, 4]), v, S=S)
+    for found in counted:
+        assert np.array_equal(found, np.arange(1.0, 5) + x) and "from" not in found.indexes
+
+
+def test_other_orders_on_the_way() -> None:
+    """Of matrices in a chain, of a first matrix, of what is added to a product, and of an einsum's third operand."""
+    turned = ONE.sel({"from": TOWNS[::-1], "to": TOWNS[::-1]})
+    v, plain = np.arange(4.0), ONE.to_numpy()
+    assert np.array_equal(sr.chain([v, ONE, turned], S), sr.chain([v, plain, plain], S))
+    first = made("from", "to", to=TOWNS[::-1])
+    found = sr.scan(A, S, initial=first, reverse=True)
+    assert found.indexes["to"].tolist() == TOWNS[::-1]
+    assert np.array_equal(found, sr.scan(PLAIN, S, initial=first.to_numpy(), reverse=True))
+    added = made("day", "from", **{"from": TOWNS[::-1]}) - 9
+    found = sr.matmul(A, v, S, accumulate=added)
+    assert found.indexes["from"].tolist() == TOWNS
+    assert np.array_equal(found, np.minimum((PLAIN + v).min(-1), added.sel({"from": TOWNS})))
+    rows = sr.matmul(plain, plain, S, accumulate=made("time", "good")[:, [0, 1, 0, 1]].to_numpy())
+    assert np.array_equal(rows, sr.matmul(plain, plain, S, accumulate=sr.Matrix(
+        made("time", "good")[:, [0, 1, 0, 1]].to_numpy(), S, list("wxyz"), columns=list("pqrs"))))
+    with refused("labels, or the same ones in another order, along the axis 'from' of a stack"):
+        sr.matmul(A, v, S, mask=added < -4)
+    y, z = made("day"), made("day", seed=1).sel(day=DAYS[::-1])
+    for none in (np.zeros(3), xr.DataArray(np.zeros(3), dims="day", coords={"day": range(3)}), np.zeros((3, 3))):
+        letters = "ds"[: none.ndim]
+        found = sr.einsum(f"{letters},d,d->d", none, y, z, S=S)
+        assert np.array_equal(found, y.to_numpy() + z.sel(day=DAYS).to_numpy())
+    deep = xr.DataArray(np.zeros((2, 3, 4, 4)), dims=("p", "q", "i", "j"))
+    assert sr.chain([v, deep, deep], S).dims == ("p", "q", "j") and sr.chain([deep, deep, v], S).dims == ("p", "q", "i")
+    assert sr.matmul(deep, v, S, accumulate=deep[..., 0]).dims == ("p", "q", "i")
+
+
 def test_kinds_of_elements_stay() -> None:
     for dtype in ("u1", "u4", "i2", "f4"):
         x = xr.DataArray(np.array([1, 2, 3], dtype), dims="k")

@@ -154,9 +154,14 @@ class Operands:
                         order = alignment([*range(fitted.sizes[axis])] if names is None else names, given, *both)
                     else:
                         order = between(names, given, *both)
+                    if order is None and (names is None or isinstance(names, range)) and given is not None:
+                        here, owns = labelled.setdefault(axis, (given, X.what))  # positions say nothing of these
+                        order = by_labels(here, given, owns, X.what)
                 else:
                     here, owns = labelled.setdefault(axis, (given, X.what))
                     order = by_labels(here, given, owns, X.what)
+                    if order is None and [*here] == [*range(len(here))]:
+                        labelled[axis] = given, X.what
                 if order is not None:
                     self.orders.append((k, place, order))
 

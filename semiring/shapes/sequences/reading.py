@@ -10,9 +10,9 @@ from semiring.errors import SemiringError
 from semiring.graphs.dataarrays import is_dataarray, labels_of
 from semiring.graphs.frames import elements_of, is_frame, is_pandas
 from semiring.graphs.matrix import Matrix
-from semiring.graphs.names import alignment
 from semiring.graphs.operators import refuse_other_algebra
-from semiring.operands.align import in_one_order, in_order
+from semiring.graphs.order import between
+from semiring.operands.align import axis_labels, in_one_order, in_order
 from semiring.operands.dense import Dense
 from semiring.operands.read import elements
 from semiring.solvers.plan import Plan
@@ -99,10 +99,10 @@ def rows_by_state(A: Any, S: Any, first: Dense, what: str, verb: str, *, axis: i
         made = in_order(first.changed(shape=first.shape[-2:]), found)[1]
         assert isinstance(made, Dense)
         return made.changed(labels=None)
-    if labels is None or first.names is None or found.on_gpu:
+    if labels is None or found.on_gpu:
         return found
     ends = "columns" if axis == -1 else "rows"
-    order = alignment(list(first.names), labels, f"the vertices of {first.what}", f"the {ends} of {what}")
+    order = between(axis_labels(first, -1), labels, f"the vertices of {first.what}", f"the {ends} of {what}")
     return found if order is None else found.changed(array=found.array.take(order, axis))
 
 
