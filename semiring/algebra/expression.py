@@ -14,12 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from semiring.errors import SemiringError
-
 from .constants import fold, nearest_constant
 from .operations import BITWISE, COMMUTATIVE, COMPLEX, INFIX, ON_CONDITIONS, PREDICATES, SHORT, UFUNCS
-
-MOST_BITS = 1024  # of an integer that a float may hold
 
 
 class Expression:
@@ -93,18 +89,9 @@ def _rebuilt(flat: Flat) -> Expression:
 
 
 def constant(value: Any) -> Expression:
-    """A constant node; a NumPy scalar becomes an equal Python number, 2.0 becomes 2, and so does 2 + 0j.
-
-    Raises
-    ------
-    SemiringError
-        For an integer that no dtype holds, not even rounded.
-    """
+    """A constant node; a NumPy scalar becomes an equal Python number, 2.0 becomes 2, and so does 2 + 0j."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, int) and value.bit_length() > MOST_BITS:
-        raise SemiringError(f"the constant is an integer of {value.bit_length()} bits, which no dtype holds: use "
-                            "float('inf') for a number that is larger than all others")
     if isinstance(value, complex):
         if value != value:
             value = math.nan

@@ -147,6 +147,8 @@ def _install_operators() -> None:
 
 _install_operators()
 
+MOST_BITS = 1024  # of an integer that a float may hold
+
 
 def node(value: Any) -> Expression:
     """The expression of a symbol or a number.
@@ -154,12 +156,15 @@ def node(value: Any) -> Expression:
     Raises
     ------
     TraceError
-        For anything else.
+        For anything else, and for an integer that no dtype holds, not even rounded.
     """
     if isinstance(value, Symbol):
         return value.expression
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        raise TraceError(f"the constant is an integer of {value.bit_length()} bits, which no dtype holds: use "
+                         "float('inf') for a number that is larger than all others")
     if isinstance(value, (bool, int, float, complex, np.bool_, np.number)):
         return constant(value)
     if value is None:

@@ -218,3 +218,11 @@ def test_saturation_is_plain_arithmetic_for_floats() -> None:
         assert trace(lambda a, b, f=function: f(a, f(2, b)), 2).operations() == {op}
         with pytest.raises(sr.TraceError, match=r"'x' \(str\) is used in an operation"):
             trace(lambda a, b, f=function: f(a, "x"), 2)
+
+
+@pytest.mark.parametrize("mul", [
+    lambda x, y: x + y + 10**400, lambda x, y: np.minimum(x + y, -(10**400)), lambda x, y: x + y if x < 2**1024 else y,
+])
+def test_integers_that_no_dtype_holds_are_refused(mul: Any) -> None:
+    with pytest.raises(sr.SemiringError, match=r"the constant is an integer of \d+ bits, which no dtype holds: use "):
+        sr.Semiring(add=np.minimum, mul=mul, zero=math.inf, one=0.0, name="huge")
