@@ -37,7 +37,9 @@ R = TypeVar("R")
 SHORT_WAYS: dict[str, small.Short] = {
     "matmul": small.product, "closure": small.closure, "solve": small.solve, "power": small.power,
 }
-SHORT_WAYS_ON_GPU = {"matmul": small.product_on_gpu}
+SHORT_WAYS_ON_GPU: dict[str, small.Short] = {
+    "matmul": small.product_on_gpu, "closure": small.closure_on_gpu,
+}
 BUILDERS: dict[str, Callable[..., Task | SpreadTask]] = {}  # of tasks, by the verb's name
 
 
@@ -71,8 +73,10 @@ def verb(build: Callable[P, R]) -> Callable[P, R]:
             answer: Any = short(given, others)
         elif first is Matrix:
             answer = small.of_matrix(short, given, others)
+        elif on_gpu is not None and hasattr(first, "__cuda_array_interface__"):
+            answer = on_gpu(given, others)
         else:
-            answer = None if on_gpu is None else on_gpu(given, others)
+            answer = None
         return computed(*operands, **options) if answer is None else answer
 
     return of_small_ones

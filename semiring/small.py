@@ -379,10 +379,22 @@ def _sum(A: np.ndarray, B: Any, S: Any, C: Any, out: Any) -> Any:
 
 
 def product_on_gpu(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A ⊗ B of small CuPy arrays, or None for the general way, which the first such call takes."""
-    if options or len(operands) != 3 or (found := sys.modules.get(ON_GPU)) is None:
+    """A ⊗ B of CuPy arrays, or None for the general way, which the first such call takes."""
+    return _on_gpu("product_at_once", 3, operands, options)
+
+
+def closure_on_gpu(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A* of a CuPy array, or None likewise."""
+    return _on_gpu("closure_at_once", 2, operands, options)
+
+
+def _on_gpu(name: str, count: int, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    if options or len(operands) != count or (found := sys.modules.get(ON_GPU)) is None:
         return None
-    return found.small_product(*operands)
+    *arrays, S = operands
+    if type(S) is not Semiring and (S := named(S)) is None:
+        return None
+    return getattr(found, name)(*arrays, S)
 
 
 def closure(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:

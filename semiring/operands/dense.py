@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from math import prod
+from math import isqrt, prod
 from numbers import Number
 from typing import Any
 
@@ -33,7 +33,7 @@ from .operand import Operand
 
 Wrap = Callable[[np.ndarray], Any]
 
-WALKED, STARTS = 64, 4  # steps of walks that are to come back, and vertices from which they begin
+STARTS, MORE_STEPS = 4, 32  # vertices from which walks begin that are to come back, and steps in small graphs
 SAMPLED = 16  # pairs of opposite elements by which a matrix is looked at before it is as a whole
 
 
@@ -79,7 +79,8 @@ class Dense(Operand):
 
     def may_be_acyclic(self) -> bool:
         """Whether no walk along first edges, from a few vertices, was seen to come back to where it was."""
-        n, is_zero, steps = self.shape[-1], self.S.over(self.dtype).is_zero, WALKED
+        n, is_zero = self.shape[-1], self.S.over(self.dtype).is_zero
+        steps = 2 * isqrt(n) + MORE_STEPS  # in a random graph, walks of 1.25 √n come back
         for start in range(0, n, max(n // STARTS, 1)):
             u, met = start, {start}
             while steps:

@@ -343,6 +343,9 @@ class Host:
             memcpy2DAsync=lambda to, ld, of, ld_of, width, rows, *_: self.give(
                 lambda: np.copyto(self.at(to, ld, rows, width, "u1"), self.at(of, ld_of, rows, width, "u1"))
             ),
+            memcpyAsync=lambda to, of, count, *_: self.give(
+                lambda: np.copyto(self.at(to, count, 1, count, "u1"), self.at(of, count, 1, count, "u1"))
+            ),
             memsetAsync=lambda to, value, width, _: self.give(lambda: self.at(to, width, 1, width, "u1").fill(value)),
             getDevice=lambda: self.number, getDeviceCount=lambda: self.count, deviceCanAccessPeer=lambda *_: 0,
             memcpyPeerAsync=self.peer,

@@ -379,11 +379,18 @@ def copy_of(block: Any) -> Any:
     while block.ndim > 2 and len(block) == 1:  # its one matrix may have rows that the driver copies
         block = block[0]
     across = block.shape[-1] * block.itemsize if block.ndim else block.itemsize
-    in_rows = block.ndim == 2 and block.strides[1] == block.itemsize and block.strides[0] >= across
-    if not block.size or not (in_rows or block.flags.c_contiguous):
-        result.reshape(block.shape)[...] = block
+    if not block.size:
         return result
-    copy_rows(result.data.ptr, block.data.ptr, block.strides[0] if in_rows else across, across, block.nbytes // across)
+    if block.flags.c_contiguous:
+        from cupy.cuda import get_current_stream, runtime
+
+        runtime.memcpyAsync(
+            result.data.ptr, block.data.ptr, block.nbytes, runtime.memcpyDeviceToDevice, get_current_stream().ptr
+        )
+    elif block.ndim == 2 and block.strides[1] == block.itemsize and block.strides[0] >= across:
+        copy_rows(result.data.ptr, block.data.ptr, block.strides[0], across, len(block))
+    else:
+        result.reshape(block.shape)[...] = block
     return result
 
 

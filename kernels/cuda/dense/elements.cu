@@ -36,14 +36,27 @@ extern "C" __global__ void __launch_bounds__(THREADS) compare(
             *differ = 1;
 }
 
-// T[s] ← A[s], zero to the right of it and below it; a block of threads for each row of T.
+struct alignas(16) Run {
+    int at[4];
+};
+
+// T[s] ← A[s], zero to the right of it and below it; a block of threads for each row of T. Rows are copied by 16 bytes where
+// all begin at multiples of these.
 extern "C" __global__ void __launch_bounds__(THREADS) place(
     const char* A, long long lda, long long next_a, long long rows, long long columns,
     char* T, long long ld, long long next, long long wide) {
+    constexpr int HELD = SIZE < 16 && 16 % SIZE == 0 ? 16 / SIZE : 0;  // elements of a run
     const bool inside = blockIdx.x < rows;
     const char* const from = A + blockIdx.y * next_a + blockIdx.x * lda;
     char* const to = T + blockIdx.y * next + blockIdx.x * ld;
-    for (long long j = threadIdx.x; j < wide; j += THREADS)
+    long long done = 0;
+    if (HELD && inside && !(((long long)A | lda | next_a | (long long)T | ld | next) % 16)) {
+        const long long runs = min(columns, wide) / max(HELD, 1);
+#pragma unroll 4
+        for (long long r = threadIdx.x; r < runs; r += THREADS) ((Run*)to)[r] = ((const Run*)from)[r];
+        done = runs * HELD;
+    }
+    for (long long j = done + threadIdx.x; j < wide; j += THREADS)
         *(Value*)(to + j * SIZE) = inside && j < columns ? *(const Value*)(from + j * SIZE) : zero();
 }
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.kernels.cuda.compile.geometry import LARGEST_STACKED
+from semiring.kernels.cuda.compile.geometry import LARGEST_STACKED, ProductGeometry
 from semiring.kernels.cuda.compile.launch import (
     Function,
     Module,
@@ -100,12 +100,12 @@ class CudaKernel:
     def left(self, D: Any, R: Any) -> None:
         """R ← D ⊗ R in place; D is square and does not overlap R."""
         for columns in _strips(R.shape[1], R.shape[0] * R.dtype.itemsize):
-            self.multiply(R[:, columns], D, copy_of(R[:, columns]))
+            self.multiply(R[:, columns], D, self._copied(R[:, columns]))
 
     def right(self, C: Any, D: Any) -> None:
         """C ← C ⊗ D in place; D is square and does not overlap C."""
         for rows in _strips(C.shape[0], C.shape[1] * C.dtype.itemsize):
-            self.multiply(C[rows], copy_of(C[rows]), D)
+            self.multiply(C[rows], self._copied(C[rows]), D)
 
     def _small_product(self, C: Any, A: Any, B: Any, accumulate: bool) -> bool:
         """The product of matrices for which Python takes longer than the device; False where it is none of those."""
@@ -148,22 +148,23 @@ class CudaKernel:
         if self.thin.fits(batch, m, k, n):
             self.thin(C, A, B, accumulate)
             return True
-        count, length = self.product.parts(m, k, n, batch)
-        if count == 1 or batch > 1 or self.words or self.log_sums or self.size > LARGEST_ELEMENT:
+        if batch > 1 or self.words or self.log_sums or self.size > LARGEST_ELEMENT:
+            return False
+        g, count, length = self.product.parts(m, k, n, batch)
+        if count == 1:
             return False
         import cupy
 
-        target, A, B = self._operands(C, self._rows_of(A), self._rows_of(B), accumulate)
-        target = target if target.flags.c_contiguous else copy_of(target)
-        parts, whole = cupy.empty((count, *target.shape[1:]), self.dtype), k // length
-        a, b = view_of(A[0]), view_of(B[0])
+        target, A, B = self._operands(C, self._rows_of(A), self._rows_of(B), accumulate, g)
+        parts, whole = cupy.empty((target.shape[1], count, target.shape[2]), self.dtype), k // length
+        a, b, c = view_of(A[0]), view_of(B[0]), view_of(parts.swapaxes(0, 1))
         steps = a._replace(next=length * self.size, columns=length), b._replace(next=length * b.ld, rows=length)
-        self.product(view_of(parts), *steps, whole, False)
+        self.product(c, *steps, whole, False, g)
         if whole < count:
             rest = slice(whole * length, None)
             last = a.part(EVERY, rest, self.size), b.part(rest, EVERY, self.size)
-            self.product(view_of(parts[whole]), *last, 1, False)
-        self.thin.join(parts.reshape(count, -1), target.reshape(-1), accumulate)
+            self.product(c._replace(address=c.address + whole * c.next), *last, 1, False, g)
+        self.thin.join(parts, target[0], accumulate)
         if target is not C:
             self._copy_back(C, target[:, :m, :n])
         return True
@@ -196,14 +197,16 @@ class CudaKernel:
         if target is not C:
             self._copy_back(C, target[:, :m, :n])
 
-    def _operands(self, C: Any, A: Any, B: Any, accumulate: bool) -> tuple[Any, Any, Any]:
-        """C, A and B with rows that lie side by side; as whole, aligned tiles where a copy of them pays."""
+    def _operands(
+        self, C: Any, A: Any, B: Any, accumulate: bool, g: ProductGeometry | None = None
+    ) -> tuple[Any, Any, Any]:
+        """C, A and B with elements of rows side by side; as whole, aligned tiles where a copy of them pays."""
         batch, m, n = C.shape
         k = A.shape[2]
         least, total = min(m, n, k), C.nbytes + A.nbytes + B.nbytes
         if least < WORTH_PADDING or total > MOST_PADDED or not self.can_pad:
             return rows_of(C), rows_of(A), rows_of(B)
-        g = self.product.geometry(m, n, batch)
+        g = g or self.product.geometry(m, n, batch)
         wide = g.BN if self.words is None else 2 * g.BN
         tall, deep, wide = rounded_up(m, g.BM), rounded_up(k, g.BK), rounded_up(n, wide)
         target = self.padded(C, tall, wide, accumulate)
@@ -236,6 +239,16 @@ class CudaKernel:
                 source.address + start * source.next, *source[1:], target.address + start * target.next, *target[1:3],
                 target.columns,
             )
+
+    def _copied(self, block: Any) -> Any:
+        """A copy of a matrix, by `place` where elements of rows lie side by side: the driver's takes twice the time."""
+        if block.strides[1] != block.itemsize:
+            return copy_of(block)
+        import cupy
+
+        result = cupy.empty(block.shape, block.dtype)
+        self._place(view_of(block), view_of(result))
+        return result
 
     def _copy_back(self, target: Any, source: Any) -> None:
         """target ← source, stacks of the same shape; by CuPy if elements of a row do not lie side by side."""
@@ -368,7 +381,9 @@ class CudaKernel:
             return []
         found, product = self.closure.needed(n, stacked), self.words or self.product
         if n > TILE and not (self.is_linear or self.log_sums):
-            found = [product.first(product.large), product.first(product.small), *found, self.thin.joins()]
+            half = n // 2  # as R-Kleene multiplies
+            joins = [self.thin.joins()] if self.product.parts(half, half, half, 1)[1] > 1 else []
+            found = [product.first(product.large), product.first(product.small), *found, *joins]
         return found if stacked else [*found, self._elements[3]]
 
     def for_front(self, pivots: int, others: int) -> list[Function]:

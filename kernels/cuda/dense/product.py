@@ -13,7 +13,10 @@ from semiring.kernels.cuda.compile.launch import Function, Module, compile_ahead
 from semiring.kernels.cuda.compile.program import Program, word_filler
 
 MOST_STACKED = 65535  # matrices of a stack in one launch
-LEAST_PART = 512  # terms of a product that are a part of k
+LEAST_PART, MOST_PARTS = 256, 64  # terms of a product that are a part of k, and how many parts there are
+READING, WAITING = 0.93, 0.15  # time of large tiles, which read less, and what the first tile of a multiprocessor waits
+TERM = 1.45e-12  # seconds on one of an H200's multiprocessors, times the weight and the size
+LAUNCH, BANDWIDTH = 4e-6, 2e12  # seconds of one launch more, and bytes of parts that are written and joined in a second
 FEW, MANY = 4, 16  # steps of k that are written out for a first call, and from how many on the compiler takes long
 
 
@@ -84,35 +87,56 @@ class Product:
         return whole if padded else [*whole, self.function(g, False)]
 
     def geometry(self, m: int, n: int, batch: int) -> ProductGeometry:
-        """Small tiles where large ones would leave multiprocessors idle, or much of a tile would be empty."""
-        large, side = self.large, min(m, n)
+        """Large tiles, or small ones where large ones would leave multiprocessors idle, or much of a tile empty."""
+        side = min(m, n)
         if self.narrow and side <= self.narrow[0].BM < max(m, n):
             return self.narrow[m > n]
         if side <= self.small.BM:
             return self.least if side <= self.least.BM else self.small
-        tiles = -(-m // large.BM) * -(-n // large.BN) * batch
-        return large if tiles >= multiprocessors() * large.RESIDENT * 3 // 4 else self.small
+        return min((self.large, self.small), key=lambda g: self._step(g, _tiles(g, m, n) * batch))
 
-    def parts(self, m: int, k: int, n: int, batch: int) -> tuple[int, int]:
-        """How many parts of k are products of their own where there are few tiles of C, and how long each is."""
-        g = self.large if min(m, n) > self.small.BM else self.geometry(m, n, batch)
-        tiles = -(-m // g.BM) * -(-n // g.BN) * batch
-        parts = min(multiprocessors() * g.RESIDENT // tiles, k // LEAST_PART)
-        if parts < 2:
-            return 1, k
-        length = -(-k // (parts * g.BK)) * g.BK
-        return -(-k // length), length
+    def _step(self, g: ProductGeometry, tiles: int) -> float:
+        """How long a step of k takes, in terms: as many as the multiprocessor with the most tiles computes."""
+        most = -(-tiles // multiprocessors())
+        return (most * (READING if g is self.large else 1) + WAITING) * g.BM * g.BN
 
-    def __call__(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
-        """Any shapes; batches beyond what one launch takes are cut."""
+    def parts(self, m: int, k: int, n: int, batch: int) -> tuple[ProductGeometry, int, int]:
+        """The tiles for parts of k that are products of their own, how many of them there are, and how long each is.
+
+        There is more than one where C has few tiles, or leaves multiprocessors idle at the end, and k is long.
+        """
+        return self._parts(m, k, n, batch, multiprocessors())
+
+    @lru_cache(1024)  # noqa: B019
+    def _parts(self, m: int, k: int, n: int, batch: int, _there: int) -> tuple[ProductGeometry, int, int]:
+        g = self.geometry(m, n, batch)
+        best = g, 1, k
+        if g is self.large:
+            return best
+        term, tiles = TERM * self.text.weight * max(self.size, 4), _tiles(g, m, n) * batch
+        least, answer = self._step(g, tiles) * k * term, m * n * batch * self.size
+        for count in range(2, min(k // LEAST_PART, MOST_PARTS) + 1):
+            length = -(-k // (count * g.BK)) * g.BK
+            whole, rest = divmod(k, length)
+            seconds = self._step(g, tiles * whole) * length * term + LAUNCH + count * answer / BANDWIDTH
+            if rest:  # is another launch
+                seconds += self._step(g, tiles) * rest * term + LAUNCH
+            if seconds < least:
+                least, best = seconds, (g, -(-k // length), length)
+        return best
+
+    def __call__(
+        self, C: View, A: View, B: View, batch: int, accumulate: bool, g: ProductGeometry | None = None
+    ) -> None:
+        """Any shapes; batches beyond what one launch takes are cut. The tiles are those of `geometry`, or given."""
         if not (C.rows and C.columns):
             return
         for start in range(0, batch, MOST_STACKED):
             c, a, b = (v._replace(address=v.address + start * v.next) for v in (C, A, B))
-            self._stack(c, a, b, min(batch - start, MOST_STACKED), accumulate)
+            count = min(batch - start, MOST_STACKED)
+            self._stack(g or self.geometry(C.rows, C.columns, count), c, a, b, count, accumulate)
 
-    def _stack(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
-        g = self.geometry(C.rows, C.columns, batch)
+    def _stack(self, g: ProductGeometry, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
         m, n, k = C.rows // g.BM * g.BM, C.columns // g.BN * g.BN, A.columns // g.BK * g.BK
         if not (m and n and k and C.is_aligned and A.is_aligned and B.is_aligned and g.has_whole_tiles(self.size)):
             self._edge(g, C, A, B, batch, accumulate)
@@ -201,10 +225,12 @@ class WordProduct(Product):
         """Whether every row begins with a word, and ends with one."""
         return not any(v.address % 4 or v.ld % 4 or v.next % 4 or v.columns % 2 for v in views)
 
-    def __call__(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
+    def __call__(
+        self, C: View, A: View, B: View, batch: int, accumulate: bool, g: ProductGeometry | None = None
+    ) -> None:
         """Any shapes that `fits` accepts."""
         a, _kept = self.filled(A, batch)
-        super().__call__(_in_words(C), a, _in_words(B), batch, accumulate)
+        super().__call__(_in_words(C), a, _in_words(B), batch, accumulate, g)
 
     def whole(
         self, g: ProductGeometry, C: View, A: View, B: View, batch: int, accumulate: bool,
@@ -219,6 +245,10 @@ class WordProduct(Product):
         words = memory(batch * A.rows * A.columns * 4)
         self._fill(A.rows, batch, A.address, A.ld, A.next, words.ptr, A.rows, A.columns)
         return View(words.ptr, A.columns * 4, A.rows * A.columns * 4, A.rows, A.columns), words
+
+
+def _tiles(g: ProductGeometry, m: int, n: int) -> int:
+    return -(-m // g.BM) * -(-n // g.BN)
 
 
 def _in_words(v: View) -> View:

@@ -471,24 +471,24 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) columns(
     TELL(seen);
 }
 
-// y ← the ⊕ of parts, as `rows` and `columns` leave them, or of that and y: 32 entries a block, whose other threads share
-// the parts.
+// y ← the ⊕ of parts, as `rows` and `columns` leave them, or of that and y: `across` entries a block, a power of two, whose
+// other threads share the parts.
 extern "C" __global__ void __launch_bounds__(THREADS) together(
-    const Sum* parts, char* y, long long step_y, long long next_y, long long n, long long count, long long how, REPORT) {
-    constexpr int LEVELS = THREADS / 32;
+    const Sum* parts, char* y, long long step_y, long long next_y, long long n, long long count, long long how,
+    long long across, REPORT) {
     __shared__ __align__(16) char memory[THREADS * sizeof(Sum)];
     SEEN(seen);
-    const int level = threadIdx.x / 32;
-    const long long j = blockIdx.x * 32ll + threadIdx.x % 32;
+    const int wide = (int)across, levels = THREADS / wide, level = threadIdx.x / wide;
+    const long long j = (long long)blockIdx.x * wide + threadIdx.x % wide;
     Sum sum = start();
     if (j < n)
 #pragma unroll 4
-        for (long long s = level; s < count; s += LEVELS) join(sum, parts[(blockIdx.y * count + s) * n + j]);
+        for (long long s = level; s < count; s += levels) join(sum, parts[(blockIdx.y * count + s) * n + j]);
     Sum* const held = (Sum*)memory;
     held[threadIdx.x] = sum;
     __syncthreads();
     if (level == 0 && j < n) {
-        for (int s = 1; s < LEVELS; s++) join(sum, held[s * 32 + threadIdx.x]);
+        for (int s = 1; s < levels; s++) join(sum, held[s * wide + threadIdx.x]);
         Given* const to = (Given*)(y + blockIdx.y * next_y + j * step_y);
         Value value = value_of(sum);
         if (how & 4) value = plus(encode(*to), value);

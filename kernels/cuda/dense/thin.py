@@ -24,6 +24,7 @@ LARGEST_ELEMENT = 32  # bytes; sums of larger ones would not fit in shared memor
 MOST_DOWN = 65_535  # blocks of a launch in its second direction
 LEAST_TERMS = 4096  # of a row for a warp, where rows are split
 LEAST_ROWS = 32  # of a matrix for a thread, where columns are split
+EACH = 4  # parts that a thread joins
 DENSE_A, DENSE_B, RUNS_OF_C, OLD_OF_STACK = 1, 2, 4, 8  # as in thin.cu
 RUNS, PARTS, OLD = 1, 2, 4
 
@@ -222,17 +223,32 @@ class Thin:
         self, left: bool, parts: int, y: Place, batch: int, n: int, count: int, accumulate: bool,
         found: Report | None = None, last: bool = True,
     ) -> None:
+        levels = 1 << max(min(count // EACH, self.vectors.THREADS // 32), 1).bit_length() - 1
+        across = self.vectors.THREADS // levels
         self.joins(left)(
-            -(-n // 32), batch, parts, y.address, y.step, y.next, n, count, OLD * accumulate, *self._report(found, last)
+            -(-n // across), batch, parts, y.address, y.step, y.next, n, count, OLD * accumulate, across,
+            *self._report(found, last),
         )
 
     def joins(self, left: bool = True) -> Function:
         """The kernel of `join`, and of the joining of a vector's parts from either side."""
         return self._function("together", self.vectors, left)
 
-    def join(self, parts: Any, y: Any, accumulate: bool) -> None:
-        """y ← the ⊕ of vectors in storage, or of that and y, each in one run of memory; of no powers."""
-        self._join(True, parts.data.ptr, Place(y.data.ptr, self.given, 0, 0), 1, len(y), len(parts), accumulate)
+    def join(self, parts: Any, C: Any, accumulate: bool) -> None:
+        """Each row of C ← the ⊕ of as many rows in storage, or of that and the row; of no powers.
+
+        Parameters
+        ----------
+        parts : array, shape (m, count, n)
+        C : array, shape (m, n)
+            Elements of a row lie side by side.
+        accumulate : bool
+        """
+        m, count, n = parts.shape
+        for first in range(0, m, MOST_DOWN):
+            rows = C[first : first + MOST_DOWN]
+            to = Place(rows.data.ptr, self.given, 0, rows.strides[0])
+            self._join(True, parts[first:].data.ptr, to, len(rows), n, count, accumulate)
 
     # What both share
 

@@ -77,21 +77,31 @@ def offer(task: Task) -> Plan | None:
     work = float(shape[-1]) ** 3 if task.verb == "closure" else float(arrays[0].size) * shape[1]
     return Plan(
         operation=task.verb, algebra=task.S, shape=shape, method="as before", lowering=low, work=work, memory=0,
-        runner=partial(_guess, task, low, arrays),
+        runner=partial(_guess, task, key, low, arrays),
         reasons={"method": "a call like an earlier one; if its data differ, another plan runs"},
     )
 
 
-def _guess(task: Task, low: CudaLowering, arrays: list[Any], plan: Plan) -> Any:
+def _guess(task: Task, key: Key, low: CudaLowering, arrays: list[Any], plan: Plan) -> Any:
     answer = (closure if task.verb == "closure" else product)(low, *arrays)
     if answer is None or (task.verb == "closure" and not _is_right(low, arrays[0], answer)):
+        task.observers.append(partial(_remember, key))
         raise Declined
     return task.operands[0].wrap(answer) if task.verb == "closure" else finish_product(task, answer)
 
 
-def small_product(A: Any, B: Any, S: Any) -> Any:
-    """A ⊗ B of two small arrays of floats on the current GPU, or None: then the general way says what is unusual."""
-    if type(A) is not cupy.ndarray or type(B) is not cupy.ndarray or type(S) is not Semiring:
+def product_at_once(A: Any, B: Any, S: Semiring) -> Any:
+    """A ⊗ B of arrays that are small, or of a kind that was multiplied before; None for the general way.
+
+    Both are on the current GPU. The general way says what is unusual.
+    """
+    found = small_product(A, B, S)
+    return _product_like_before(A, B, S) if found is None else found
+
+
+def small_product(A: Any, B: Any, S: Semiring) -> Any:
+    """A ⊗ B of two small arrays of floats on the current GPU, or None."""
+    if type(A) is not cupy.ndarray or type(B) is not cupy.ndarray:
         return None
     if A.ndim != 2 or B.ndim != 2 or (dtype := A.dtype) is not B.dtype or not here(A, B):
         return None
@@ -101,6 +111,35 @@ def small_product(A: Any, B: Any, S: Any) -> Any:
         while len(_small) > REMEMBERED_KINDS:
             _small.pop(next(iter(_small)), None)
     return way(A, B) if isinstance(way, SmallProduct) else None
+
+
+def _product_like_before(A: Any, B: Any, S: Semiring) -> Any:
+    """A ⊗ B of arrays of a kind that was multiplied before, but for vectors and small ones; or None."""
+    if type(A) is not cupy.ndarray or type(B) is not cupy.ndarray:
+        return None
+    if (key := _product_key(S, A, B)) is None or (low := _known.get(key)) is None or not here(A, B):
+        return None
+    (m, k), n = A.shape, B.shape[1]
+    return None if thin(low, True).fits(1, m, k, n) else _if_right(key, product(low, A, B))
+
+
+def closure_at_once(A: Any, S: Semiring) -> Any:
+    """A* of an array of a kind that was closed before, on the current GPU; None for the general way."""
+    if type(A) is not cupy.ndarray or not 2 <= A.ndim <= 3 or A.shape[-1] != A.shape[-2] or not here(A):
+        return None
+    if S.completed is not None or S.sums_powers or (key := _closure_key(S, A)) is None:
+        return None
+    if (low := _known.get(key)) is None:
+        return None
+    answer = closure(low, A)
+    return _if_right(key, None if answer is None or not _is_right(low, A, answer) else answer)
+
+
+def _if_right(key: Key, answer: Any) -> Any:
+    """The answer; where there is none, the general way need not guess the same again."""
+    if answer is None:
+        _known.pop(key, None)
+    return answer
 
 
 _small: dict[tuple[Semiring, np.dtype], SmallProduct | bool] = {}  # False where there is no such way

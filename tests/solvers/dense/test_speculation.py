@@ -347,3 +347,70 @@ def test_a_plan_gives_the_answer_or_declines(module: ModuleType, launches: Any) 
         task = call(*shapes)
         with pytest.raises(Declined):
             module.offer(task).run()
+
+
+# The short way: no task is made.
+
+
+@pytest.fixture
+def at_once(module: ModuleType, launches: Any, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Arrays are on the current GPU, and small products have no kernel of their own."""
+    monkeypatch.setattr(module, "here", lambda *_: True)
+    monkeypatch.setattr(module, "_small_way", lambda *_: False)
+    launches()
+    return module
+
+
+def test_a_call_of_a_known_kind_is_answered_at_once(at_once: ModuleType, launches: Any) -> None:
+    A, B = np.zeros((70, 80), "i4"), np.zeros((80, 90), "i4")
+    C = np.zeros((70, 70), "i4")
+    assert at_once.product_at_once(A, B, sr.min_plus) is None and at_once.closure_at_once(C, sr.min_plus) is None
+    remember(at_once, multiplying((3, 3), (3, 3)))
+    remember(at_once, closing(70))
+    assert (at_once.product_at_once(A, B, sr.min_plus) == 7).all()
+    assert (at_once.closure_at_once(C, sr.min_plus) == 7).all()
+    for unusual in ((A, A, sr.min_plus), (A[0], B, sr.min_plus), (A, B.astype("i8"), sr.min_plus),
+                    (A, B, sr.max_plus), (A.tolist(), B, sr.min_plus), (A, B[:, :0], sr.min_plus)):
+        assert at_once.product_at_once(*unusual) is None
+    for array in (A, C[0], C[:9, :9], C.tolist(), C.astype("i8"), np.zeros((1, 1, 3, 3), "i4")):
+        assert at_once.closure_at_once(array, sr.min_plus) is None
+
+
+def test_vectors_and_small_matrices_have_other_ways(at_once: ModuleType) -> None:
+    remember(at_once, multiplying((3, 3), (3, 3)))
+    for m, k, n in ((500, 600, 1), (1, 600, 500), (64, 64, 64), (5, 9, 7)):
+        assert at_once.product_at_once(np.zeros((m, k), "i4"), np.zeros((k, n), "i4"), sr.min_plus) is None
+
+
+def test_what_was_wrong_once_is_not_guessed_again(at_once: ModuleType, launches: Any) -> None:
+    A = np.zeros((70, 70), "i4")
+    remember(at_once, multiplying((3, 3), (3, 3)))
+    remember(at_once, closing(70))
+    made = launches(NOT_A_NUMBER)
+    assert at_once.product_at_once(A, A, sr.min_plus) is None and at_once.closure_at_once(A, sr.min_plus) is None
+    ran = list(made.ran)
+    assert at_once.product_at_once(A, A, sr.min_plus) is None and at_once.closure_at_once(A, sr.min_plus) is None
+    assert made.ran == ran
+    assert remember(at_once, closing(70)), "the general way remembers how it went"
+    launches()
+    assert at_once.closure_at_once(A, sr.min_plus) is not None
+
+
+def test_a_wrong_guess_of_a_plan_is_replaced_by_what_ran_then(module: ModuleType, launches: Any) -> None:
+    other = choose(sr.min_plus, np.dtype("i4"), DeviceFacts(largest=10**6, least=0), 3, in_place=False)
+    assert other is not LOW
+    remember(module, closing(70))
+    launches(facts=DeviceFacts(largest=10**6, least=0))
+    task = closing(70)
+    with pytest.raises(Declined):
+        module.offer(task).run()
+    for told in task.observers:
+        told(done(low=other))
+    assert module.offer(closing(70)).lowering is other
+
+
+def test_sums_of_cycles_are_left_to_the_general_way(at_once: ModuleType) -> None:
+    S = sr.Semiring("without a star", add=np.minimum, mul=np.add, zero=np.inf, one=0)
+    assert S.completed is not None or S.sums_powers
+    remember(at_once, closing(70, S, "f8"), low=general_on_device(sr.min_plus, np.dtype("f8")))
+    assert at_once.closure_at_once(np.zeros((70, 70)), S) is None

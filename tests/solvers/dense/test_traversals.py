@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.operands.dense import Dense
 from semiring.solvers.dense import schedules, traversals
 
 inf = np.inf
@@ -143,3 +144,19 @@ def test_names_and_byte_order_stay() -> None:
     names = [f"v{i}" for i in range(220)]
     M = sr.from_dense(A.astype("f8"), sr.max_min, names=names)
     assert sr.closure(M)["v3", "v7"] == found[3, 7]
+
+
+def test_bits_are_closed_in_less_time_than_it_takes_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traversals, "one_way", lambda *_: pytest.fail("looked"))
+    random = np.random.default_rng(4)
+    for A in (np.triu(random.random((400, 400)) < 0.01, 1), symmetric(random.random((400, 400)) < 0.01)):
+        assert np.array_equal(sr.closure(A, sr.boolean), sr.closure(A, sr.boolean, method="floyd-warshall"))
+
+
+@pytest.mark.parametrize("n", [300, 5000])
+def test_a_random_graph_with_cycles_is_known_by_a_few_walks(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(5)
+    A = np.full((n, n), inf, "f4")
+    A[random.integers(0, n, 8 * n), random.integers(0, n, 8 * n)] = 1
+    assert not Dense(A, sr.min_plus).may_be_acyclic()
+    assert Dense(np.where(np.tri(n, k=-1, dtype=bool), A, np.float32(inf)), sr.min_plus).may_be_acyclic()

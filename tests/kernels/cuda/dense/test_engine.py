@@ -16,7 +16,7 @@ import semiring as sr
 from semiring.algorithms.sparse.elimination import close_front
 from semiring.kernels.cuda.choose import general_on_device
 from semiring.kernels.cuda.dense import closure, engine, logsum, product, thin
-from semiring.kernels.cuda.dense.engine import CudaKernel
+from semiring.kernels.cuda.dense.engine import CudaKernel, view_of
 
 inf = np.inf
 
@@ -334,3 +334,26 @@ def test_the_kernels_that_pick_and_clear(host: Host, monkeypatch: pytest.MonkeyP
         wanted = np.ones((130, 150), dtype)
         wanted[:129, 3:140] = inf
         assert (np.array(F) == wanted).all()
+
+
+@pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
+@pytest.mark.parametrize("aligned", [True, False])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2"])
+def test_the_kernel_that_copies_rows(
+    dtype: str, aligned: bool, host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By 16 bytes or by elements, cut or with zeros to the right and below."""
+    monkeypatch.setattr(engine, "Module", Compiled(host, tmp_path).module)
+    by = CudaKernel(general_on_device(sr.min_plus, np.dtype(dtype)))
+    (ld, skip), zero = (640, 16) if aligned else (643, 3), sr.min_plus.zero_in(np.dtype(dtype))
+    A = host.array(np.arange(5 * ld).reshape(5, ld).astype(dtype))
+    for columns in (1, 5, 64, 601):
+        some = A[1:4, skip : skip + columns]
+        found = by._copied(some)
+        assert found.flags.c_contiguous and np.array_equal(found, some)
+        T = host.array(np.full((1, 6, ld), 77, dtype))
+        by._place(view_of(some[None]), view_of(T[:, 1:5, skip : skip + columns + 9]))
+        wanted = np.full((6, ld), 77, dtype)
+        wanted[1:5, skip : skip + columns + 9] = zero
+        wanted[1:4, skip : skip + columns] = some
+        assert np.array_equal(T[0], wanted)

@@ -109,6 +109,42 @@ def test_small_tiles_keep_multiprocessors_busy(played: Dense) -> None:
     assert text.geometry(100, 100, 100) is text.geometry(5000, 5000, 1) is text.large
 
 
+@pytest.fixture
+def on_an_h200(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(product, "multiprocessors", lambda: 132)
+
+
+def plain_min_plus(dtype: str) -> Product:
+    facts = DeviceFacts(largest=1, least=0)
+    return Product(program(choose(sr.min_plus, np.dtype(dtype), facts, 3, in_place=False).for_product(facts)))
+
+
+@pytest.mark.usefixtures("on_an_h200")
+@pytest.mark.parametrize(("dtype", "shape", "count"), [
+    ("f4", (128, 1024, 128), 4), ("f4", (128, 8192, 128), 32), ("f4", (640, 1024, 640), 1), ("f4", (768, 1024, 768), 4),
+    ("f4", (1024, 1024, 1024), 1), ("f4", (4096, 4096, 4096), 1), ("f8", (384, 1024, 384), 4),
+    ("f8", (768, 2048, 768), 4), ("f8", (1024, 2048, 1024), 1), ("f8", (700, 3000, 700), 7),
+])
+def test_parts_of_k_as_they_were_fastest_on_an_h200(dtype: str, shape: tuple[int, int, int], count: int) -> None:
+    assert plain_min_plus(dtype).parts(*shape, 1)[1] == count
+
+
+@pytest.mark.usefixtures("on_an_h200")
+def test_tiles_are_those_that_end_first() -> None:
+    text = plain_min_plus("f8")
+    assert text.geometry(1536, 1536, 1) is text.small, "large ones: 3 rounds of 2 at once, the last with few"
+    assert text.geometry(2048, 2048, 1) is text.geometry(8192, 8192, 1) is text.large
+
+
+@given(m=st.integers(17, 3000), k=st.integers(1, 50_000), n=st.integers(17, 3000), there=st.sampled_from([1, 3, 132]))
+def test_parts_are_all_of_k(m: int, k: int, n: int, there: int) -> None:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(product, "multiprocessors", lambda: there)
+        g, count, length = plain_min_plus("f4").parts(m, k, n, 1)
+        assert length * (count - 1) < k <= length * count and count <= product.MOST_PARTS
+        assert count == 1 or (length % g.BK == 0 and length >= product.LEAST_PART)
+
+
 def test_words_of_two_elements(monkeypatch: pytest.MonkeyPatch) -> None:
     """Elements of A are filled into words, those of B and C lie two in a word; gaps are in elements."""
     low = choose(sr.min_plus, np.dtype("u2"), DeviceFacts(largest=100, least=0), 2, in_place=False)
