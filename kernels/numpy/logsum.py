@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -53,6 +53,19 @@ class Library:
     least_depth: int  # terms of an entry, and
     least_terms: int  # terms in all, from which the way by powers is faster
     each: Callable[[Strip, Iterable[tuple[slice, slice]]], None]  # does all strips, in any order
+
+
+class Powers(NamedTuple):
+    """Powers of an operand, with a maximum taken out of each row of A, or of each column of B."""
+
+    numbers: Any
+    top: Any
+    spread: Any = None  # maxima less least finite numbers, −∞ where none is finite; None: to be found where asked for
+
+    @property
+    def turned(self) -> Powers:
+        """The same of transposed matrices."""
+        return Powers(*(None if x is None else x.swapaxes(1, 2) for x in self))
 
 
 class LogSumProduct:
@@ -110,12 +123,11 @@ class LogSumProduct:
             general(C, A, B, accumulate)
             return
         xp, dtype, left = self._library.arrays, wide[0], wide[1:]
-        lift = _lift(dtype, A.shape[2])
-        E, r = self._powers(A, 2, dtype, lift)
-        F, c = self._powers(B, 1, dtype, lift)
+        lift = lift_of(dtype, A.shape[2])
+        E, F = self._powers(A, 2, dtype, lift), self._powers(B, 1, dtype, lift)
         G = xp.empty(C.shape, dtype)
-        self._library.multiply(G, E, F)
-        doubt = self._doubtful(G, A, B, r, c)
+        self._library.multiply(G, E.numbers, F.numbers)
+        doubt, r, c = self._doubtful(G, A, B, E, F), E.top, F.top
         if doubt is None:
             self._finish(C, G, r, c, lift, accumulate)
         elif len(C) > 1:
@@ -141,15 +153,19 @@ class LogSumProduct:
                 self._piece(some_columns, A, B[:, :, j], accumulate, general, left)
                 C[:, :, j] = some_columns
 
-    def _powers(self, X: Any, axis: int, dtype: np.dtype, lift: int) -> tuple[Any, Any]:
+    def _powers(self, X: Any, axis: int, dtype: np.dtype, lift: int) -> Powers:
         """2^lift exp(X − t) for t the maxima along an axis, or 0 where these are −∞; and t. No number is subnormal."""
         xp, batch = self._library.arrays, len(X)
         if abs(X.strides[1]) < abs(X.strides[2]):  # strips are to be of elements that lie side by side
-            powers, top = self._powers(X.swapaxes(1, 2), 3 - axis, dtype, lift)
-            return powers.swapaxes(1, 2), top.swapaxes(1, 2)
+            return self._powers(X.swapaxes(1, 2), 3 - axis, dtype, lift).turned
         if batch > 1 and X.strides[0] == 0:
-            powers, top = self._powers(X[:1], axis, dtype, lift)
-            return xp.broadcast_to(powers, (batch, *powers.shape[1:])), xp.broadcast_to(top, (batch, *top.shape[1:]))
+            one = self._powers(X[:1], axis, dtype, lift)
+            return Powers(*(None if x is None else xp.broadcast_to(x, (batch, *x.shape[1:])) for x in one))
+        return self._lifted(X, axis, dtype, lift)
+
+    def _lifted(self, X: Any, axis: int, dtype: np.dtype, lift: int) -> Powers:
+        """The same for matrices in which elements of a row lie side by side, or nearer than those of a column."""
+        xp = self._library.arrays
         top = (-X.min(axis=axis, keepdims=True) if self._negated else X.max(axis=axis, keepdims=True)).astype(dtype)
         top = xp.where(top == -np.inf, dtype.type(0), top)
         powers, tiny, scale = xp.empty(X.shape, dtype), np.finfo(dtype).tiny, dtype.type(2.0**lift)
@@ -161,20 +177,21 @@ class LogSumProduct:
             part *= xp.multiply(part >= tiny, scale, dtype=dtype)
 
         self._library.each(strip, self._strips(*X.shape))
-        return powers, top
+        return Powers(powers, top)
 
-    def _doubtful(self, G: Any, A: Any, B: Any, r: Any, c: Any) -> Any:
+    def _doubtful(self, G: Any, A: Any, B: Any, E: Powers, F: Powers) -> Any:
         """Which entries are not to be believed; None where all are."""
         xp, dtype, limits = self._library.arrays, G.dtype, np.finfo(G.dtype)
-        k = A.shape[2]
-        least = dtype.type(8 * k * float(limits.tiny) / float(limits.eps) * 4.0 ** _lift(dtype, k))
+        k, r, c = A.shape[2], E.top, F.top
+        least = dtype.type(8 * k * float(limits.tiny) / float(limits.eps) * 4.0 ** lift_of(dtype, k))
         largest = float(np.finfo(A.dtype).max) / 4  # beyond it r + c may overflow, and so may differences from them
         fine_rows, fine_columns = abs(r) <= largest, abs(c) <= largest  # and NaN is not fine
         fine = xp.stack([G.min() >= least, fine_rows.all(), fine_columns.all()])
         if bool(fine.all()):
             return None
-        normal = -math.log(float(limits.tiny)) / self._unit - 2
-        believed = (least <= G) | (self._spread(A, r, 2) + self._spread(B, c, 1) <= normal)
+        spread_r = self._spread(A, r, 2) if E.spread is None else E.spread
+        spread_c = self._spread(B, c, 1) if F.spread is None else F.spread
+        believed = (least <= G) | (spread_r + spread_c <= normal(dtype, self._unit))
         believed &= fine_rows & fine_columns
         return None if bool(believed.all()) else ~believed
 
@@ -219,7 +236,12 @@ class LogSumProduct:
                 yield slice(s, s + step), slice(i, i + height)
 
 
-def _lift(dtype: np.dtype, k: int) -> int:
+def normal(dtype: np.dtype, unit: float) -> float:
+    """How far apart numbers may be of which no term underflows, in logarithms to e for 1, to 2 for log 2."""
+    return -math.log(float(np.finfo(dtype).tiny)) / unit - 2
+
+
+def lift_of(dtype: np.dtype, k: int) -> int:
     """The greatest exponent e so that k terms of 2ᵉ · 2ᵉ stay well below overflow.
 
     Then no product of normal numbers below 1 underflows either: sums that are subnormal on the way are a hundred times

@@ -369,6 +369,8 @@ class CudaKernel:
 
     def for_product(self, m: int, k: int, n: int, stacked: bool) -> list[Function]:
         """The kernels that a product of matrices needs, as far as their shapes tell."""
+        if self.log_sums and self.log_sums.repays(1, m, k, n):
+            return self.log_sums.needed(self.dtype)
         if self.is_linear or self.log_sums or stacked:
             return []
         whole = min(m, k, n) >= WORTH_PADDING and self.can_pad
@@ -384,6 +386,8 @@ class CudaKernel:
             half = n // 2  # as R-Kleene multiplies
             joins = [self.thin.joins()] if self.product.parts(half, half, half, 1)[1] > 1 else []
             found = [product.first(product.large), product.first(product.small), *found, *joins]
+        elif n > TILE and self.log_sums and self.log_sums.repays(1, n // 2, n // 2, n // 2):
+            found = [*found, *self.log_sums.needed(self.dtype)]
         return found if stacked else [*found, self._elements[3]]
 
     def for_front(self, pivots: int, others: int) -> list[Function]:

@@ -37,7 +37,8 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Host:
 
 @pytest.mark.parametrize(("n", "names"), [
     (64, ["close_stack"]), (500, ["panels", "strips", "rest"]), (1024, ["panels", "strips", "rest"]),
-    (2000, ["product", "product", "panels", "strips", "rest", "together"]),
+    (2000, ["product", "product", "panels", "strips", "rest"]),
+    (2500, ["product", "product", "panels", "strips", "rest", "together"]),
 ])
 def test_a_closure(n: int, names: list[str], begun: list[Any], host: Host) -> None:
     A = host.array(np.broadcast_to(np.float32(1), (n, n)))

@@ -28,10 +28,11 @@ from semiring.kernels.cuda.compile.program import (
 )
 from semiring.kernels.cuda.compile.steps import step_geometry, step_source
 from semiring.kernels.cuda.compile.thin import thin_geometries, thin_source
-from semiring.kernels.cuda.dense import gradients, outer
+from semiring.kernels.cuda.dense import gradients, logsum, outer
 from semiring.kernels.cuda.history import blocks, edges, matrix
 from semiring.kernels.cuda.sparse import front_code, masked, product, search, trees
 from semiring.kernels.facts import DeviceFacts
+from semiring.kernels.lowering.logsum import LogSum
 
 FOLDER = Path(nvrtc.__file__).resolve().parents[2] / "kernels" / "cuda"
 LAST_FILE = re.compile(r'^#line 1 "(.+\.cu)"$', re.MULTILINE)
@@ -54,6 +55,7 @@ def texts() -> list[str]:
         *(fold_source(low, "add", folded, looks=True, ordered=False, file=name) for name in ("folds", "prefixes")),
         chain_source(low, sequences, looks=True, reverse=False), step_source(low, chained),
         outer.source(low), convolution_source(low, exchanged=False), masked.source(low),
+        logsum.source(LogSum(), np.dtype("f4"), np.dtype("f8")),
         word_filler(np.dtype("?")), rank_source(np.dtype("f4"), np.dtype("u2")), gradients.source(general, -1.0),
         *(geometry.source() for geometry in (*GEOMETRIES.values(), WORDS, CLOSE, entries.geometry(1, 4))),
         blocks.source(general, blocks.KATZ_KIDER), edges.source(general), matrix.source(general),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpu.compiled import Compiled, is_available
+from gpu.compiled import Compiled, Report, is_available
 from gpu.host import Array, Host
 from gpu.played import Dense
 
@@ -227,9 +227,16 @@ def test_strips(count: int, bytes_each: int) -> None:
     assert all((s.stop - s.start) * bytes_each <= limit for s in strips)
 
 
-def test_large_products_over_log_sum_exp_are_of_powers(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(not is_available(), reason="there is no compiler for the host")
+def test_large_products_over_log_sum_exp_are_of_powers(
+    host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Those of matrices and of stacks; small ones, and what underflows, by the kernels."""
     monkeypatch.setattr(logsum, "LEAST_TERMS", 1000)
+    for name, instead in (("Module", Compiled(host, tmp_path).module), ("memory", host.memory),
+                          ("multiprocessors", lambda: 3), ("report", lambda: Report(host))):
+        monkeypatch.setattr(logsum, name, instead)
+    logsum.functions.cache_clear()
     log = kernel(monkeypatch, host, sr.log, np.logaddexp, np.add, -inf, 0)
     random, by_terms = np.random.default_rng(0), []
     monkeypatch.setattr(log, "product", lambda C, *_: by_terms.append((C.rows, C.columns)))
