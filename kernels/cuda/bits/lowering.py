@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,16 +29,17 @@ class PackedCudaLowering(CudaLowering):
         """Whether storage holds the data as they are: bits never do."""
         return False
 
-    def _literal(self) -> bool:
+    @cached_property
+    def _is_literal(self) -> bool:
         return bool(self.zero[0] == 0 and self.one[0] == 1)
 
     def encode(self, array: Any, copy: bool) -> DevicePackedMatrix:
         """A CuPy or NumPy array of zeros and ones of the algebra as bits."""
-        return DevicePackedMatrix.from_dense(array if self._literal() else array == self.one[0])
+        return DevicePackedMatrix.from_dense(array if self._is_literal else array == self.one[0])
 
     def decode(self, stored: DevicePackedMatrix) -> Any:
         """Bits as a CuPy array of zeros and ones of the algebra."""
-        if self._literal():
+        if self._is_literal:
             return stored.to_dense(self.dtype)
         import cupy
 

@@ -86,7 +86,7 @@ class DevicePackedMatrix(PackedMatrix):
         if isinstance(array, PackedRows):
             return array if isinstance(array, cls) else cls._sent(array)
         if isinstance(array, cupy.ndarray):
-            return cls.examined(array)[0]
+            return cls._packed(array, cupy.empty(1, np.uint32))
         array = np.asarray(array)
         conversions.check_kind(array)
         if array.flags.f_contiguous and not array.flags.c_contiguous:
@@ -107,13 +107,18 @@ class DevicePackedMatrix(PackedMatrix):
         """
         import cupy
 
+        unclear = cupy.zeros(1, np.uint32)
+        return cls._packed(array, unclear), unclear
+
+    @classmethod
+    def _packed(cls, array: Any, unclear: Any) -> DevicePackedMatrix:
+        """Pack a CuPy array; `unclear` becomes 1 if an entry is, and stays what it is otherwise."""
         conversions.check_kind(array)
         if array.flags.f_contiguous and not array.flags.c_contiguous:
-            turned, unclear = cls.examined(array.T)
-            return turned.transpose(), unclear
-        matrix, unclear = cls.empty(*array.shape), cupy.zeros(1, np.uint32)
+            return cls._packed(array.T, unclear).transpose()
+        matrix = cls.empty(*array.shape)
         entries.pack(array, matrix.bits, matrix.words.shape[1], unclear)
-        return matrix, unclear
+        return matrix
 
     @classmethod
     def from_edges(cls, rows: Any, columns: Any, shape: int | tuple[int, int]) -> DevicePackedMatrix:

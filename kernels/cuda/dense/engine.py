@@ -81,12 +81,12 @@ class CudaKernel:
 
     def multiply_add(self, C: Any, A: Any, B: Any) -> None:
         """C ← C ⊕ A ⊗ B. C overlaps neither A nor B."""
-        if not self._small_product(C, A, B, True):
+        if not self._straight(C, A, B, True):
             self._product(C[None], A[None], B[None], True)
 
     def multiply(self, C: Any, A: Any, B: Any) -> None:
         """C ← A ⊗ B; what C held is not read. C overlaps neither A nor B."""
-        if not self._small_product(C, A, B, False):
+        if not self._straight(C, A, B, False):
             self._product(C[None], A[None], B[None], False)
 
     def multiply_add_stack(self, C: Any, A: Any, B: Any) -> None:
@@ -107,18 +107,25 @@ class CudaKernel:
         for rows in _strips(C.shape[0], C.shape[1] * C.dtype.itemsize):
             self.multiply(C[rows], self._copied(C[rows]), D)
 
-    def _small_product(self, C: Any, A: Any, B: Any, accumulate: bool) -> bool:
-        """The product of matrices for which Python takes longer than the device; False where it is none of those."""
+    def _straight(self, C: Any, A: Any, B: Any, accumulate: bool) -> bool:
+        """The product of matrices as they lie, small or in whole tiles, with little Python; False for any others."""
         (m, k), (rows, n) = A.shape, B.shape
-        if k * max(m, n) >= THIN_ELEMENTS:
-            return False
-        if self.is_linear or self.words or not 0 < min(m, k, n) < WORTH_PADDING or k != rows or C.shape != (m, n):
+        if self.is_linear or self.words or k != rows or C.shape != (m, n):
             return False
         if any(X.strides[1] != X.itemsize for X in (A, B, C)):
             return False
-        if self.log_sums and self.log_sums.repays(1, m, k, n):
+        least, views = min(m, k, n), (view_of(C), view_of(A), view_of(B))
+        if least >= WORTH_PADDING:
+            if self.log_sums or not self.can_pad:
+                return False
+            g, count, _ = self.product.parts(m, k, n, 1)
+            if count > 1 or m % g.BM or n % g.BN or k % g.BK or not all(v.is_aligned for v in views):
+                return False
+            self.product.whole(g, *views, 1, accumulate)
+            return True
+        if not least or k * max(m, n) >= THIN_ELEMENTS or (self.log_sums and self.log_sums.repays(1, m, k, n)):
             return False
-        self.product(view_of(C), view_of(A), view_of(B), 1, accumulate)
+        self.product(*views, 1, accumulate)
         return True
 
     def _product(self, C: Any, A: Any, B: Any, accumulate: bool) -> None:

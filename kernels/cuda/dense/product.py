@@ -16,7 +16,7 @@ MOST_STACKED = 65535  # matrices of a stack in one launch
 LEAST_PART, MOST_PARTS = 256, 64  # terms of a product that are a part of k, and how many parts there are
 READING, WAITING = 0.93, 0.15  # time of large tiles, which read less, and what the first tile of a multiprocessor waits
 TERM = 1.45e-12  # seconds on one of an H200's multiprocessors, times the weight and the size
-LAUNCH, BANDWIDTH = 4e-6, 2e12  # seconds of one launch more, and bytes of parts that are written and joined in a second
+LAUNCH, BANDWIDTH = 15e-6, 2e12  # seconds of a launch more, in Python; bytes of parts that are joined in a second
 FEW, MANY = 4, 16  # steps of k that are written out for a first call, and from how many on the compiler takes long
 
 

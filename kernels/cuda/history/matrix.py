@@ -86,7 +86,7 @@ class ElementsKernel(CudaKernel):
         self._side, self._schedule = tile_of(self.size), close
         self._multiply, self._worst = functions(lowering)[product], functions(lowering)["worst"]
 
-    def _small_product(self, C: Any, A: Any, B: Any, accumulate: bool) -> bool:
+    def _straight(self, C: Any, A: Any, B: Any, accumulate: bool) -> bool:
         return False
 
     def _product(self, C: Any, A: Any, B: Any, accumulate: bool) -> None:

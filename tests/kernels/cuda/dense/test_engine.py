@@ -88,6 +88,24 @@ def test_products_of_any_strides(
         np.testing.assert_array_equal(memory, wanted)
 
 
+def test_whole_tiles_are_multiplied_as_they_lie(
+    host: Host, min_plus: CudaKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where rows begin at multiples of 16 bytes; other matrices go the general way."""
+    general, asked = min_plus._product, list[Any]()
+    monkeypatch.setattr(min_plus, "_product", lambda *given: (asked.append(1), general(*given)))
+    for m, k, n, first, straight in ((128, 128, 192, 0, True), (128, 128, 128, 2, True), (128, 128, 128, 1, False),
+                                     (130, 128, 128, 0, False), (128, 120, 128, 0, False)):
+        A, B = (numbers(host, *s, seed=i)[:, first : s[1] - 6 + first] for i, s in enumerate(((m, k + 6), (k, n + 6))))
+        for accumulate in (False, True):
+            C = numbers(host, m, n, seed=5)
+            wanted = np.minimum(C, best(A, B)) if accumulate else best(A, B)
+            (min_plus.multiply_add if accumulate else min_plus.multiply)(C, A, B)
+            np.testing.assert_array_equal(C, wanted)
+        assert len(asked) == (0 if straight else 2), (m, k, n, first)
+        asked.clear()
+
+
 @pytest.mark.parametrize("n", [10, 100])
 def test_stacks_that_repeat_a_matrix(n: int, host: Host, min_plus: CudaKernel) -> None:
     A, B, C = numbers(host, 3, n, n), numbers(host, 1, n, n, seed=1), numbers(host, 3, n, n, seed=2)
