@@ -57,7 +57,7 @@ test-lowest: $(LOWEST)/has-test
 	$(LOWEST)/bin/python -m pytest -n auto
 
 test-gpu: $(VENV)/has-test
-	$(BIN)/python -m pytest -n auto tests/gpu
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto tests/gpu
 
 FUZZ ?=
 

@@ -58,16 +58,16 @@ class DeviceLogSum(LogSumProduct):
     def _doubtful(self, G: Any, A: Any, B: Any, E: Powers, F: Powers) -> Any:
         (batch, m, n), k, found = G.shape, A.shape[2], report()
         found.clear()
-        parts = [_line(x).data.ptr for x in (E.top, F.top, E.spread, F.spread)]
+        lines = [_line(x) for x in (E.top, F.top, E.spread, F.spread)]  # which stay until the launch
         functions(self.form, A.dtype, G.dtype)["look"](
-            batch * m, 1, G.data.ptr, *parts, m, n, k, lift_of(G.dtype, k), found.host
+            batch * m, 1, G.data.ptr, *(x.data.ptr for x in lines), m, n, k, lift_of(G.dtype, k), found.host
         )
         return super()._doubtful(G, A, B, E, F) if found.read().flags else None
 
     def _finish(self, C: Any, G: Any, r: Any, c: Any, lift: int, accumulate: bool) -> None:
-        batch, m, n = G.shape
+        (batch, m, n), rows, columns = G.shape, _line(r), _line(c)  # which stay until the launch
         functions(self.form, C.dtype, G.dtype)["take_logarithms"](
-            batch * m, 1, G.data.ptr, _line(r).data.ptr, _line(c).data.ptr, m, n, lift,
+            batch * m, 1, G.data.ptr, rows.data.ptr, columns.data.ptr, m, n, lift,
             C.data.ptr, C.strides[2], C.strides[1], C.strides[0], int(accumulate),
         )
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -136,6 +138,34 @@ def test_a_matrix_that_all_share_becomes_powers_once(host: Host) -> None:
     logsum.log_sum_product(LogSum())(C, shared, host.array(B), False, lambda *_: pytest.fail("asked"))
     np.testing.assert_allclose(C, exact(LogSum(), C, np.broadcast_to(A, (3, 9, 8)), B, False).astype("f8"), rtol=1e-13,
                                atol=1e-14)
+
+
+def test_copies_of_maxima_stay_until_the_launch(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next copy would get their memory otherwise: those of a matrix that all share are copied for each."""
+    copies, launched, made = list[Any](), list[tuple[str, int]](), logsum.functions
+
+    def copied(x: Any) -> Any:
+        found = host.array(np.array(x))
+        copies.append(ref(found))
+        return found
+
+    def functions(*given: Any) -> dict[str, Any]:
+        def launch(name: str, *arguments: int) -> None:
+            host.finish()  # what was given holds arrays, too
+            assert all(copy() is not None for copy in copies), name
+            launched.append((name, len(copies)))
+            copies.clear()
+            made(*given)[name](*arguments)
+
+        return {name: partial(launch, name) for name in made(*given)}
+
+    monkeypatch.setattr(logsum, "_line", copied)
+    monkeypatch.setattr(logsum, "functions", functions)
+    random = np.random.default_rng(1)
+    A, B, C = random.normal(size=(9, 8)), random.normal(size=(3, 8, 7)), host.empty((3, 9, 7), "f8")
+    product = logsum.log_sum_product(LogSum())
+    product(C, np.broadcast_to(host.array(A), (3, 9, 8), subok=True), host.array(B), False, lambda *_: None)
+    assert launched[-2:] == [("look", 4), ("take_logarithms", 2)]
 
 
 def test_small_products_are_for_the_kernels(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
