@@ -5,7 +5,8 @@
       → answer        or None: anything is not usual, and the general way finds out what
 
 Solutions are products with a closure. Halves and other byte orders are converted first. A `Matrix` lends its array. A
-product of CuPy arrays is one launch instead (kernels/cuda/dense/small.py).
+small product of CuPy arrays is one launch instead (kernels/cuda/dense/small.py), and larger ones and closures of a kind
+that was computed before need no plan (solvers/dense/speculation.py).
 
 A call this way costs what a call of NumPy does. It refuses nothing and explains nothing: what it does not know, and
 what it finds strange while it computes, goes the general way, which reads everything anew. So there is one place where

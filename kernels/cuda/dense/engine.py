@@ -42,6 +42,7 @@ MOST_PADDED = 4 << 30  # bytes of operands beyond which ragged edges are a small
 CLOSED_BYTES = 256 << 20  # of a stack that are closed together, which takes two thirds as much besides
 ALONE = 2  # large matrices of a stack, up to which each is closed by itself, with the next pivot ahead
 THIN_ELEMENTS = 1 << 16  # of the larger operand from which small and thin products have kernels of their own
+BLOCKS = 128  # rows from which copying with a block of threads for each keeps the device busy
 TURNED = 32  # rows and columns that a block transposes
 STRIP_BYTES = 256 << 20  # memory that `left` and `right` may copy operands into, or
 STRIP_SHARE = 8  # … this fraction (1/8) of the operand, where that is more
@@ -248,8 +249,8 @@ class CudaKernel:
             )
 
     def _copied(self, block: Any) -> Any:
-        """A copy of a matrix, by `place` where elements of rows lie side by side: the driver's takes twice the time."""
-        if block.strides[1] != block.itemsize:
+        """A copy of a matrix, by `place` where it has rows enough: the driver's takes twice the time."""
+        if block.strides[1] != block.itemsize or len(block) < BLOCKS:
             return copy_of(block)
         import cupy
 
@@ -381,8 +382,9 @@ class CudaKernel:
         if self.is_linear or self.log_sums or stacked:
             return []
         whole = min(m, k, n) >= WORTH_PADDING and self.can_pad
-        product = self.words or self.product
-        return [*([self._elements[3]] if whole else []), product.function(product.geometry(m, n, 1), whole)]
+        product, split = self.words or self.product, not self.words and self.product.parts(m, k, n, 1)[1] > 1
+        tiles = product.function(product.geometry(m, n, 1), whole)
+        return [*([self._elements[3]] if whole else []), tiles, *([self.thin.joins()] if split else [])]
 
     def for_closure(self, n: int, stacked: bool) -> list[Function]:
         """The kernels that a closure needs, as far as its order tells."""
@@ -390,9 +392,7 @@ class CudaKernel:
             return []
         found, product = self.closure.needed(n, stacked), self.words or self.product
         if n > TILE and not (self.is_linear or self.log_sums):
-            half = n // 2  # as R-Kleene multiplies
-            joins = [self.thin.joins()] if self.product.parts(half, half, half, 1)[1] > 1 else []
-            found = [product.first(product.large), product.first(product.small), *found, *joins]
+            found = [product.first(product.large), product.first(product.small), *found, self.thin.joins()]
         elif n > TILE and self.log_sums and self.log_sums.repays(1, n // 2, n // 2, n // 2):
             found = [*found, *self.log_sums.needed(self.dtype)]
         return found if stacked else [*found, self._elements[3]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -79,12 +78,17 @@ def _line(x: Any) -> Any:
     return x if x.flags.c_contiguous else cupy.ascontiguousarray(x)
 
 
-@lru_cache(64)
 def functions(form: LogSum, given: np.dtype, held: np.dtype) -> dict[str, Function]:
-    """The kernels for data of one dtype and powers of another."""
-    module = Module(source(form, given, held))
-    return {name: module.function(name, THREADS) for name in (
-        "rows_to_powers", "column_ends", "columns_to_powers", "look", "take_logarithms")}
+    """The kernels for data of one dtype and powers of another; threads share them."""
+    key = form, given, held
+    if (found := _made.get(key)) is None:
+        module = Module(source(form, given, held))
+        found = _made.setdefault(key, {name: module.function(name, THREADS) for name in (
+            "rows_to_powers", "column_ends", "columns_to_powers", "look", "take_logarithms")})
+    return found
+
+
+_made: dict[tuple[LogSum, np.dtype, np.dtype], dict[str, Function]] = {}
 
 
 def source(form: LogSum, given: np.dtype, held: np.dtype) -> str:

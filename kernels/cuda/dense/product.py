@@ -14,6 +14,7 @@ from semiring.kernels.cuda.compile.program import Program, word_filler
 
 MOST_STACKED = 65535  # matrices of a stack in one launch
 LEAST_PART, MOST_PARTS = 256, 64  # terms of a product that are a part of k, and how many parts there are
+PART_BYTES = 64 << 20  # of memory that answers of parts take, at most
 READING, WAITING = 0.93, 0.15  # time of large tiles, which read less, and what the first tile of a multiprocessor waits
 TERM = 1.45e-12  # seconds on one of an H200's multiprocessors, times the weight and the size
 LAUNCH, BANDWIDTH = 15e-6, 2e12  # seconds of a launch more, in Python; bytes of parts that are joined in a second
@@ -115,7 +116,7 @@ class Product:
             return best
         term, tiles = TERM * self.text.weight * max(self.size, 4), _tiles(g, m, n) * batch
         least, answer = self._step(g, tiles) * k * term, m * n * batch * self.size
-        for count in range(2, min(k // LEAST_PART, MOST_PARTS) + 1):
+        for count in range(2, min(k // LEAST_PART, MOST_PARTS, PART_BYTES // max(answer, 1)) + 1):
             length = -(-k // (count * g.BK)) * g.BK
             whole, rest = divmod(k, length)
             seconds = self._step(g, tiles * whole) * length * term + LAUNCH + count * answer / BANDWIDTH

@@ -85,6 +85,7 @@ def offer(task: Task) -> Plan | None:
 def _guess(task: Task, key: Key, low: CudaLowering, arrays: list[Any], plan: Plan) -> Any:
     answer = (closure if task.verb == "closure" else product)(low, *arrays)
     if answer is None or (task.verb == "closure" and not _is_right(low, arrays[0], answer)):
+        _known.pop(key, None)
         task.observers.append(partial(_remember, key))
         raise Declined
     return task.operands[0].wrap(answer) if task.verb == "closure" else finish_product(task, answer)
@@ -148,6 +149,8 @@ _small: dict[tuple[Semiring, np.dtype], SmallProduct | bool] = {}  # False where
 def _small_way(S: Semiring, dtype: np.dtype) -> SmallProduct | bool:
     """The way of small products, if the data may stay in their dtype and one form is right for all of them."""
     if dtype.kind != "f" or not dtype.isnative or S.traced is None or (S.lift and S.lift.takes(dtype)):
+        return False
+    if not S.has_zero_for_products:  # the general way refuses it
         return False
     try:
         stays = S.promoted(dtype) == dtype

@@ -306,6 +306,7 @@ def test_what_cancels_is_looked_at(module: ModuleType, launches: Any, monkeypatc
             made = launches()
             with pytest.raises(Declined):
                 module.offer(closing(shape, S, dtype)).run()
+            assert remember(module, closing(shape, S, dtype), low=low), "what was wrong once is not guessed again"
             one = S.eye(3, dtype)
             monkeypatch.setattr(made, "close_small", lambda A, X, one=one: X.__setitem__(..., one))
             assert (module.offer(closing(shape, S, dtype)).run() == one).all()
@@ -374,6 +375,12 @@ def test_a_call_of_a_known_kind_is_answered_at_once(at_once: ModuleType, launche
         assert at_once.product_at_once(*unusual) is None
     for array in (A, C[0], C[:9, :9], C.tolist(), C.astype("i8"), np.zeros((1, 1, 3, 3), "i4")):
         assert at_once.closure_at_once(array, sr.min_plus) is None
+
+
+def test_sums_that_begin_with_no_neutral_zero_are_refused_by_the_general_way(module: ModuleType) -> None:
+    S = sr.Semiring("least product", add=np.minimum, mul=np.multiply, zero=0, one=1, product_only=True)
+    assert not S.has_zero_for_products and module._small_way(S, np.dtype("f4")) is False
+    assert module._small_way(sr.min_plus, np.dtype("f4")) is not False
 
 
 def test_vectors_and_small_matrices_have_other_ways(at_once: ModuleType) -> None:

@@ -39,7 +39,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Host:
     monkeypatch.setattr(logsum, "LEAST_TERMS", 0)
     monkeypatch.setattr(logsum, "LEAST_ROWS", 3)
     monkeypatch.setattr(logsum, "report", lambda: Report(host))
-    logsum.functions.cache_clear()
+    monkeypatch.setattr(logsum, "_made", {})
     return host
 
 

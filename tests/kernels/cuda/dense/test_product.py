@@ -143,6 +143,7 @@ def test_parts_are_all_of_k(m: int, k: int, n: int, there: int) -> None:
         g, count, length = plain_min_plus("f4").parts(m, k, n, 1)
         assert length * (count - 1) < k <= length * count and count <= product.MOST_PARTS
         assert count == 1 or (length % g.BK == 0 and length >= product.LEAST_PART)
+        assert count == 1 or count * m * n * 4 <= product.PART_BYTES
 
 
 def test_words_of_two_elements(monkeypatch: pytest.MonkeyPatch) -> None:
