@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cuda.compile.launch import Function, Module, memory, multiprocessors
+from semiring.kernels.cuda.compile.launch import Function, Module, in_c_order, memory, multiprocessors, rows_of
 from semiring.kernels.cuda.compile.program import file_text
 from semiring.kernels.cuda.compile.rules import literal
 from semiring.kernels.lowering.logsum import LogSum
@@ -35,8 +35,7 @@ class DeviceLogSum(LogSumProduct):
     def _lifted(self, X: Any, axis: int, dtype: np.dtype, lift: int) -> Powers:
         import cupy
 
-        if X.strides[2] != X.itemsize:
-            X = cupy.ascontiguousarray(X)
+        X = rows_of(X)
         batch, rows, columns = X.shape
         across = (batch, rows, 1) if axis == 2 else (batch, 1, columns)
         numbers, top, spread = (cupy.empty(shape, dtype) for shape in (X.shape, across, across))
@@ -57,25 +56,18 @@ class DeviceLogSum(LogSumProduct):
     def _doubtful(self, G: Any, A: Any, B: Any, E: Powers, F: Powers) -> Any:
         (batch, m, n), k, found = G.shape, A.shape[2], report()
         found.clear()
-        lines = [_line(x) for x in (E.top, F.top, E.spread, F.spread)]  # which stay until the launch
+        lines = [in_c_order(x) for x in (E.top, F.top, E.spread, F.spread)]  # which stay until the launch
         functions(self.form, A.dtype, G.dtype)["look"](
             batch * m, 1, G.data.ptr, *(x.data.ptr for x in lines), m, n, k, lift_of(G.dtype, k), found.host
         )
         return super()._doubtful(G, A, B, E, F) if found.read().flags else None
 
     def _finish(self, C: Any, G: Any, r: Any, c: Any, lift: int, accumulate: bool) -> None:
-        (batch, m, n), rows, columns = G.shape, _line(r), _line(c)  # which stay until the launch
+        (batch, m, n), rows, columns = G.shape, in_c_order(r), in_c_order(c)  # which stay until the launch
         functions(self.form, C.dtype, G.dtype)["take_logarithms"](
             batch * m, 1, G.data.ptr, rows.data.ptr, columns.data.ptr, m, n, lift,
             C.data.ptr, C.strides[2], C.strides[1], C.strides[0], int(accumulate),
         )
-
-
-def _line(x: Any) -> Any:
-    """Numbers of rows, or of columns, in one run of memory."""
-    import cupy
-
-    return x if x.flags.c_contiguous else cupy.ascontiguousarray(x)
 
 
 def functions(form: LogSum, given: np.dtype, held: np.dtype) -> dict[str, Function]:

@@ -159,7 +159,7 @@ def test_copies_of_maxima_stay_until_the_launch(host: Host, monkeypatch: pytest.
 
         return {name: partial(launch, name) for name in made(*given)}
 
-    monkeypatch.setattr(logsum, "_line", copied)
+    monkeypatch.setattr(logsum, "in_c_order", copied)
     monkeypatch.setattr(logsum, "functions", functions)
     random = np.random.default_rng(1)
     A, B, C = random.normal(size=(9, 8)), random.normal(size=(3, 8, 7)), host.empty((3, 9, 7), "f8")
